@@ -1,0 +1,75 @@
+"""What a rule reports: frozen, picklable data that holds no syntax tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Severity(str, Enum):
+    """How bad a finding is. Only errors and warnings change the exit status."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Safety(str, Enum):
+    """What a fix may change."""
+
+    SAFE = "safe"  # same effective batch, same model, same schedule
+    UNSAFE = "unsafe"  # changes numerics, model, data, or what other files inherit
+    DISPLAY = "display"  # shown to the user, never applied
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open range ``[start, end)`` of characters in the decoded text of one file."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """Replace the characters ``[start, end)`` of the decoded text; ``start == end`` inserts."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits of one file that belong together: all are applied, or none."""
+
+    title: str
+    safety: Safety
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place in the same file that feeds a finding."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding about one file.
+
+    ``message`` is one line and stands alone; ``notes`` are further lines for the full report
+    (the numbers, why there is no fix, a corrected command line).
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    span: Span
+    gpu: str | None = None
+    fix: Fix | None = None
+    notes: tuple[str, ...] = ()
+    related: tuple[Related, ...] = ()

@@ -1,0 +1,82 @@
+"""The resolved training run: plain numbers, no source text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Dialect(str, Enum):
+    """How train.py reads gradient_accumulation_steps."""
+
+    TOTAL = "total"  # today's nanoGPT: the sum over all GPUs; divided by the world size
+    PER_GPU = "per-gpu"  # early-2023 forks: every GPU accumulates that many
+
+
+class Attention(str, Enum):
+    """Which attention kernel PyTorch picks."""
+
+    FLASH = "flash"
+    EFFICIENT = "efficient"
+    MATH = "math"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One nanoGPT training run, with every value known. Symbols as in the docs: B, T, C, H, L, V."""
+
+    batch_size: int  # B: micro-batch, sequences per forward pass and GPU
+    gradient_accumulation_steps: int  # as the config says it, before train.py divides it
+    world_size: int
+    block_size: int  # T
+    n_layer: int  # L
+    n_head: int  # H
+    n_embd: int  # C
+    vocab_size: int  # V
+    dropout: float
+    bias: bool
+    dtype: str  # "float32" | "bfloat16" | "float16"
+    compile: bool
+    init_from: str  # "scratch" | "resume" | "gpt2*"
+    device: str
+    attention: Attention
+    eval_only: bool = False
+    eval_iters: int = 200
+    max_iters: int = 600_000
+    eval_interval: int = 2000
+    grad_clip: float = 1.0
+    dialect: Dialect = Dialect.TOTAL
+
+    @property
+    def micro_steps(self) -> int:
+        """Forward-backward passes per optimizer step on one GPU."""
+        if self.dialect is Dialect.TOTAL:
+            return self.gradient_accumulation_steps // self.world_size
+        return self.gradient_accumulation_steps
+
+    @property
+    def effective_batch_size(self) -> int:
+        """Sequences per optimizer step over all GPUs."""
+        return self.batch_size * self.micro_steps * self.world_size
+
+    @property
+    def tokens_per_iter(self) -> int:
+        """Tokens per optimizer step over all GPUs."""
+        return self.effective_batch_size * self.block_size
+
+    @property
+    def parameters(self) -> int:
+        """Parameters of the model, the tied embedding counted once (nanoGPT's model.py)."""
+        c, bias = self.n_embd, int(self.bias)
+        block = 12 * c * c + 2 * c + 11 * c * bias
+        return (self.vocab_size + self.block_size) * c + self.n_layer * block + c * (1 + bias)
+
+    @property
+    def parameters_reported(self) -> int:
+        """The number nanoGPT prints: without position embeddings."""
+        return self.parameters - self.block_size * self.n_embd
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the run touches a CUDA device at all."""
+        return "cuda" in self.device
