@@ -1,0 +1,135 @@
+"""What a rule author needs, and nothing else of nanolint's insides.
+
+A rule is a function from a Context to findings, with its metadata above it::
+
+    @rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.SETTINGS])
+    def indivisible_heads(context: Context) -> Iterator[Finding]:
+        ...
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.context import Case, Context
+from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
+from nanolint.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = [
+    "Case",
+    "Context",
+    "Edit",
+    "Finding",
+    "Fix",
+    "FixAvailability",
+    "Need",
+    "Related",
+    "Rule",
+    "Safety",
+    "Severity",
+    "Span",
+    "format_bytes",
+    "rule",
+]
+
+
+class Need(str, Enum):
+    """What a rule cannot do without; the engine skips the rule, with a reason, where it is missing."""
+
+    CONFIG = "config"  # the file is a config: its assignments are settings of a run
+    RUN = "run"  # every value that the replay needs is known
+    GPU = "gpu"  # a target GPU
+    TRAIN_SCRIPT = "train script"  # the project's own train.py
+    SCRIPT = "script"  # any Python source, config or not: the rule looks at the code itself
+
+
+class FixAvailability(str, Enum):
+    """Whether a rule brings fixes; its page and the index say so."""
+
+    NONE = "none"
+    SOMETIMES = "sometimes"
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule yields; the engine adds the rule's code and name, and its severity unless given."""
+
+    message: str
+    span: Span
+    fix: Fix | None = None
+    gpu: str | None = None
+    notes: tuple[str, ...] = ()
+    related: tuple[Related, ...] = ()
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule's metadata and its check. The page lies beside the module, with suffix ``.md``.
+
+    ``family`` names a set of rules that report the same thing in different shapes: to select or
+    ignore one of them is to select or ignore all. ``byte_markers``: the rule is only run on files whose bytes contain
+    one of them (empty: on every file).
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    check: Callable[[Context], Iterable[Finding]]
+    module: str
+    needs: frozenset[Need] = frozenset()
+    fix: FixAvailability = FixAvailability.NONE
+    default: bool = True
+    family: str | None = None
+    byte_markers: tuple[bytes, ...] = ()
+
+    @property
+    def page(self) -> Path:
+        """The path of the rule's page."""
+        file = sys.modules[self.module].__file__
+        if file is None:
+            raise FileNotFoundError(f"rule {self.code} has no module file, and so no page")
+        return Path(file).with_suffix(".md")
+
+    @property
+    def summary(self) -> str:
+        """The first line of the check's docstring."""
+        return (self.check.__doc__ or self.name).strip().splitlines()[0]
+
+
+def rule(
+    code: str,
+    name: str,
+    severity: Severity,
+    *,
+    needs: Iterable[Need],
+    fix: FixAvailability = FixAvailability.NONE,
+    default: bool = True,
+    family: str | None = None,
+    byte_markers: tuple[bytes, ...] = (),
+) -> Callable[[Callable[[Context], Iterator[Finding]]], Rule]:
+    """Make a rule of a check function."""
+
+    def decorate(check: Callable[[Context], Iterator[Finding]]) -> Rule:
+        return Rule(
+            code=code,
+            name=name,
+            severity=severity,
+            check=check,
+            module=check.__module__,
+            needs=frozenset(needs),
+            fix=fix,
+            default=default,
+            family=family,
+            byte_markers=byte_markers,
+        )
+
+    return decorate
