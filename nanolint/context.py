@@ -11,6 +11,7 @@ from nanolint.run.config import Layer
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import libcst
@@ -21,7 +22,25 @@ if TYPE_CHECKING:
     from nanolint.run.kind import FileKind
     from nanolint.run.model import Run
     from nanolint.source.assignments import Assignment, Module
+    from nanolint.source.suppressions import Suppression
+    from nanolint.source.text import LineIndex
     from nanolint.source.values import Plain
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxFault:
+    """Why a text is not valid Python, and at which character."""
+
+    message: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedSuppression:
+    """A code of a suppression comment that suppressed nothing; the empty code stands for all rules."""
+
+    suppression: Suppression
+    code: str
 
 
 @dataclass(frozen=True)
@@ -73,6 +92,8 @@ class Context:
         project: Project,
         options: Options,
         cases: tuple[Case, ...],
+        fault: SyntaxFault | None = None,
+        known_codes: Mapping[str, str] | None = None,
         inherited_by: tuple[str, ...] = (),
     ) -> None:
         self.text = text
@@ -82,7 +103,12 @@ class Context:
         self.project = project
         self.options = options
         self.cases = cases
+        self.fault = fault
+        self.known_codes = known_codes or {}  # codes and names in lower case -> code
         self.inherited_by = inherited_by  # names of configs that import this one
+        # Filled in by the engine before rules with Need.OUTCOME run.
+        self.suppressions: tuple[Suppression, ...] = ()
+        self.unused_suppressions: tuple[UnusedSuppression, ...] = ()
 
     @property
     def settings(self) -> Resolution:
@@ -132,6 +158,23 @@ class Context:
             first = self.module.assignments[0]
             return Span(first.key_span.start, first.value_span.end)
         return Span(0, 0)
+
+    @property
+    def is_train_script(self) -> bool:
+        """Whether the file is a train.py, whose globals are what configs inherit."""
+        from nanolint.run.kind import FileKind
+
+        return self.kind is FileKind.TRAIN_SCRIPT
+
+    def row(self, offset: int) -> int:
+        """The line number, from 1, of a character offset."""
+        return self._lines.position(offset)[0]
+
+    @cached_property
+    def _lines(self) -> LineIndex:
+        from nanolint.source.text import LineIndex
+
+        return LineIndex(self.text)
 
     @cached_property
     def tree(self) -> libcst.Module:

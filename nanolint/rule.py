@@ -47,7 +47,8 @@ class Need(str, Enum):
     RUN = "run"  # every value that the replay needs is known
     GPU = "gpu"  # a target GPU
     TRAIN_SCRIPT = "train script"  # the project's own train.py
-    SCRIPT = "script"  # any Python source, config or not: the rule looks at the code itself
+    FAULT = "syntax error"  # a file that is not valid Python
+    OUTCOME = "outcome"  # what the other rules found, and which suppressions did nothing
 
 
 class FixAvailability(str, Enum):
@@ -76,8 +77,8 @@ class Rule:
     """A rule's metadata and its check. The page lies beside the module, with suffix ``.md``.
 
     ``family`` names a set of rules that report the same thing in different shapes: to select or
-    ignore one of them is to select or ignore all. ``byte_markers``: the rule is only run on files whose bytes contain
-    one of them (empty: on every file).
+    ignore one of them is to select or ignore all. The rule runs only on
+    files that contain one of ``markers`` (empty: on every file).
     """
 
     code: str
@@ -89,7 +90,7 @@ class Rule:
     fix: FixAvailability = FixAvailability.NONE
     default: bool = True
     family: str | None = None
-    byte_markers: tuple[bytes, ...] = ()
+    markers: tuple[str, ...] = ()
 
     @property
     def page(self) -> Path:
@@ -114,7 +115,7 @@ def rule(
     fix: FixAvailability = FixAvailability.NONE,
     default: bool = True,
     family: str | None = None,
-    byte_markers: tuple[bytes, ...] = (),
+    markers: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Context], Iterator[Finding]]], Rule]:
     """Make a rule of a check function."""
 
@@ -129,7 +130,7 @@ def rule(
             fix=fix,
             default=default,
             family=family,
-            byte_markers=byte_markers,
+            markers=markers,
         )
 
     return decorate

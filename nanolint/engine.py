@@ -1,0 +1,257 @@
+"""Lint one text: read it, resolve it for every target, run the rules, apply the suppressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.context import Case, Context, SyntaxFault, UnusedSuppression
+from nanolint.diagnostics import Diagnostic
+from nanolint.rule import Need
+from nanolint.run.config import Options
+from nanolint.run.kind import FileKind, classify, may_be_config
+from nanolint.source.assignments import Comment, Module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.rule import Finding, Rule
+    from nanolint.run.config import Project
+    from nanolint.source.suppressions import Suppression
+    from nanolint.source.values import Plain
+
+SYNTAX_ERROR = "NL001"  # never deselected, never suppressed: nothing else can be said of the file
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is the same for every file of one invocation.
+
+    ``known_codes`` maps each code and name that a suppression may use to its rule's code.
+    """
+
+    rules: tuple[Rule, ...]
+    known_codes: Mapping[str, str]
+    targets: tuple[Target, ...] = ()
+    options: Options = Options()
+    train_script: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A selected rule that did not run on a file, and why."""
+
+    code: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of linting one text. ``unjudged`` says in one line why a file was not judged.
+
+    ``promise`` is what a safe fix may not change, by name; ``problems`` are lines about the
+    project around the file. ``kind`` is None for a file that no rule had a reason to read.
+    """
+
+    path: Path | None
+    kind: FileKind | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    unjudged: str | None = None
+    promise: tuple[tuple[str, Plain], ...] = ()
+    comments: tuple[Comment, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Report:
+    """Judge ``text`` as the content of ``path``; ``explicit``: the user named the file itself."""
+    from nanolint.run.project import find_project
+    from nanolint.run.resolve import star_importer
+    from nanolint.source.parse import Unparsable, parse
+    from nanolint.source.scan import TooComplex
+
+    project = find_project(path, train_script=setup.train_script)
+    if not _worth_parsing(text, project, setup.rules, explicit=explicit):
+        return Report(path, None)
+    fault = None
+    try:
+        module = parse(text, project.environment, star_importer(project, path))
+    except TooComplex as error:
+        return Report(path, None, unjudged=f"not judged: {error}")
+    except Unparsable as error:
+        module, fault = Module((), (), ()), SyntaxFault(str(error), error.offset)
+    context = _context(text, path, module, fault, project, setup, explicit=explicit)
+    findings, skipped = _run(
+        context, (rule for rule in setup.rules if Need.OUTCOME not in rule.needs)
+    )
+    suppressions = () if fault else _suppressions(module, text)
+    kept = _unsuppressed(context, findings, suppressions, setup, skipped)
+    late, _ = _run(context, (rule for rule in setup.rules if Need.OUTCOME in rule.needs))
+    return Report(
+        path=path,
+        kind=context.kind,
+        diagnostics=tuple(sorted((*kept, *late), key=_order)),
+        skipped=tuple(skipped),
+        promise=_promise(context),
+        comments=module.comments,
+        problems=project.problems,
+    )
+
+
+def _worth_parsing(text: str, project: Project, rules: Iterable[Rule], *, explicit: bool) -> bool:
+    """Whether a file could be a config, or holds a name that a code rule looks for."""
+    if explicit or may_be_config(text, project.known_keys):
+        return True
+    return any(marker in text for rule in rules for marker in rule.markers)
+
+
+def _context(
+    text: str,
+    path: Path | None,
+    module: Module,
+    fault: SyntaxFault | None,
+    project: Project,
+    setup: Setup,
+    *,
+    explicit: bool,
+) -> Context:
+    from nanolint.run.project import inheritors
+    from nanolint.run.resolve import resolve
+
+    options = setup.options
+    kind = classify(module, text, path, project, explicit=explicit)
+    cases = tuple(
+        Case(
+            resolve(module, project, options, target, config_path=path),
+            target,
+            options.allocator,
+            options.platform,
+        )
+        for target in setup.targets or (None,)
+    )
+    return Context(
+        text=text,
+        path=path,
+        kind=kind,
+        module=module,
+        project=project,
+        options=options,
+        cases=cases,
+        fault=fault,
+        known_codes=setup.known_codes,
+        inherited_by=inheritors(project, path),
+    )
+
+
+def _run(context: Context, rules: Iterable[Rule]) -> tuple[list[Diagnostic], list[Skipped]]:
+    """The findings of ``rules``, and the rules that could not run."""
+    found: list[Diagnostic] = []
+    skipped: list[Skipped] = []
+    for rule in rules:
+        reason = _missing(context, rule)
+        if reason is not None:
+            skipped.append(Skipped(rule.code, rule.name, reason))
+            continue
+        if rule.markers and not any(marker in context.text for marker in rule.markers):
+            continue
+        found += (_diagnostic(rule, finding) for finding in rule.check(context))
+    return found, skipped
+
+
+def _missing(context: Context, rule: Rule) -> str | None:
+    """The first need of ``rule`` that this file does not meet, in words."""
+    needs = rule.needs
+    if (context.fault is not None) is not (Need.FAULT in needs):
+        return "the file is not valid Python" if context.fault else "the file is valid Python"
+    if Need.CONFIG in needs and context.kind is FileKind.SCRIPT:
+        return "the file is not a config"
+    if Need.TRAIN_SCRIPT in needs and context.project.train_script is None:
+        return "no train.py was found around the file"
+    if Need.GPU in needs and context.cases[0].target is None:
+        return "no target GPU is set"
+    if Need.RUN in needs and context.run is None:
+        keys = ", ".join(unresolved.key for unresolved in context.settings.unresolved)
+        return f"not known before the run: {keys}"
+    return None
+
+
+def _diagnostic(rule: Rule, finding: Finding) -> Diagnostic:
+    return Diagnostic(
+        code=rule.code,
+        name=rule.name,
+        severity=finding.severity or rule.severity,
+        message=finding.message,
+        span=finding.span,
+        gpu=finding.gpu,
+        fix=finding.fix,
+        notes=finding.notes,
+        related=finding.related,
+    )
+
+
+def _suppressions(module: Module, text: str) -> tuple[Suppression, ...]:
+    from nanolint.source.suppressions import find
+
+    return find(module.comments, text)
+
+
+def _unsuppressed(
+    context: Context,
+    findings: list[Diagnostic],
+    suppressions: tuple[Suppression, ...],
+    setup: Setup,
+    skipped: list[Skipped],
+) -> list[Diagnostic]:
+    """The findings that no comment suppresses. Tells ``context`` which suppressions did nothing."""
+    used: set[tuple[Suppression, str]] = set()
+    kept: list[Diagnostic] = []
+    for diagnostic in findings:
+        row = context.row(diagnostic.span.start)
+        hits = [
+            (suppression, code)
+            for suppression in suppressions
+            if suppression.first_row <= row <= suppression.last_row
+            for code in _codes(suppression, setup)
+            if code in (diagnostic.code, "")
+        ]
+        used.update(hits)
+        if not hits or diagnostic.code == SYNTAX_ERROR:
+            kept.append(diagnostic)
+    ran = {rule.code for rule in setup.rules} - {skip.code for skip in skipped}
+    context.suppressions = suppressions
+    context.unused_suppressions = tuple(
+        UnusedSuppression(suppression, code)
+        for suppression in suppressions
+        for code in _codes(suppression, setup)
+        if (suppression, code) not in used and (code in ran or not code)
+    )
+    return kept
+
+
+def _codes(suppression: Suppression, setup: Setup) -> tuple[str, ...]:
+    """The rule codes that a suppression names; the empty code stands for all rules."""
+    if not suppression.codes:
+        return ("",)
+    named = (setup.known_codes.get(code.text.lower()) for code in suppression.codes)
+    return tuple(code for code in named if code is not None)
+
+
+def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:
+    """What a safe fix must leave as it is."""
+    run = context.run
+    if run is None:
+        return ()
+    shape = ("block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias", "dtype")
+    kept: list[tuple[str, Plain]] = [(key, getattr(run, key)) for key in shape]
+    if run.eval_only:
+        kept.append(("the sequences evaluated", run.batch_size * run.eval_iters))
+    else:
+        kept.append(("the effective batch", run.effective_batch_size))
+    return tuple(kept)
+
+
+def _order(diagnostic: Diagnostic) -> tuple[int, int, str, str]:
+    return diagnostic.span.start, diagnostic.span.end, diagnostic.code, diagnostic.gpu or ""

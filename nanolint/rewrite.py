@@ -1,0 +1,79 @@
+"""Edit builders: replace an integer in the shape it was written in, insert an assignment."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Edit
+from nanolint.source.values import Known
+
+if TYPE_CHECKING:
+    from nanolint.source.assignments import Assignment, Factor
+
+
+def replace_integer(assignment: Assignment, new: int, *, keep: int | None = None) -> Edit:
+    """Make ``assignment`` yield ``new``, changing one factor of a product where that suffices.
+
+    ``5 * 8`` asked for 160 becomes ``20 * 8``. A factor equal to ``keep`` (the world size) is
+    changed only when no other can absorb the change. The value must be a known integer.
+    """
+    if not isinstance(assignment.value, Known) or not isinstance(assignment.value.value, int):
+        raise ValueError(f"{assignment.key} is not a known integer")
+    old = assignment.value.value
+    literals = [factor for factor in assignment.factors if factor.value]
+    kept = next((factor for factor in reversed(literals) if factor.value == keep), None)
+    for factor in sorted(literals, key=lambda factor: factor is kept):
+        scaled = _scale(factor, old, new)
+        if scaled is not None:
+            return Edit(factor.span.start, factor.span.end, scaled)
+    span = assignment.value_span
+    return Edit(span.start, span.end, _integer(new, assignment.expression))
+
+
+def _scale(factor: Factor, old: int, new: int) -> str | None:
+    """The text of ``factor`` when it alone takes the product from ``old`` to ``new``."""
+    if not factor.value or not old or (new * factor.value) % old:
+        return None
+    return _integer(new * factor.value // old, "")
+
+
+def _integer(value: int, like: str) -> str:
+    """``value`` as a literal, grouped with underscores when ``like`` was."""
+    return f"{value:_}" if re.fullmatch(r"\s*\d[\d]*(_\d+)+\s*", like) else str(value)
+
+
+def replace_value(assignment: Assignment, literal: str) -> Edit:
+    """Replace the whole expression of ``assignment``, parentheses included."""
+    return Edit(assignment.value_span.start, assignment.value_span.end, literal)
+
+
+def insert_assignment(text: str, after: Assignment, key: str, literal: str) -> Edit:
+    """Insert ``key = literal`` on a line of its own below ``after``.
+
+    The new line copies the spacing around ``=`` and the newline of its partner, and the file
+    keeps its missing final newline.
+    """
+    end = _line_end(text, after.statement.end)
+    between = text[after.key_span.end : after.value_span.start]
+    equals = between if re.fullmatch(r"[ \t]*=[ \t]*", between) else " = "
+    if not equals.strip(" \t") == "=" or len(equals) > 3:
+        equals = " = "  # a partner aligned in a column says nothing about a shorter key
+    newline = _newline_near(text, end)
+    return Edit(end, end, f"{newline}{key}{equals}{literal}")
+
+
+def _line_end(text: str, offset: int) -> int:
+    """The offset of the newline (or of the end of the text) that ends the physical line."""
+    ends = [position for newline in "\r\n" if (position := text.find(newline, offset)) >= 0]
+    return min(ends, default=len(text))
+
+
+def _newline_near(text: str, end: int) -> str:
+    """The newline at ``end``, or the file's first one, or ``\\n``."""
+    for offset in (end, _line_end(text, 0)):
+        if text.startswith("\r\n", offset):
+            return "\r\n"
+        if text[offset : offset + 1] in ("\r", "\n"):
+            return text[offset]
+    return "\n"

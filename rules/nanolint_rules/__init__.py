@@ -1,0 +1,41 @@
+"""nanolint's built-in rules: one module and one page each, by topic."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nanolint.rule import Rule
+
+_MODULES = {
+    "reading": ("syntax_error", "unused_suppression", "unknown_suppression", "unresolvable_value"),
+    "memory": ("predicted_oom", "oversized_logits", "thin_margin", "fragmented_oom", "idle_memory"),
+    "gpu": (
+        "compile_on_small_gpu",
+        "compile_on_old_gpu",
+        "bfloat16_on_old_gpu",
+        "float32_on_tensor_cores",
+        "compile_on_mps",
+        "ignored_dtype",
+    ),
+    "config": (
+        "indivisible_heads",
+        "indivisible_accumulation",
+        "duplicate_assignment",
+        "invalid_choice",
+    ),
+    "torch": ("deprecated_grad_scaler",),
+}
+
+
+def _load(topic: str, name: str) -> Rule:
+    """The one rule of a module: a function called like the module, decorated with ``@rule``."""
+    module = import_module(f"{__name__}.{topic}.{name}")
+    loaded: Rule = getattr(module, name)
+    return loaded
+
+
+RULES: tuple[Rule, ...] = tuple(
+    _load(topic, name) for topic, names in _MODULES.items() for name in names
+)

@@ -1,0 +1,1 @@
+"""Rules about the settings themselves, whatever the GPU."""

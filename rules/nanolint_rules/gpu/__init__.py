@@ -1,0 +1,1 @@
+"""Rules about what the target GPU or device can do."""

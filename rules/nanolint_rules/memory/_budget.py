@@ -1,0 +1,220 @@
+"""What the memory rules share: which cases fail, how that is told, and the fix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nanolint.memory.search import best_micro_batch
+from nanolint.memory.smallest import smallest_card
+from nanolint.memory.stream import Phase
+from nanolint.memory.verdict import Outcome, Verdict, judge
+from nanolint.rewrite import insert_assignment, replace_integer
+from nanolint.rule import Case, Finding, Fix, Related, Safety, Severity, format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.memory.replay import OutOfMemory
+    from nanolint.rule import Context, Edit
+    from nanolint.run.model import Run
+
+FAMILY = "out-of-memory"
+
+WHERE = {
+    Phase.EVAL: "estimate_loss",
+    Phase.FORWARD: "the forward pass",
+    Phase.BACKWARD: "the backward pass",
+    Phase.OPTIMIZER: "the optimizer step",
+    Phase.EVAL_LATE: "a later estimate_loss",
+}
+
+SMALLEST_BLOCK = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """What would make the run fit: a clause for the message, the fix if the file can take it."""
+
+    clause: str
+    fix: Fix | None = None
+    notes: tuple[str, ...] = ()
+
+
+def out_of_memory(
+    context: Context, matches: Callable[[Outcome, OutOfMemory], bool]
+) -> Iterator[Finding]:
+    """A finding for each target on which the run dies in the way that ``matches`` describes."""
+    failing = [
+        (case, case.verdict, case.verdict.oom)
+        for case in context.cases
+        if case.verdict is not None
+        and case.verdict.oom is not None
+        and matches(case.verdict.outcome, case.verdict.oom)
+    ]
+    if not failing:
+        return
+    remedy = cure(context)
+    for case, verdict, oom in failing:
+        yield Finding(
+            message=f"{told(context, case, verdict, oom)}; {remedy.clause}",
+            span=context.span("batch_size", partner(context), "block_size"),
+            fix=remedy.fix,
+            gpu=case.gpu_name,
+            notes=(oom.message, *_doubts(context), *remedy.notes),
+            related=_related(context),
+            severity=Severity.WARNING if context.project.strange_pieces else None,
+        )
+
+
+def told(context: Context, case: Case, verdict: Verdict, oom: OutOfMemory) -> str:
+    """What fails, where, and by how much."""
+    del context
+    run = case.run
+    assert run is not None  # a verdict implies a run
+    return (
+        f"batch_size = {run.batch_size} runs {case.gpu_name} out of memory in {WHERE[oom.phase]}: "
+        f"{oom.at} needs {format_bytes(oom.requested_bytes)}, "
+        f"{format_bytes(oom.allocated_bytes)} is allocated and "
+        f"{format_bytes(oom.free_bytes)} of {format_bytes(verdict.usable_bytes)} is free"
+    )
+
+
+def partner(context: Context) -> str:
+    """The key that makes up for a smaller micro-batch."""
+    run = context.run
+    evaluates = run is not None and run.eval_only
+    return "eval_iters" if evaluates else "gradient_accumulation_steps"
+
+
+def cure(context: Context, *, upward: bool = False) -> Cure:
+    """The largest micro-batch that is comfortable on every target, the effective batch kept."""
+    pairs = _pairs(context)
+    found = best_micro_batch(
+        pairs,
+        allocator=context.options.allocator,
+        platform=context.options.platform,
+        upward=upward,
+    )
+    if found is not None:
+        other = found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
+        clause = f"batch_size = {found.batch_size} with {partner(context)} = {other} fits"
+        return _with_edits(
+            context, clause, {"batch_size": found.batch_size, partner(context): other}
+        )
+    if upward:
+        return Cure("no larger micro-batch keeps the effective batch")
+    return _shorter_block(context, pairs) or _bigger_card(context, pairs)
+
+
+def _pairs(context: Context) -> list[tuple[Run, Target]]:
+    return [(case.run, case.target) for case in context.cases if case.run and case.target]
+
+
+def _shorter_block(context: Context, pairs: list[tuple[Run, Target]]) -> Cure | None:
+    """Halve block_size until some micro-batch fits; that changes the model, so it is unsafe."""
+    options = context.options
+    block = pairs[0][0].block_size
+    while block % 2 == 0 and block // 2 >= SMALLEST_BLOCK:
+        block //= 2
+        shorter = [(replace(run, block_size=block), target) for run, target in pairs]
+        found = best_micro_batch(shorter, allocator=options.allocator, platform=options.platform)
+        as_it_is = all(
+            judge(run, target, allocator=options.allocator, platform=options.platform).outcome
+            is Outcome.COMFORTABLE
+            for run, target in shorter
+        )
+        if not as_it_is and found is None:
+            continue
+        values = {"block_size": block}
+        if not as_it_is and found is not None:
+            values["batch_size"] = found.batch_size
+            values[partner(context)] = (
+                found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
+            )
+        told = " and ".join(f"{key} = {value}" for key, value in values.items())
+        clause = f"no micro-batch fits at this block_size; {told} would"
+        return _with_edits(context, clause, values, safety=Safety.UNSAFE)
+    return None
+
+
+def _bigger_card(context: Context, pairs: list[tuple[Run, Target]]) -> Cure:
+    run = replace(pairs[0][0], batch_size=1)
+    card = smallest_card(run, allocator=context.options.allocator)
+    if card is None:
+        return Cure("no micro-batch fits, on this card or on any other in the catalogue")
+    size = format_bytes(card.total_bytes)
+    return Cure(
+        f"no micro-batch fits; the smallest card that takes batch_size = 1 is {card.name} ({size})"
+    )
+
+
+def _with_edits(
+    context: Context, clause: str, values: dict[str, int], safety: Safety = Safety.SAFE
+) -> Cure:
+    changed = {key: value for key, value in values.items() if context.value(key) != value}
+    blocked = next(filter(None, (_blocker(context, key) for key in changed)), None)
+    command = " ".join(f"--{key}={value}" for key, value in changed.items())
+    if any(context.from_command_line(key) for key in changed):
+        return Cure(clause, notes=(f"pass {command} instead",))
+    if blocked is not None:
+        return Cure(clause, notes=(f"not fixed: {blocked}",))
+    notes = []
+    if "batch_size" in changed and not _evaluates(context):
+        notes.append("estimate_loss reads eval_iters x batch_size sequences, so it will see fewer")
+    if context.project.strange_pieces or context.inherited_by or context.is_train_script:
+        safety = Safety.UNSAFE
+        if context.inherited_by:
+            notes.append(f"unsafe, because {', '.join(context.inherited_by)} inherits these values")
+        elif context.is_train_script:
+            notes.append("unsafe, because every config inherits these defaults")
+    title = "Set " + " and ".join(f"{key} = {value}" for key, value in changed.items())
+    edits = tuple(sorted(_edits(context, changed)))
+    return Cure(clause, Fix(title, safety, edits), tuple(notes))
+
+
+def _evaluates(context: Context) -> bool:
+    return partner(context) == "eval_iters"
+
+
+def _edits(context: Context, values: dict[str, int]) -> Iterator[Edit]:
+    """An edit per key: replaced where the file sets it, inserted below its partner where not."""
+    run = context.run
+    keep = run.world_size if run is not None else None
+    for key, value in values.items():
+        assignment = context.assignment(key)
+        if assignment is not None:
+            yield replace_integer(assignment, value, keep=keep if key != "batch_size" else None)
+            continue
+        partners = [context.assignment(other) for other in ("batch_size", partner(context))]
+        anchor = next(filter(None, partners), None) or context.module.assignments[-1]
+        yield insert_assignment(context.text, anchor, key, str(value))
+
+
+def _blocker(context: Context, key: str) -> str | None:
+    """Why the file's own text keeps ``key`` from being rewritten."""
+    assignment = context.assignment(key)
+    if assignment is not None and assignment.shared:
+        return f"{key} is set together with other names"
+    if assignment is None and not context.module.assignments:
+        return "the file sets nothing to put it beside"
+    for read in context.module.reads:
+        if read.name == key and not read.in_text:
+            row = context.row(read.span.start)
+            return f"line {row} computes another value from {key}"
+    return None
+
+
+def _doubts(context: Context) -> tuple[str, ...]:
+    return tuple(
+        f"judged as nanoGPT's own, but {piece} is not" for piece in context.project.strange_pieces
+    )
+
+
+def _related(context: Context) -> tuple[Related, ...]:
+    """The other keys of this file that the failing allocation depends on."""
+    keys = (partner(context), "block_size", "n_layer", "n_embd", "dtype", "compile", "init_from")
+    return tuple(
+        Related(context.span(key), f"{key} feeds this") for key in keys if context.assignment(key)
+    )

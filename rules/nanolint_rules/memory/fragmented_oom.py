@@ -1,0 +1,33 @@
+"""NL104: enough memory in sum, but not in one piece."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.memory.verdict import Outcome
+from nanolint.rule import Context, Finding, FixAvailability, Need, Severity, rule
+from nanolint_rules.memory._budget import FAMILY, out_of_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# torch 2.9 renamed the variable; older releases know only the old name.
+RENAMED_IN = (2, 9)
+
+
+@rule(
+    "NL104",
+    "fragmented-oom",
+    Severity.ERROR,
+    needs=[Need.CONFIG, Need.RUN, Need.GPU],
+    fix=FixAvailability.SOMETIMES,
+    family=FAMILY,
+)
+def fragmented_oom(context: Context) -> Iterator[Finding]:
+    """The run fits with expandable segments, but not with PyTorch's default allocator."""
+    version = context.options.torch_version or RENAMED_IN
+    variable = "PYTORCH_ALLOC_CONF" if version >= RENAMED_IN else "PYTORCH_CUDA_ALLOC_CONF"
+    for finding in out_of_memory(context, lambda outcome, _: outcome is Outcome.FRAGMENTED):
+        way_out = f"as it is, it fits with {variable}=expandable_segments:True in the environment"
+        yield replace(finding, notes=(*finding.notes, way_out))

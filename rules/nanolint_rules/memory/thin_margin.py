@@ -1,0 +1,49 @@
+"""NL103: it fits, by less than the model can be wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.memory.verdict import Outcome
+from nanolint.rule import (
+    Context,
+    Finding,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    format_bytes,
+    rule,
+)
+from nanolint_rules.memory._budget import cure, partner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule(
+    "NL103",
+    "thin-margin",
+    Severity.WARNING,
+    needs=[Need.CONFIG, Need.RUN, Need.GPU],
+    fix=FixAvailability.SOMETIMES,
+)
+def thin_margin(context: Context) -> Iterator[Finding]:
+    """The run fits the target GPU, but only inside the model's own error margin."""
+    for case in context.cases:
+        verdict = case.verdict
+        if verdict is None or case.run is None or verdict.outcome is not Outcome.THIN:
+            continue
+        remedy = cure(context)
+        spare = verdict.usable_bytes + verdict.context_bytes - verdict.process_bytes
+        yield Finding(
+            message=(
+                f"batch_size = {case.run.batch_size} fits {case.gpu_name} with about "
+                f"{format_bytes(max(spare, 0))} to spare, less than the prediction can be wrong; "
+                f"{remedy.clause} comfortably"
+            ),
+            span=context.span("batch_size", partner(context), "block_size"),
+            fix=remedy.fix and replace(remedy.fix, safety=Safety.DISPLAY),
+            gpu=case.gpu_name,
+        )

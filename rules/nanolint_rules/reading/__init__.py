@@ -1,0 +1,1 @@
+"""Rules about reading the file: syntax, values, suppressions."""

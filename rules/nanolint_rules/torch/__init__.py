@@ -1,0 +1,1 @@
+"""Rules about PyTorch calls in training scripts."""
