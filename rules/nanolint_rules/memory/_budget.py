@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.search import best_micro_batch
 from nanolint.memory.smallest import smallest_card
-from nanolint.memory.stream import Phase
 from nanolint.memory.verdict import Outcome, Verdict, judge
+
+from nanolint.memory.stream import Phase
 from nanolint.rewrite import insert_assignment, replace_integer
 from nanolint.rule import Case, Finding, Fix, Related, Safety, Severity, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nanolint.gpus.gpu import Target
     from nanolint.memory.replay import OutOfMemory
+
+    from nanolint.gpus.gpu import Target
     from nanolint.rule import Context, Edit
     from nanolint.run.model import Run
 

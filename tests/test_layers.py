@@ -1,0 +1,81 @@
+"""Imports run one way: from the edges (cli, lsp) down to plain data. DESIGN in one table."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# A package may import those of its own layer and of the layers below it.
+LAYERS = [
+    {"cli", "lsp", "__main__"},
+    {"report", "fixing", "files", "targets"},
+    {"engine"},
+    {"registry"},
+    {"rule", "context"},
+    {"rewrite"},
+    {"memory"},
+    {"run"},
+    {"source", "gpus"},
+    {"settings", "diagnostics", "units"},
+]
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+
+# What a rule author may build on; third-party packs have the same.
+RULE_IMPORTS = {"rule", "memory", "rewrite", "run"}
+
+def modules(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """Every module that ``path`` imports, anywhere in the file."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def unit(module: str) -> str | None:
+    """The part of nanolint that a module belongs to; None for other packages."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "nanolint" and len(parts) > 1 else None
+
+
+@pytest.mark.parametrize("path", modules("nanolint"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_downwards(path: Path) -> None:
+    own = path.relative_to(ROOT / "nanolint").parts[0].removesuffix(".py")
+    for module in imported(path):
+        other = unit(module)
+        if other in RANK and own in RANK:
+            assert RANK[own] <= RANK[other], f"{own} may not import {module}"
+
+
+@pytest.mark.parametrize("path", modules("rules"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_rules_build_on_the_rule_api_only(path: Path) -> None:
+    for module in imported(path):
+        other = unit(module)
+        assert other is None or other in RULE_IMPORTS, f"{path.name} may not import {module}"
+
+
+def test_only_the_registry_names_the_built_in_rules() -> None:
+    for path in modules("nanolint"):
+        if path.name != "registry.py":
+            assert not any(m.split(".")[0] == "nanolint_rules" for m in imported(path)), path
+
+
+def test_the_replay_knows_neither_syntax_trees_nor_rules() -> None:
+    for path in modules("nanolint/memory"):
+        assert not imported(path) & {"libcst", "nanolint.rule", "nanolint.source"}, path
+
+
+@pytest.mark.parametrize("path", modules("nanolint"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_part_has_a_layer(path: Path) -> None:
+    own = path.relative_to(ROOT / "nanolint").parts[0].removesuffix(".py")
+    assert own in RANK or own == "__init__"
