@@ -37,7 +37,7 @@ class SyntaxFault:
 
 @dataclass(frozen=True, slots=True)
 class UnusedSuppression:
-    """A code of a suppression comment that suppressed nothing; the empty code stands for all rules."""
+    """A code of a suppression that suppressed nothing; the empty code stands for all rules."""
 
     suppression: Suppression
     code: str
@@ -45,7 +45,7 @@ class UnusedSuppression:
 
 @dataclass(frozen=True)
 class Case:
-    """One config on one target GPU. Without a target there is one case, whose ``target`` is None."""
+    """One config on one target GPU; without a target, one case whose ``target`` is None."""
 
     resolution: Resolution
     target: Target | None

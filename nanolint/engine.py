@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nanolint.context import Case, Context, SyntaxFault, UnusedSuppression
@@ -35,7 +35,7 @@ class Setup:
     rules: tuple[Rule, ...]
     known_codes: Mapping[str, str]
     targets: tuple[Target, ...] = ()
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     train_script: Path | None = None
 
 

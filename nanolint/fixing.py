@@ -41,8 +41,8 @@ def fix_text(
 ) -> Fixed:
     """Apply the fixes that ``fixable`` admits, re-linting until a pass finds none.
 
-    Every pass is checked (see ``_flaw``) before it is kept; a pass with a flaw is retried one fix at a
-    time, and the fixes that fail alone are dropped.
+    Every pass is checked (see ``_flaw``) before it is kept; a pass with a flaw is retried one
+    fix at a time, and the fixes that fail alone are dropped.
     """
     report = lint(text)
     applied: list[Diagnostic] = []

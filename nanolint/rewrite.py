@@ -57,7 +57,7 @@ def insert_assignment(text: str, after: Assignment, key: str, literal: str) -> E
     end = _line_end(text, after.statement.end)
     between = text[after.key_span.end : after.value_span.start]
     equals = between if re.fullmatch(r"[ \t]*=[ \t]*", between) else " = "
-    if not equals.strip(" \t") == "=" or len(equals) > 3:
+    if equals.strip(" \t") != "=" or len(equals) > 3:
         equals = " = "  # a partner aligned in a column says nothing about a shorter key
     newline = _newline_near(text, end)
     return Edit(end, end, f"{newline}{key}{equals}{literal}")

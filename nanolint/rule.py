@@ -41,7 +41,7 @@ __all__ = [
 
 
 class Need(str, Enum):
-    """What a rule cannot do without; the engine skips the rule, with a reason, where it is missing."""
+    """What a rule cannot do without; where it is missing the engine skips the rule and says so."""
 
     CONFIG = "config"  # the file is a config: its assignments are settings of a run
     RUN = "run"  # every value that the replay needs is known
@@ -61,7 +61,7 @@ class FixAvailability(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule yields; the engine adds the rule's code and name, and its severity unless given."""
+    """What a rule yields; the engine adds the rule's code, name and, unless given, severity."""
 
     message: str
     span: Span

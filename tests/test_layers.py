@@ -27,6 +27,7 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # What a rule author may build on; third-party packs have the same.
 RULE_IMPORTS = {"rule", "memory", "rewrite", "run"}
 
+
 def modules(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.gpus.gpu import Gpu, Target
+from nanolint.gpus.gpu import Target
+from nanolint.memory.replay import replay
 from nanolint.memory.verdict import Outcome, judge
 from nanolint.run.model import Attention
 
 if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Gpu
     from nanolint.run.model import Run
 
 # Before 8.0 there is no flash attention and no bfloat16, so the run would be another one.
@@ -25,26 +27,15 @@ def smallest_card(run: Run, *, allocator: str = "default") -> Gpu | None:
 
     flash = Attention.FLASH if run.dtype != "float32" else run.attention
     run = replace(run, attention=flash)
-    cards = sorted(
-        (gpu for gpu in load() if _is_candidate(gpu)), key=lambda gpu: (gpu.total_bytes, gpu.name)
-    )
-    # Ordered by memory, so the first that fits is the smallest; a card's own share (context)
-    # grows slower than its memory, which makes a bisection sound enough to start from.
-    low, high = 0, len(cards)
-    while low < high:
-        middle = (low + high) // 2
-        if _is_comfortable(run, cards[middle], allocator):
-            high = middle
-        else:
-            low = middle + 1
-    return next((gpu for gpu in cards[low:] if _is_comfortable(run, gpu, allocator)), None)
+    needed = replay(run).peak.allocated_bytes
+    candidates = (gpu for gpu in load() if gpu.total_bytes > needed and _is_candidate(gpu))
+    for gpu in sorted(candidates, key=lambda gpu: (gpu.total_bytes, gpu.name)):
+        if judge(run, Target(gpu), allocator=allocator).outcome is Outcome.COMFORTABLE:
+            return gpu
+    return None
 
 
 def _is_candidate(gpu: Gpu) -> bool:
     capability = gpu.compute_capability
     modern = capability is not None and capability >= FIRST_CAPABILITY
     return gpu.vendor == "nvidia" and modern and "laptop" not in gpu.name.lower()
-
-
-def _is_comfortable(run: Run, gpu: Gpu, allocator: str) -> bool:
-    return judge(run, Target(gpu), allocator=allocator).outcome is Outcome.COMFORTABLE
