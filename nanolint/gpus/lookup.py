@@ -1,0 +1,211 @@
+"""From what the user typed to a card: loose names, counts (``8x``) and bare sizes.
+
+A name matches when its letters and digits are those of a catalogue name, leaving out vendor words
+(``NVIDIA``, ``GeForce``, ``Tesla``) on both sides. The words in `_OPTIONAL` and the memory size
+may be missing from what was typed. Of several matches the one with the fewest words missing is
+meant: ``3070`` is the desktop card, not the laptop's. A name that several sizes share is
+ambiguous, save for those with an alias in the catalogue (``rtx 3060`` is the 12 GB card: NVML has
+one name for both, and the 8 GB card came two years later and is rare).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from itertools import combinations
+
+from nanolint.gpus import catalogue
+from nanolint.gpus.gpu import Gpu, Target
+from nanolint.gpus.sizes import parse_size
+
+GIB = 1024**3
+LONGEST_QUERY = 80
+MOST_CARDS = 9999
+MOST_MEMORY = 1024 * GIB
+USABLE_SHARE = 0.975  # of the nominal size, where no card of that size is known
+
+_COUNT = re.compile(r"\s*(\d+)\s*[x×*]\s*(.*)", re.IGNORECASE)
+_BARE_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b|[kmgt])\s*", re.IGNORECASE | re.ASCII)
+_SIZE_IN_NAME = re.compile(r"\b(\d+) ?g(?:i?b)?\b(?!\.\d)")
+_VENDOR_WORDS = re.compile(
+    r"nvidia|geforce|tesla|amd|radeon|instinct|corporation|generation|graphics|edition|founders"
+    r"|desktop|with|design|hbm\d?e?|gpu|card"
+)
+_OPTIONAL = re.compile(
+    r"rtx|gtx|quadro|pro|ada|blackwell|pascal|sxm|pcie|nvl|laptop|workstation|server"
+)
+_FORM_FACTORS = re.compile(r"sxm|pcie|fhhl|dgxs")
+
+
+class GpuError(ValueError):
+    """What was typed does not stand for one card; the text is one line for the user."""
+
+
+class UnknownGpu(GpuError):
+    """No card is called so; ``suggestions`` are names that look alike."""
+
+    def __init__(self, query: str, suggestions: tuple[str, ...] = ()) -> None:
+        super().__init__(query, suggestions)
+        self.query = query
+        self.suggestions = suggestions
+
+    def __str__(self) -> str:
+        if self.suggestions:
+            return f"unknown GPU {_shown(self.query)}; did you mean {_either(self.suggestions)}?"
+        return (
+            f"unknown GPU {_shown(self.query)}; give a name that `nanolint gpus` lists, "
+            "or a size such as 12GB or 11.69GiB"
+        )
+
+
+class AmbiguousGpu(GpuError):
+    """Cards with different memory are called so; ``candidates`` are their names."""
+
+    def __init__(self, query: str, candidates: tuple[str, ...]) -> None:
+        super().__init__(query, candidates)
+        self.query = query
+        self.candidates = candidates
+
+    def __str__(self) -> str:
+        return f"ambiguous GPU {_shown(self.query)}: {_either(self.candidates)}?"
+
+
+def find(query: str) -> Target:
+    """The card that a name, a size or either after a count stands for.
+
+    ``12GB`` is the 12 GB card with the least usable memory; any other unit (``11.69GiB``,
+    ``11970MiB``) is exactly that total. Raises UnknownGpu or AmbiguousGpu.
+    """
+    if len(query) > LONGEST_QUERY:
+        raise UnknownGpu(query)
+    counted = _COUNT.fullmatch(query)
+    if counted is None:
+        return Target(_find_one(query, query))
+    if not 1 <= int(counted[1]) <= MOST_CARDS:
+        raise UnknownGpu(query)
+    return Target(_find_one(counted[2], query), int(counted[1]))
+
+
+def search(query: str) -> list[Gpu]:
+    """The cards whose names hold every word of ``query``, in catalogue order; all for none.
+
+    A size among the words, such as ``12GB``, keeps the cards sold with that much.
+    """
+    name, gib = _split_size(query[:LONGEST_QUERY])
+    words = [key for word in re.split(r"[^a-z0-9]+", name) if (key := _key(word))]
+    also = {card: _key(alias) for alias, card in catalogue.aliases().items()}
+    return [
+        gpu
+        for gpu in catalogue.load()
+        if (gib is None or gib == _nominal_gib(gpu))
+        and all(word in _key(gpu.name) or word in also.get(gpu.name, "") for word in words)
+    ]
+
+
+def meanings(name: str) -> tuple[Gpu, ...]:
+    """Every card that ``name`` may mean, the best match first; none for an unknown name."""
+    return tuple(dict.fromkeys(match.gpu for _, match in _matches(name)))
+
+
+def _find_one(text: str, query: str) -> Gpu:
+    if size := _BARE_SIZE.fullmatch(text):
+        return _card_of_size(size[1], size[2].lower(), query)
+    matches = _matches(text)
+    if not matches:
+        raise UnknownGpu(query, _look_alikes(text))
+    fewest = matches[0][0]
+    best = {match.gpu for missing, match in matches if missing == fewest}
+    if len({gpu.nominal_bytes for gpu in best}) > 1:
+        raise AmbiguousGpu(query, tuple(gpu.name for gpu in catalogue.load() if gpu in best))
+    return min(best, key=lambda gpu: (gpu.total_bytes, gpu.name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """One way to write a card's name: ``gib`` is the size in the name, if any."""
+
+    gpu: Gpu
+    gib: int | None
+    missing_words: int
+
+
+def _matches(text: str) -> list[tuple[int, _Spelling]]:
+    """The spellings that ``text`` is, each with the number of words missing, fewest first."""
+    name, gib = _split_size(text)
+    key = _key(name)
+    spellings = _spellings().get(key) or _spellings().get(_FORM_FACTORS.sub("", key), [])
+    matches = [
+        (spelling.missing_words + (gib is None and spelling.gib is not None), spelling)
+        for spelling in spellings
+        if gib in (None, spelling.gib, _nominal_gib(spelling.gpu))
+    ]
+    return sorted(matches, key=lambda match: match[0])
+
+
+@cache
+def _spellings() -> dict[str, list[_Spelling]]:
+    cards = {gpu.name: gpu for gpu in catalogue.load()}
+    names = {**cards, **{alias: cards[name] for alias, name in catalogue.aliases().items()}}
+    spellings: dict[str, list[_Spelling]] = {}
+    for full_name, gpu in names.items():
+        name, gib = _split_size(full_name)
+        words = [_key(word) for word in name.split()]
+        optional = [index for index, word in enumerate(words) if _OPTIONAL.fullmatch(word)]
+        for count in range(len(optional) + 1):
+            for left_out in combinations(optional, count):
+                key = "".join(word for i, word in enumerate(words) if i not in left_out)
+                if not left_out or any(character.isdigit() for character in key):
+                    spellings.setdefault(key, []).append(_Spelling(gpu, gib, count))
+    return spellings
+
+
+def _split_size(text: str) -> tuple[str, int | None]:
+    """The text in lower case without its memory size, and that size in GiB (the last, if two)."""
+    lowered = text.lower().replace("_", " ")
+    sizes = [int(digits) for digits in _SIZE_IN_NAME.findall(lowered)]
+    return _SIZE_IN_NAME.sub(" ", lowered), sizes[-1] if sizes else None
+
+
+def _key(text: str) -> str:
+    """What is compared: letters and digits only, one word for each form factor."""
+    bare = _VENDOR_WORDS.sub("", re.sub(r"[^a-z0-9]", "", text.lower()))
+    return re.sub(r"sxm\d?(ac$)?", "sxm", re.sub(r"mobile|maxq", "laptop", bare))
+
+
+def _card_of_size(number: str, unit: str, query: str) -> Gpu:
+    nominal = parse_size(f"{number}GiB") if unit in ("g", "gb") else parse_size(number + unit)
+    if not 0 < nominal <= MOST_MEMORY:
+        raise UnknownGpu(query)
+    if unit not in ("g", "gb"):
+        name = f"{number} {unit.upper().replace('IB', 'iB')} card"
+        return Gpu(name, "", nominal, nominal, None, None, estimated=False, source="given")
+    name = f"{number} GB card"
+    sold = [gpu for gpu in catalogue.load() if gpu.nominal_bytes == nominal]
+    if not sold:
+        usable = int(nominal * USABLE_SHARE)
+        return Gpu(
+            name, "", usable, nominal, None, None, estimated=True, source="97.5 % of nominal"
+        )
+    least = min(sold, key=lambda gpu: gpu.total_bytes)
+    source = f"least usable {number} GB card: {least.name}"
+    return Gpu(name, "", least.total_bytes, nominal, None, None, least.estimated, source)
+
+
+def _look_alikes(text: str) -> tuple[str, ...]:
+    keys = get_close_matches(_key(_split_size(text)[0]), _spellings(), n=6, cutoff=0.6)
+    names = dict.fromkeys(spelling.gpu.name for key in keys for spelling in _spellings()[key])
+    return tuple(names)[:3]
+
+
+def _nominal_gib(gpu: Gpu) -> int:
+    return round(gpu.nominal_bytes / GIB)
+
+
+def _either(names: tuple[str, ...]) -> str:
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _shown(query: str) -> str:
+    return repr(query if len(query) <= LONGEST_QUERY else f"{query[:40]}...")
