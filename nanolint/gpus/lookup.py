@@ -156,8 +156,11 @@ def _spellings() -> dict[str, list[_Spelling]]:
         for count in range(len(optional) + 1):
             for left_out in combinations(optional, count):
                 key = "".join(word for i, word in enumerate(words) if i not in left_out)
-                if not left_out or any(character.isdigit() for character in key):
-                    spellings.setdefault(key, []).append(_Spelling(gpu, gib, count))
+                if left_out and not any(character.isdigit() for character in key):
+                    continue  # "titan" is not the TITAN RTX
+                spellings.setdefault(key, []).append(_Spelling(gpu, gib, count))
+                if gib is not None:  # written in one word: 4060ti16gb
+                    spellings.setdefault(f"{key}{gib}gb", []).append(_Spelling(gpu, gib, count))
     return spellings
 
 
@@ -171,7 +174,7 @@ def _split_size(text: str) -> tuple[str, int | None]:
 def _key(text: str) -> str:
     """What is compared: letters and digits only, one word for each form factor."""
     bare = _VENDOR_WORDS.sub("", re.sub(r"[^a-z0-9]", "", text.lower()))
-    return re.sub(r"sxm\d?(ac$)?", "sxm", re.sub(r"mobile|maxq", "laptop", bare))
+    return re.sub(r"sxm[2-6](?!\d)(ac$)?", "sxm", re.sub(r"mobile|maxq", "laptop", bare))
 
 
 def _card_of_size(number: str, unit: str, query: str) -> Gpu:
