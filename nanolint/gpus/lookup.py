@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from itertools import combinations
 
@@ -197,6 +196,8 @@ def _card_of_size(number: str, unit: str, query: str) -> Gpu:
 
 
 def _look_alikes(text: str) -> tuple[str, ...]:
+    from difflib import get_close_matches
+
     keys = get_close_matches(_key(_split_size(text)[0]), _spellings(), n=6, cutoff=0.6)
     names = dict.fromkeys(spelling.gpu.name for key in keys for spelling in _spellings()[key])
     return tuple(names)[:3]
