@@ -18,8 +18,8 @@ from itertools import combinations
 from nanolint.gpus import catalogue
 from nanolint.gpus.gpu import Gpu, Target
 from nanolint.gpus.sizes import parse_size
+from nanolint.units import GIB
 
-GIB = 1024**3
 LONGEST_QUERY = 80
 MOST_CARDS = 9999
 MOST_MEMORY = 1024 * GIB
