@@ -1,1 +1,1 @@
-"""The training run that a config describes: nanoGPT's keys, the project around the file, the Run."""
+"""The training run that a config describes: its keys, the project around it, the Run."""

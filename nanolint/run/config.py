@@ -54,15 +54,25 @@ class Unresolved:
     reason: str
 
 
+class ManualAttention(str, Enum):
+    """When model.py multiplies attention out by hand instead of calling PyTorch's kernel."""
+
+    NEVER = "never"
+    WITH_DROPOUT = "with dropout"
+    ALWAYS = "always"
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """What surrounds a config: its train.py, model.py and dataset folder.
 
     ``defaults`` are the globals of train.py above its configurator line (nanoGPT's own when there
-    is no train.py). ``environment`` adds the names that a config may read because train.py runs it
-    with ``exec`` in its own globals. ``strange_pieces`` names every part of model.py or of the training loop that the replay
-    does not know: with any, memory findings are warnings and their fixes unsafe. ``known_keys``
-    are all keys that any script of the project lets a config set.
+    is no train.py); ``settings_end`` is the character offset of that line in train.py.
+    ``environment`` adds the names that a config may read because train.py runs it with ``exec``
+    in its own globals. ``strange_pieces`` names every part of model.py or of the training loop
+    that the replay does not know: with any, memory findings are warnings and their fixes unsafe.
+    ``known_keys`` are all keys that any script of the project lets a config set. ``problems`` say
+    in a line each why a file around the config was not used.
     """
 
     root: Path | None
@@ -74,11 +84,18 @@ class Project:
     strange_pieces: tuple[str, ...] = ()
     reads: tuple[Path, ...] = ()  # every file whose content shaped this project
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
+    manual_attention: ManualAttention = ManualAttention.NEVER
+    settings_end: int | None = None
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A config resolved for one target GPU. ``run`` is None when ``unresolved`` is not empty."""
+    """A config resolved for one target GPU.
+
+    ``run`` is None exactly when ``unresolved`` is not empty. ``settings`` holds nanoGPT's keys,
+    those of the project and of the file, and ``vocab_size``.
+    """
 
     run: Run | None
     settings: Mapping[str, Setting]

@@ -23,7 +23,7 @@ class Attention(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One nanoGPT training run, with every value known. Symbols as in the docs: B, T, C, H, L, V."""
+    """One nanoGPT training run, every value known. Symbols as in the docs: B, T, C, H, L, V."""
 
     batch_size: int  # B: micro-batch, sequences per forward pass and GPU
     gradient_accumulation_steps: int  # as the config says it, before train.py divides it
@@ -49,15 +49,21 @@ class Run:
 
     @property
     def micro_steps(self) -> int:
-        """Forward-backward passes per optimizer step on one GPU."""
+        """Forward-backward passes per optimizer step on one GPU.
+
+        At least 1, also where the world size exceeds the total, which train.py refuses.
+        """
         if self.dialect is Dialect.TOTAL:
-            return self.gradient_accumulation_steps // self.world_size
+            return max(1, self.gradient_accumulation_steps // self.world_size)
         return self.gradient_accumulation_steps
 
     @property
     def effective_batch_size(self) -> int:
         """Sequences per optimizer step over all GPUs."""
-        return self.batch_size * self.micro_steps * self.world_size
+        passes = self.gradient_accumulation_steps
+        if self.dialect is Dialect.PER_GPU:
+            passes *= self.world_size
+        return self.batch_size * passes
 
     @property
     def tokens_per_iter(self) -> int:

@@ -1,0 +1,140 @@
+"""``from config.base import *`` between configs, followed without running anything."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nanolint.run.reading import UnusableError, exists, read_source
+from nanolint.source.values import Known, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from nanolint.run.config import Project
+    from nanolint.source.assignments import Module
+    from nanolint.source.values import Value
+
+DEPTH_LIMIT = 16  # imports of imports
+FOLDER_LIMIT = 1000  # Python files searched for one that imports a config
+
+_STAR_IMPORT = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+[*(]", re.MULTILINE)
+
+
+def imported(module: Module) -> dict[str, Value]:
+    """What the star imports of ``module`` bring in, where they could be followed."""
+    return dict(getattr(module, "imported", ()))
+
+
+def namespace(module: Module) -> dict[str, Value] | None:
+    """The globals after ``module`` ran; None when it may write any global at all."""
+    dynamic = dict(module.dynamic)
+    if "*" in dynamic:
+        return None
+    values = imported(module)
+    values.update((assignment.key, assignment.value) for assignment in module.assignments)
+    values.update((key, Unknown(reason)) for key, reason in dynamic.items())
+    return values
+
+
+def star_importer(
+    project: Project, config_path: Path | None
+) -> Callable[[str], Mapping[str, Value] | None]:
+    """The callback with which source.parse follows star imports of the file at ``config_path``."""
+    return _importer(_search_path(project, config_path), (), {})
+
+
+def root_importer(root: Path) -> Callable[[str], Mapping[str, Value] | None]:
+    """As star_importer, for the scripts in ``root``."""
+    return _importer((root,), (), {})
+
+
+def inheritors(project: Project, config_path: Path | None) -> tuple[str, ...]:
+    """The names of the configs beside ``config_path`` that import everything from it, sorted."""
+    if config_path is None:
+        return ()
+    own = config_path.absolute()
+    places = _search_path(project, config_path)
+    found = {
+        path.name
+        for path in _python_files(own.parent)
+        if path.name != own.name and own in set(_imported_files(path, places))
+    }
+    return tuple(sorted(found))
+
+
+def _imported_files(path: Path, places: tuple[Path, ...]) -> Iterator[Path]:
+    try:
+        text = read_source(path)
+    except UnusableError:
+        return
+    for match in _STAR_IMPORT.finditer(text):
+        target = _locate(match[1], places)
+        if target is not None:
+            yield target
+
+
+def _python_files(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.glob("*.py"))[:FOLDER_LIMIT]
+    except OSError:
+        return []
+
+
+def _search_path(project: Project, config_path: Path | None) -> tuple[Path, ...]:
+    """Where ``import`` would look: train.py's folder; without one, the folders above the file."""
+    if project.root is not None:
+        return (project.root,)
+    return () if config_path is None else tuple(config_path.absolute().parents)[:2]
+
+
+def _locate(module_name: str, places: tuple[Path, ...]) -> Path | None:
+    parts = module_name.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return None  # relative: a config has no package to be relative to
+    for place in places:
+        path = place.joinpath(*parts).with_suffix(".py")
+        if exists(path):
+            return path
+    return None
+
+
+def _importer(
+    places: tuple[Path, ...],
+    importing: tuple[Path, ...],
+    done: dict[Path, Mapping[str, Value] | None],
+) -> Callable[[str], Mapping[str, Value] | None]:
+    """``importing``: the files whose import is under way, outermost first. ``done``: all others;
+    without it, files that import each other in layers would be read exponentially often."""
+
+    def star_import(module_name: str) -> Mapping[str, Value] | None:
+        path = _locate(module_name, places)
+        if path is None or path in importing or len(importing) >= DEPTH_LIMIT:
+            return None
+        if path not in done:
+            done[path] = _exports(path, _importer(places, (*importing, path), done))
+        return done[path]
+
+    return star_import
+
+
+def _exports(
+    path: Path, star_import: Callable[[str], Mapping[str, Value] | None]
+) -> dict[str, Value] | None:
+    """What ``import *`` takes from the module at ``path``, None when that cannot be told."""
+    from nanolint.source.parse import Unparsable, parse
+    from nanolint.source.scan import TooComplex
+
+    try:
+        values = namespace(parse(read_source(path), None, star_import))
+    except (UnusableError, Unparsable, TooComplex):
+        return None
+    if values is None:
+        return None
+    listed = values.get("__all__")
+    if listed is None:
+        return {key: value for key, value in values.items() if not key.startswith("_")}
+    if not isinstance(listed, Known) or not isinstance(listed.value, (list, tuple)):
+        return None
+    return {key: values[key] for key in listed.value if isinstance(key, str) and key in values}

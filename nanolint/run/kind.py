@@ -1,0 +1,61 @@
+"""What a Python file is to nanolint: a config, a train.py, or another script."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from nanolint.run.config import Project
+    from nanolint.source.assignments import Module
+
+LEAST_KEYS = 2  # known keys that make a file a config
+
+_UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_DEFINITION = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s)", re.MULTILINE)
+_LOADS_CONFIGURATOR = re.compile(
+    r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
+)
+
+
+class FileKind(Enum):
+    """How a file is judged."""
+
+    CONFIG = "config"
+    TRAIN_SCRIPT = "train script"  # its globals are what configs inherit; a config too
+    SCRIPT = "script"  # sample.py, bench.py, model.py: only its code is looked at
+
+
+def may_be_config(text: str, known_keys: Collection[str]) -> bool:
+    """Whether ``text`` can be a config, without parsing it: never False for one."""
+    found: set[str] = set()
+    for line in _UNINDENTED.finditer(text):
+        if "=" in line[0]:
+            found.update(name for name in _NAME.findall(line[0]) if name in known_keys)
+            if len(found) >= LEAST_KEYS:
+                return True
+    return False
+
+
+def classify(
+    module: Module, text: str, path: Path | None, project: Project, *, explicit: bool
+) -> FileKind:
+    """What the file is. ``explicit``: the user named it, so it need not look like a config."""
+    from nanolint.run.resolve import is_train_script
+
+    if is_train_script(path, project):
+        return FileKind.TRAIN_SCRIPT
+    if _LOADS_CONFIGURATOR.search(text):
+        return FileKind.SCRIPT
+    keys = {assignment.key for assignment in module.assignments} & project.known_keys
+    if len(keys) >= LEAST_KEYS:
+        return FileKind.CONFIG
+    # A file of definitions that somebody named (model.py, by a glob) is no config for it.
+    if explicit and (keys or not _DEFINITION.search(text)):
+        return FileKind.CONFIG
+    return FileKind.SCRIPT

@@ -1,0 +1,112 @@
+"""nanoGPT's command-line grammar: ``config/x.py --batch_size=32 --compile=False``."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nanolint.source.values import Known, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.run.config import Project
+    from nanolint.source.values import Plain, Value
+
+VALUE_LIMIT = 4096  # characters of one value
+
+
+def parse_override(argument: str) -> tuple[str, Value]:
+    """Key and value of ``batch_size=32`` or ``--batch_size=32``, as configurator.py reads it.
+
+    A value that is not a Python literal is a string. Raises ValueError, in one line.
+    """
+    key, equals, text = argument.removeprefix("--").partition("=")
+    if not equals:
+        raise ValueError(f"expected KEY=VALUE, found {_shown(argument)}")
+    if not key.isidentifier():
+        raise ValueError(f"{_shown(key)} is not a key, in {_shown(argument)}")
+    if "=" in text:
+        raise ValueError(f"nanoGPT accepts only one '=' in an argument, found {_shown(argument)}")
+    if len(text) > VALUE_LIMIT:
+        raise ValueError(f"the value of {key} is longer than {VALUE_LIMIT} characters")
+    return key, _value(text)
+
+
+def parse_launch_arguments(
+    arguments: Sequence[str],
+) -> tuple[tuple[Path, ...], tuple[tuple[str, Value], ...]]:
+    """The config files and the overrides in what follows ``train.py`` on a launch line.
+
+    Raises ValueError, in one line, for what configurator.py would not accept.
+    """
+    configs: list[Path] = []
+    overrides: list[tuple[str, Value]] = []
+    for argument in arguments:
+        if "=" not in argument:
+            if argument.startswith("--"):
+                raise ValueError(f"nanoGPT needs a value: {_shown(argument)}=VALUE")
+            configs.append(Path(argument))
+        elif not argument.startswith("--"):
+            raise ValueError(f"nanoGPT needs two dashes: --{_shown(argument)}")
+        else:
+            overrides.append(parse_override(argument))
+    return tuple(configs), tuple(overrides)
+
+
+def override_faults(
+    overrides: Sequence[tuple[str, Value]], project: Project
+) -> tuple[tuple[str, str], ...]:
+    """Key and one-line reason for every override that the project's configurator would refuse.
+
+    It refuses keys that train.py does not set, and values of another type than train.py's.
+    ``vocab_size`` passes: nanolint itself asks for it where the dataset does not tell.
+    """
+    faults: list[tuple[str, str]] = []
+    for key, value in overrides:
+        if key not in project.known_keys:
+            if key != "vocab_size":
+                faults.append((key, f"train.py has no key {key}"))
+            continue
+        default = project.defaults.get(key)
+        if isinstance(value, Known) and isinstance(default, Known):
+            found, expected = type(value.value).__name__, type(default.value).__name__
+            if found != expected:
+                faults.append((key, f"{key} must be {expected}, as in train.py, not {found}"))
+    return tuple(faults)
+
+
+def _value(text: str) -> Value:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value: Any = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return Known(text)
+    except (TypeError, MemoryError, RecursionError) as error:
+        return Unknown(f"not a value that Python can read: {type(error).__name__}")
+    if not is_plain(value):
+        return Unknown(f"a {type(value).__name__}, which no key of nanoGPT takes")
+    plain: Plain = value
+    return Known(plain)
+
+
+def is_plain(value: object) -> bool:
+    """Whether ``value`` is made only of what a config may hold."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_plain, value))
+    if isinstance(value, dict):
+        return all(map(is_plain, value.values())) and all(map(_is_scalar, value))
+    return _is_scalar(value)
+
+
+def _is_scalar(value: object) -> bool:
+    return value is None or isinstance(value, (int, float, str))
+
+
+def _shown(text: str) -> str:
+    """``text`` on one line, shortened."""
+    line = text if text.isprintable() else repr(text)
+    return line if len(line) <= 60 else line[:57] + "..."

@@ -1,0 +1,158 @@
+"""From a config's assignments to one settled run: every layer, lowest precedence first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.run.capability import bfloat16_supported
+from nanolint.run.config import Layer, Options, Origin, Project, Resolution, Setting
+from nanolint.run.imports import imported, star_importer
+from nanolint.run.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
+from nanolint.run.needed import needed_run
+from nanolint.run.vocabulary import dataset_vocabulary
+from nanolint.source.values import Known, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Gpu, Target
+    from nanolint.source.assignments import Assignment, Module
+    from nanolint.source.values import Plain, Value
+
+__all__ = ["resolve", "star_importer"]
+
+
+def resolve(
+    module: Module | None,
+    project: Project,
+    options: Options,
+    target: Target | None,
+    *,
+    config_path: Path | None = None,
+) -> Resolution:
+    """Settle every key of a config, for one target GPU. Without ``module``: train.py's defaults.
+
+    nanoGPT's defaults < train.py < imported configs < the file < overrides; the dataset, a
+    checkpoint and the GPU then decide what those leave to them.
+    """
+    gpu = target.gpu if target else None
+    settings = {key.name: _default(key.name, key.default) for key in KEYS.values()}
+    if project.train_script is not None:
+        origin = Origin(Layer.TRAIN_SCRIPT, project.train_script)
+        for key, value in project.defaults.items():
+            settings[key] = Setting(key, value, origin)
+    if module is not None:
+        for setting in _file_settings(module, project, config_path):
+            settings[setting.key] = setting
+    for key, value in options.overrides:
+        settings[key] = Setting(key, value, Origin(Layer.OVERRIDE))
+    _settle_vocabulary(settings, project, {key for key, _ in options.overrides})
+    _settle_checkpoint(settings)
+    _settle_machine(settings, gpu, options)
+    world_size = options.world_size or (target.count if target else None) or 1
+    run, unresolved = needed_run(settings, project, gpu, world_size)
+    return Resolution(run, settings, unresolved)
+
+
+def _default(key: str, value: Value) -> Setting:
+    return Setting(key, value, Origin(Layer.DEFAULT))
+
+
+def _file_settings(module: Module, project: Project, config_path: Path | None) -> Iterator[Setting]:
+    """What the file at ``config_path`` sets, in the order of precedence."""
+    if is_train_script(config_path, project):
+        # Only what stands above the configurator line is a setting; what the rest of train.py
+        # does to the names (under `if ddp:`, say) is the run itself, which the replay knows.
+        for assignment in module.assignments:
+            end = project.settings_end
+            if assignment.key in project.defaults and (
+                end is None or assignment.statement.end <= end
+            ):
+                yield _assigned(assignment, config_path)
+        return
+    for key, value in imported(module).items():
+        yield Setting(key, value, Origin(Layer.IMPORT))
+    spans = {}
+    for assignment in module.assignments:
+        spans[assignment.key] = assignment.value_span
+        yield _assigned(assignment, config_path)
+    dynamic = dict(module.dynamic)
+    everywhere = dynamic.pop("*", None)
+    if everywhere is not None:
+        names = {*KEYS, *project.defaults, *spans}
+        dynamic = {**dict.fromkeys(names, everywhere), **dynamic}
+    for key, reason in dynamic.items():
+        yield Setting(key, Unknown(reason), Origin(Layer.FILE, config_path, spans.get(key)))
+
+
+def _assigned(assignment: Assignment, config_path: Path | None) -> Setting:
+    origin = Origin(Layer.FILE, config_path, assignment.value_span)
+    return Setting(assignment.key, assignment.value, origin)
+
+
+def is_train_script(path: Path | None, project: Project) -> bool:
+    """Whether the file at ``path`` is the train.py whose globals are the project's defaults."""
+    script = project.train_script
+    if path is None or script is None:
+        return False
+    if path.absolute() == script:
+        return True
+    try:
+        return path.samefile(script)
+    except OSError:
+        return False
+
+
+def _settle_vocabulary(
+    settings: dict[str, Setting], project: Project, overridden: set[str]
+) -> None:
+    """Set ``vocab_size``: train.py takes it from the dataset unless it is a key of its own."""
+    if "vocab_size" in overridden:
+        return
+    own = settings.get("vocab_size")
+    if own is not None and "vocab_size" in project.defaults and own.value != Known(None):
+        return
+    dataset = settings["dataset"].value
+    if not isinstance(dataset, Known):
+        reason = f"depends on dataset, which is not known: {dataset.reason}"
+        settings["vocab_size"] = Setting("vocab_size", Unknown(reason), settings["dataset"].origin)
+    elif not isinstance(dataset.value, str):
+        reason = "depends on dataset, which must be a string"
+        settings["vocab_size"] = Setting("vocab_size", Unknown(reason), settings["dataset"].origin)
+    else:
+        value, origin = dataset_vocabulary(dataset.value, project.root)
+        settings["vocab_size"] = Setting("vocab_size", value, origin)
+
+
+def _settle_checkpoint(settings: dict[str, Setting]) -> None:
+    """Put in what a pretrained checkpoint forces. A checkpoint to resume is never opened."""
+    init_from = settings["init_from"].value
+    if not isinstance(init_from, Known) or not isinstance(init_from.value, str):
+        return
+    sizes = PRETRAINED_SIZES.get(init_from.value)
+    if sizes is None:
+        return
+    forced: dict[str, Plain] = dict(zip(("n_layer", "n_head", "n_embd"), sizes, strict=True))
+    forced |= {"bias": True, "vocab_size": PRETRAINED_VOCABULARY}
+    for key, value in forced.items():
+        settings[key] = Setting(key, Known(value), Origin(Layer.CHECKPOINT))
+
+
+def _settle_machine(settings: dict[str, Setting], gpu: Gpu | None, options: Options) -> None:
+    """Decide conditional values (``'bfloat16' if torch.cuda... else 'float16'``) by the card.
+
+    Without a target, as on a card with bfloat16.
+    """
+    device = settings["device"].value
+    if isinstance(device, Unknown) and "cuda" in device.candidates:
+        settings["device"] = Setting("device", Known("cuda"), Origin(Layer.GPU))
+    dtype = settings["dtype"].value
+    if not isinstance(dtype, Unknown) or "bfloat16" not in dtype.candidates:
+        return
+    others = [candidate for candidate in dtype.candidates if candidate != "bfloat16"]
+    if bfloat16_supported(gpu, options.torch_version) or not others:
+        chosen: Plain = "bfloat16"
+    else:
+        chosen = others[0]
+    settings["dtype"] = Setting("dtype", Known(chosen), Origin(Layer.GPU))

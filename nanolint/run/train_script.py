@@ -1,0 +1,175 @@
+"""What a train.py lets configs set, and how it uses two of the settings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.run.keys import KEYS
+from nanolint.run.model import Dialect
+from nanolint.run.reading import UnusableError, syntax_tree
+from nanolint.source.values import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from nanolint.source.values import Value
+
+# Fewer of nanoGPT's keys above the configurator line, and the script is not nanoGPT's.
+LEAST_SHARED_KEYS = 3
+# Bookkeeping of train.py that no config sets.
+_NOT_KEYS = frozenset({"config_keys", "config"})
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainScript:
+    """A train.py of nanoGPT's kind. ``environment`` is every global above the configurator line,
+    ``defaults`` those of them that a config may set."""
+
+    tree: ast.Module
+    environment: Mapping[str, Value]
+    defaults: Mapping[str, Value]
+    settings_end: int
+    dialect: Dialect
+    compile_mode: str | None
+
+
+def read_train_script(
+    text: str, star_import: Callable[[str], Mapping[str, Value] | None]
+) -> TrainScript:
+    """Understand the text of a train.py. Raises UnusableError when it is not nanoGPT's kind."""
+    from nanolint.run.imports import namespace
+    from nanolint.source.parse import Unparsable, parse
+    from nanolint.source.scan import TooComplex
+
+    tree = syntax_tree(text)
+    end = settings_end(tree, text)
+    if end is None:
+        raise UnusableError("is not nanoGPT's: it loads no configurator")
+    try:
+        module = parse(text[:end], None, star_import)
+    except (Unparsable, TooComplex) as error:
+        raise UnusableError(str(error)) from None
+    environment = namespace(module) or {}
+    if len(environment.keys() & KEYS.keys()) < LEAST_SHARED_KEYS:
+        raise UnusableError("is not nanoGPT's: it sets none of its keys above its configurator")
+    return TrainScript(
+        tree=tree,
+        environment=environment,
+        defaults={key: value for key, value in environment.items() if _is_key(key)},
+        settings_end=end,
+        dialect=_dialect(tree),
+        compile_mode=_compile_mode(tree, environment),
+    )
+
+
+def settings_end(tree: ast.Module, text: str) -> int | None:
+    """The character offset of the statement that loads the configurator, None without one."""
+    statement = _configurator_statement(tree)
+    if statement is None:
+        return None
+    # ast counts lines as the tokenizer does, which str.splitlines() does not.
+    starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
+    start = starts[statement.lineno - 1]
+    line = text[start:].encode("utf-8", "surrogatepass")[: statement.col_offset]
+    return start + len(line.decode("utf-8", "surrogatepass"))
+
+
+def settable_keys(tree: ast.Module) -> frozenset[str] | None:
+    """The globals above a script's configurator line, None when it loads no configurator."""
+    statement = _configurator_statement(tree)
+    if statement is None:
+        return None
+    above = tree.body[: tree.body.index(statement)]
+    names = {name for entry in above for name in _assigned_names(entry)}
+    return frozenset(filter(_is_key, names))
+
+
+def _is_key(name: str) -> bool:
+    return not name.startswith("_") and name not in _NOT_KEYS
+
+
+def _configurator_statement(tree: ast.Module) -> ast.stmt | None:
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for statement in tree.body:
+        if isinstance(statement, definitions):
+            continue
+        if any(map(_loads_configurator, ast.walk(statement))):
+            return statement
+    return None
+
+
+def _loads_configurator(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "exec"
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").split(".")[-1] == "configurator"
+    if isinstance(node, ast.Import):
+        return any(alias.name.split(".")[-1] == "configurator" for alias in node.names)
+    return False
+
+
+def _assigned_names(statement: ast.stmt) -> Iterator[str]:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def _dialect(tree: ast.Module) -> Dialect:
+    """TOTAL when the script divides the accumulation by something, as today's nanoGPT does."""
+    key = "gradient_accumulation_steps"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign):
+            divides = isinstance(node.op, (ast.FloorDiv, ast.Div)) and _names(node.target, key)
+        elif isinstance(node, ast.Assign):
+            divides = _names(node.targets[0], key) and _divides(node.value, key)
+        else:
+            continue
+        if divides:
+            return Dialect.TOTAL
+    return Dialect.PER_GPU
+
+
+def _divides(expression: ast.expr, key: str) -> bool:
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, (ast.FloorDiv, ast.Div))
+        and _names(node.left, key)
+        for node in ast.walk(expression)
+    )
+
+
+def _names(expression: ast.expr, key: str) -> bool:
+    return isinstance(expression, ast.Name) and expression.id == key
+
+
+def compile_calls(tree: ast.Module) -> Iterator[ast.Call]:
+    """Every call of ``torch.compile(...)`` or ``model.compile(...)``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if node.func.attr == "compile" and isinstance(owner, ast.Name) and owner.id != "re":
+                yield node
+
+
+def _compile_mode(tree: ast.Module, environment: Mapping[str, Value]) -> str | None:
+    for call in compile_calls(tree):
+        for keyword in call.keywords:
+            if keyword.arg == "mode":
+                mode = _constant(keyword.value, environment)
+                return None if mode in (None, "default") else str(mode)
+    return None
+
+
+def _constant(expression: ast.expr, environment: Mapping[str, Value]) -> object:
+    """The value of a literal or a known global, else the expression's source."""
+    if isinstance(expression, ast.Constant):
+        return expression.value
+    if isinstance(expression, ast.Name):
+        value = environment.get(expression.id)
+        if isinstance(value, Known):
+            return value.value
+    return ast.unparse(expression)

@@ -1,0 +1,55 @@
+"""The vocabulary size that train.py would find in the dataset's folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.run.config import Layer, Origin
+from nanolint.run.keys import PADDED_VOCABULARY, SHAKESPEARE_CHAR_VOCABULARY
+from nanolint.run.pickles import vocabulary
+from nanolint.run.reading import SOURCE_LIMIT, UnusableError, exists, read_bytes
+from nanolint.source.values import Known, Unknown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.source.values import Value
+
+
+def dataset_vocabulary(dataset: str, root: Path | None) -> tuple[Value, Origin]:
+    """The vocabulary of ``data/<dataset>`` under ``root``, and which file decided it.
+
+    Unknown where the folder's meta.pkl does not give it away, or is missing although prepare.py
+    writes one. Without a folder, nanoGPT's own data sets are known.
+    """
+    if root is not None and "\0" not in dataset:
+        folder = root / "data" / dataset
+        meta = folder / "meta.pkl"
+        if exists(meta):
+            return _from_pickle(meta), Origin(Layer.DATASET, meta)
+        if dataset != "shakespeare_char":
+            prepare = folder / "prepare.py"
+            if _writes_meta(prepare):
+                reason = (
+                    f"data/{dataset}/meta.pkl holds it, which prepare.py writes and which is not "
+                    "here; --set vocab_size=N tells it"
+                )
+                return Unknown(reason), Origin(Layer.DATASET, prepare)
+    if dataset == "shakespeare_char":
+        return Known(SHAKESPEARE_CHAR_VOCABULARY), Origin(Layer.DATASET)
+    return Known(PADDED_VOCABULARY), Origin(Layer.DEFAULT)
+
+
+def _from_pickle(meta: Path) -> Value:
+    size = vocabulary(meta)
+    if size is None:
+        return Unknown(f"{meta} does not tell it without being run; --set vocab_size=N tells it")
+    return Known(size)
+
+
+def _writes_meta(prepare: Path) -> bool:
+    try:
+        content = read_bytes(prepare, SOURCE_LIMIT)
+    except UnusableError:
+        return False
+    return b"meta.pkl" in content
