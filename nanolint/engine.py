@@ -45,6 +45,7 @@ class Skipped:
 
     code: str
     name: str
+    need: Need
     reason: str
 
 
@@ -118,7 +119,7 @@ def _context(
     *,
     explicit: bool,
 ) -> Context:
-    from nanolint.run.project import inheritors
+    from nanolint.run.inheritors import inheritors
     from nanolint.run.resolve import resolve
 
     options = setup.options
@@ -142,7 +143,7 @@ def _context(
         cases=cases,
         fault=fault,
         known_codes=setup.known_codes,
-        inherited_by=inheritors(project, path),
+        inherited_by=inheritors(path),
     )
 
 
@@ -151,9 +152,9 @@ def _run(context: Context, rules: Iterable[Rule]) -> tuple[list[Diagnostic], lis
     found: list[Diagnostic] = []
     skipped: list[Skipped] = []
     for rule in rules:
-        reason = _missing(context, rule)
-        if reason is not None:
-            skipped.append(Skipped(rule.code, rule.name, reason))
+        missing = _missing(context, rule)
+        if missing is not None:
+            skipped.append(Skipped(rule.code, rule.name, *missing))
             continue
         if rule.markers and not any(marker in context.text for marker in rule.markers):
             continue
@@ -161,20 +162,20 @@ def _run(context: Context, rules: Iterable[Rule]) -> tuple[list[Diagnostic], lis
     return found, skipped
 
 
-def _missing(context: Context, rule: Rule) -> str | None:
-    """The first need of ``rule`` that this file does not meet, in words."""
+def _missing(context: Context, rule: Rule) -> tuple[Need, str] | None:
+    """The first need of ``rule`` that this file does not meet, and why, in words."""
     needs = rule.needs
     if (context.fault is not None) is not (Need.FAULT in needs):
-        return "the file is not valid Python" if context.fault else "the file is valid Python"
+        return Need.FAULT, f"the file is {'not ' if context.fault else ''}valid Python"
     if Need.CONFIG in needs and context.kind is FileKind.SCRIPT:
-        return "the file is not a config"
+        return Need.CONFIG, "the file is not a config"
     if Need.TRAIN_SCRIPT in needs and context.project.train_script is None:
-        return "no train.py was found around the file"
+        return Need.TRAIN_SCRIPT, "no train.py was found around the file"
     if Need.GPU in needs and context.cases[0].target is None:
-        return "no target GPU is set"
+        return Need.GPU, "no target GPU is set"
     if Need.RUN in needs and context.run is None:
         keys = ", ".join(unresolved.key for unresolved in context.settings.unresolved)
-        return f"not known before the run: {keys}"
+        return Need.RUN, f"not known before the run: {keys}"
     return None
 
 

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 # Before 8.0 there is no flash attention and no bfloat16, so the run would be another one.
 FIRST_CAPABILITY = (8, 0)
 
+NOT_FOR_SALE = ("Laptop", "MIG", "Max-Q")
+
 
 def smallest_card(run: Run, *, allocator: str = "default") -> Gpu | None:
     """The NVIDIA card with the least memory on which ``run`` is comfortable, None if there is none.
 
-    Laptop cards are left out: nobody can buy one to put into the machine at hand.
+    Laptop cards and slices of cards are left out: nobody can put one into the machine at hand.
     """
     from nanolint.gpus.catalogue import load
 
@@ -38,4 +40,4 @@ def smallest_card(run: Run, *, allocator: str = "default") -> Gpu | None:
 def _is_candidate(gpu: Gpu) -> bool:
     capability = gpu.compute_capability
     modern = capability is not None and capability >= FIRST_CAPABILITY
-    return gpu.vendor == "nvidia" and modern and "laptop" not in gpu.name.lower()
+    return gpu.vendor == "nvidia" and modern and not any(word in gpu.name for word in NOT_FOR_SALE)

@@ -1,0 +1,135 @@
+"""The fixer's own promises, on texts linted by toy rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from nanolint.diagnostics import Diagnostic, Edit, Fix, Safety, Severity, Span
+from nanolint.engine import Report
+from nanolint.fixing import apply_edits, fix_text
+from nanolint.source.assignments import Comment
+
+Toy = Callable[[str], Iterator[Diagnostic]]
+
+
+def finding(
+    code: str,
+    *edits: Edit,
+    safety: Safety = Safety.SAFE,
+    gpu: str | None = None,
+    severity: Severity = Severity.WARNING,
+) -> Diagnostic:
+    fix = Fix("change it", safety, edits) if edits else None
+    start = edits[0].start if edits else 0
+    return Diagnostic(code, "toy", severity, "toy", Span(start, start), gpu=gpu, fix=fix)
+
+
+def replacing(
+    code: str, pattern: str, replacement: str, safety: Safety = Safety.SAFE, gpu: str | None = None
+) -> Toy:
+    """A rule that reports each match of ``pattern``."""
+
+    def rule(text: str) -> Iterator[Diagnostic]:
+        for match in re.finditer(pattern, text):
+            edit = Edit(match.start(), match.end(), replacement)
+            yield finding(code, edit, safety=safety, gpu=gpu)
+
+    return rule
+
+
+def linter(*rules: Toy) -> Callable[[str], Report]:
+    def lint(text: str) -> Report:
+        comments = tuple(
+            Comment(m.group(), Span(*m.span()), own_line=False) for m in re.finditer("#.*", text)
+        )
+        product = 1
+        for number in re.findall(r"\d+", text):
+            product *= int(number)
+        return Report(
+            None,
+            None,
+            tuple(d for rule in rules for d in rule(text)),
+            promise=(("the effective batch", product),),
+            comments=comments,
+            unjudged="it does not parse" if "(" in text else None,
+        )
+
+    return lint
+
+
+def fix(text: str, *rules: Toy, unsafe: bool = False) -> tuple[str, list[str]]:
+    def fixable(diagnostic: Diagnostic) -> bool:
+        return unsafe or (diagnostic.fix is not None and diagnostic.fix.safety is Safety.SAFE)
+
+    fixed = fix_text(linter(*rules), text, fixable=fixable)
+    return fixed.text, [dropped.reason for dropped in fixed.dropped]
+
+
+def test_edits_are_applied_by_position_whatever_their_order() -> None:
+    assert apply_edits("abcdef", [Edit(4, 5, "E"), Edit(0, 1, ""), Edit(2, 2, "-")]) == "b-cdEf"
+
+
+def test_fixes_that_enable_further_fixes_run_to_a_fixpoint() -> None:
+    text, dropped = fix("one", replacing("X1", "one", "two"), replacing("X2", "two", "three"))
+    assert (text, dropped) == ("three", [])
+
+
+def test_overlapping_fixes_wait_for_the_next_pass() -> None:
+    text, dropped = fix("aab", replacing("X1", "aa", "b"), replacing("X2", "ab", "b"))
+    assert (text, dropped) == ("bb", [])
+
+
+def test_the_same_fix_found_for_two_gpus_is_applied_once() -> None:
+    rules = [replacing("X1", "16 \\* 2", "8 * 4", gpu=gpu) for gpu in ("T4", "L4")]
+    assert fix("16 * 2", *rules) == ("8 * 4", [])
+
+
+def test_unsafe_and_display_fixes_wait_to_be_asked_for() -> None:
+    unsafe = replacing("X1", "bad", "good", Safety.UNSAFE)
+    display = replacing("X2", "odd", "even", Safety.DISPLAY)
+    assert fix("bad odd", unsafe, display) == ("bad odd", [])
+
+
+def test_a_fix_that_breaks_the_file_is_dropped_and_the_others_are_kept() -> None:
+    text, dropped = fix("bad odd", replacing("X1", "bad", "("), replacing("X2", "odd", "even"))
+    assert text == "bad even"
+    assert dropped == ["the fixed file cannot be read: it does not parse"]
+
+
+def test_a_safe_fix_that_changes_what_it_promised_to_keep_is_dropped() -> None:
+    text, dropped = fix("16 * 2", replacing("X1", "16", "8"))
+    assert text == "16 * 2"
+    assert dropped == ["the fix would change the effective batch from 32 to 16"]
+
+
+def test_a_fix_that_loses_a_comment_is_dropped() -> None:
+    def comment_out(text: str) -> Iterator[Diagnostic]:
+        if not text.startswith("#"):
+            yield finding("X1", Edit(0, 0, "# "))
+
+    text, dropped = fix("bad # why", comment_out)
+    assert text == "bad # why"
+    assert dropped == ["the fix would lose a comment"]
+
+
+def test_a_finding_that_its_own_fix_does_not_cure_is_dropped() -> None:
+    text, dropped = fix("bad", replacing("X1", "bad|worse", "worse"))
+    assert text == "bad"
+    assert dropped == ["X1 is still reported after its fix"]
+
+
+def test_a_fix_that_causes_an_error_is_dropped() -> None:
+    def error(text: str) -> Iterator[Diagnostic]:
+        if "good" in text:
+            yield finding("X9", severity=Severity.ERROR)
+
+    text, dropped = fix("bad", replacing("X1", "bad", "good"), error)
+    assert text == "bad"
+    assert dropped == ["the fix would cause X9 (toy)"]
+
+
+def test_fixes_that_chase_each_other_end() -> None:
+    text, dropped = fix("tick", replacing("X1", "tick", "tock"), replacing("X2", "tock", "tick"))
+    assert text in {"tick", "tock"}
+    assert dropped == ["fixes do not settle after 10 passes"]
