@@ -101,7 +101,7 @@ def _codec(declared: bytes) -> str:
         codec = codecs.lookup(name)
         # Every codec that Python can read source in agrees with ASCII on ASCII. Those for which
         # a byte depends on the ones before it (UTF-7, ISO 2022) fail here.
-        if codec.name in _SLOW_CODECS or codec.decode(_ASCII)[0] != _ASCII.decode("ascii"):
+        if codec.name in _SLOW_CODECS or _ASCII.decode(codec.name) != _ASCII.decode("ascii"):
             raise LookupError
     except (LookupError, UnicodeError, ValueError, TypeError):
         raise Undecodable(f"it declares the encoding {name}, which nanolint cannot read") from None
