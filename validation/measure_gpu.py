@@ -1,0 +1,223 @@
+"""Measure what nanoGPT really allocates: run its training step on the card in this machine.
+
+    python validation/measure_gpu.py path/to/nanoGPT --out validation/recorded/gpu/NAME.json
+
+Needs torch with CUDA and a checkout of nanoGPT, nothing else. Each case runs in a process of its
+own, so that an out-of-memory error ends one case and its message is kept. The results are written
+after every case; no case is started once the budget is spent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cases import Case, cases  # a script's neighbour, not a package: torch is all it may need
+
+EVAL_ITERS = 2  # from the second batch on, every evaluation pass is like the one before
+STEPS = 3  # Adam's state appears after the first; from the second on, every step is the same
+CASE_TIMEOUT = 240  # seconds; compiling a deep model takes the longest
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("nanogpt", type=Path, help="a checkout of nanoGPT, for its model.py")
+    parser.add_argument("--out", type=Path, help="the JSON file to write")
+    parser.add_argument("--budget", type=float, default=540, help="seconds (default 540)")
+    parser.add_argument("--only", default="", help="only cases whose name contains this")
+    parser.add_argument("--list", action="store_true", help="print the cases and stop")
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    arguments = parser.parse_args(argv)
+    if arguments.case:
+        print(json.dumps(measure(json.loads(arguments.case), arguments.nanogpt)))
+        return 0
+    chosen = [case for case in cases() if arguments.only in case["name"]]
+    if arguments.list:
+        for case in chosen:
+            print(json.dumps(case))
+        return 0
+    if not (arguments.nanogpt / "model.py").is_file():
+        return _fail(f"{arguments.nanogpt} has no model.py: it must be a checkout of nanoGPT")
+    try:
+        import torch
+    except ImportError:
+        return _fail("torch is not installed")
+    if not torch.cuda.is_available():
+        return _fail("torch finds no CUDA device")
+    if arguments.out is None:
+        return _fail("--out is needed")
+    return _run_all(chosen, arguments.nanogpt, arguments.out, time.monotonic() + arguments.budget)
+
+
+def _fail(message: str) -> int:
+    print(f"measure_gpu: {message}", file=sys.stderr)
+    return 2
+
+
+def _run_all(chosen: list[Case], nanogpt: Path, out: Path, deadline: float) -> int:
+    results: list[dict[str, Any]] = []
+    for case in chosen:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            results.append({"case": case, "error": "not started: the budget is spent"})
+            continue
+        results.append(_run_one(case, nanogpt, min(left, CASE_TIMEOUT)))
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(json.dumps({"card": _card(), "results": results}, indent=1) + "\n")
+        print(case["name"], case["compile"], results[-1].get("error", "ok"), flush=True)
+    return 0
+
+
+def _run_one(case: Case, nanogpt: Path, timeout: float) -> dict[str, Any]:
+    command = [sys.executable, __file__, str(nanogpt), "--case", json.dumps(case)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return {"case": case, "error": f"stopped after {timeout:.0f} s"}
+    if done.returncode:
+        return {"case": case, "error": done.stderr.strip()[-400:]}
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def _card() -> dict[str, Any]:
+    import torch
+
+    properties = torch.cuda.get_device_properties(0)
+    return {
+        "name": properties.name,
+        "total_bytes": properties.total_memory,
+        "sm_count": properties.multi_processor_count,
+        "compute_capability": [properties.major, properties.minor],
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "driver": _nvidia_smi("driver_version"),
+    }
+
+
+def _nvidia_smi(field: str) -> str | None:
+    command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits", "-i", "0"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def measure(case: Case, nanogpt: Path) -> dict[str, Any]:
+    """Run one case and return its peaks in bytes by phase, or the out-of-memory message."""
+    import torch
+
+    before = torch.cuda.mem_get_info()[0]
+    torch.cuda.init()
+    if case["limit_gib"] is not None:
+        total = torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(case["limit_gib"] * 2**30 / total)
+    meter = Meter()
+    try:
+        Trainer(case, nanogpt, meter).train()
+        oom = None
+    except torch.cuda.OutOfMemoryError as error:
+        oom = str(error)
+    meter.mark("out of memory" if oom else "end")
+    process = before - torch.cuda.mem_get_info()[0]
+    return {"case": case, "phases": meter.phases, "oom": oom, "process_bytes": process}
+
+
+class Meter:
+    """The allocator's peaks since the last mark, by phase."""
+
+    def __init__(self) -> None:
+        self.phases: list[dict[str, Any]] = []
+
+    def mark(self, phase: str) -> None:
+        """End a phase: note its peaks in bytes and start the next."""
+        import torch
+
+        torch.cuda.synchronize()
+        self.phases.append(
+            {
+                "phase": phase,
+                "allocated": torch.cuda.max_memory_allocated(),
+                "reserved": torch.cuda.max_memory_reserved(),
+                "allocated_at_end": torch.cuda.memory_allocated(),
+            }
+        )
+        torch.cuda.reset_peak_memory_stats()
+
+
+class Trainer:
+    """nanoGPT's train.py, down to the names that keep tensors alive."""
+
+    def __init__(self, case: Case, nanogpt: Path, meter: Meter) -> None:
+        import torch
+
+        sys.path.insert(0, str(nanogpt))
+        from model import GPT, GPTConfig
+
+        self.case, self.meter, self.torch = case, meter, torch
+        torch.manual_seed(1337)
+        keys = ("block_size", "vocab_size", "n_layer", "n_head", "n_embd", "dropout", "bias")
+        self.model = GPT(GPTConfig(**{key: case[key] for key in keys}))
+        self.model.to("cuda")
+        half = case["dtype"] == "float16"
+        self.scaler = torch.amp.GradScaler("cuda", enabled=half)
+        self.optimizer = self.model.configure_optimizers(0.1, 6e-4, (0.9, 0.95), "cuda")
+        dtype = getattr(torch, case["dtype"])
+        self.context = torch.amp.autocast(device_type="cuda", dtype=dtype)
+        self.compiled = torch.compile(self.model) if case["compile"] else self.model
+        meter.mark("init")
+
+    def batch(self) -> tuple[Any, Any]:
+        """A random batch, moved as train.py moves it: (B, T) int64 twice."""
+        shape = (self.case["batch_size"], self.case["block_size"])
+        x, y = (self.torch.randint(self.case["vocab_size"], shape).pin_memory() for _ in range(2))
+        return x.to("cuda", non_blocking=True), y.to("cuda", non_blocking=True)
+
+    def estimate_loss(self) -> None:
+        """train.py's function of that name: its last logits live until it returns."""
+        with self.torch.no_grad():
+            self.compiled.eval()
+            for _split in range(2):
+                for _ in range(EVAL_ITERS):
+                    X, Y = self.batch()  # noqa: N806
+                    with self.context:
+                        logits, loss = self.compiled(X, Y)
+                    loss.item()
+            del logits
+            self.compiled.train()
+
+    def train(self) -> None:
+        """The training loop with an evaluation before it and one after it."""
+        accumulation = self.case["gradient_accumulation_steps"]
+        X, Y = self.batch()  # noqa: N806
+        self.estimate_loss()
+        self.meter.mark("eval")
+        for _ in range(STEPS):
+            for _ in range(accumulation):
+                with self.context:
+                    logits, loss = self.compiled(X, Y)
+                    loss = loss / accumulation
+                self.meter.mark("forward")
+                X, Y = self.batch()  # noqa: N806
+                self.scaler.scale(loss).backward()
+                self.meter.mark("backward")
+            self.scaler.unscale_(self.optimizer)
+            self.torch.nn.utils.clip_grad_norm_(self.compiled.parameters(), 1.0)
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+            self.optimizer.zero_grad(set_to_none=True)
+            self.meter.mark("optimizer")
+        self.estimate_loss()
+        self.meter.mark("eval_late")
+        del logits
+
+
+if __name__ == "__main__":
+    sys.exit(main())
