@@ -147,8 +147,7 @@ class Outputs(NamedTuple):
 class Program(Protocol):
     """How one call of the model allocates. Made as ``Program(shapes, recorder)``.
 
-    cuBLAS's workspace, the division of the loss, the gradient scaler, batches and the optimizer
-    are training.py's. ``previous`` is what the names ``logits, loss`` still hold: the program
+    cuBLAS's workspace, the gradient scaler, batches and the optimizer are training.py's. ``previous`` is what the names ``logits, loss`` still hold: the program
     frees it where Python's assignment does, which is after the model call has returned and before
     autocast's block ends.
     """
@@ -157,8 +156,11 @@ class Program(Protocol):
         """A forward pass under no_grad in eval mode. The caller keeps and frees ``inputs``."""
 
     def forward(self, inputs: Inputs, previous: Outputs | None) -> Outputs:
-        """A training forward pass. ``inputs`` now belong to the program, which frees them in
-        ``backward`` (train.py rebinds X, Y to the next batch before it)."""
+        """A training forward pass, with ``loss = loss / gradient_accumulation_steps`` at its end.
+
+        ``inputs`` now belong to the program, which frees them in ``backward``: train.py rebinds
+        X, Y to the next batch before that.
+        """
 
     def backward(self, gradients: list[Handle] | None) -> list[Handle]:
         """The backward pass of the last ``forward``; frees all it saved, and its inputs.
