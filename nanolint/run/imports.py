@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from nanolint.run.reading import UnusableError, exists, read_source
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from nanolint.run.config import Project
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from nanolint.source.values import Value
 
 DEPTH_LIMIT = 16  # imports of imports
-FOLDER_LIMIT = 1000  # Python files searched for one that imports a config
-
-_STAR_IMPORT = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+[*(]", re.MULTILINE)
 
 
 def imported(module: Module) -> dict[str, Value]:
@@ -48,38 +44,6 @@ def star_importer(
 def root_importer(root: Path) -> Callable[[str], Mapping[str, Value] | None]:
     """As star_importer, for the scripts in ``root``."""
     return _importer((root,), (), {})
-
-
-def inheritors(project: Project, config_path: Path | None) -> tuple[str, ...]:
-    """The names of the configs beside ``config_path`` that import everything from it, sorted."""
-    if config_path is None:
-        return ()
-    own = config_path.absolute()
-    places = _search_path(project, config_path)
-    found = {
-        path.name
-        for path in _python_files(own.parent)
-        if path.name != own.name and own in set(_imported_files(path, places))
-    }
-    return tuple(sorted(found))
-
-
-def _imported_files(path: Path, places: tuple[Path, ...]) -> Iterator[Path]:
-    try:
-        text = read_source(path)
-    except UnusableError:
-        return
-    for match in _STAR_IMPORT.finditer(text):
-        target = _locate(match[1], places)
-        if target is not None:
-            yield target
-
-
-def _python_files(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.glob("*.py"))[:FOLDER_LIMIT]
-    except OSError:
-        return []
 
 
 def _search_path(project: Project, config_path: Path | None) -> tuple[Path, ...]:

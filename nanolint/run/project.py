@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.config import Project
-from nanolint.run.imports import inheritors, root_importer
+from nanolint.run.imports import root_importer
 from nanolint.run.keys import KEYS, OTHER_SCRIPTS_KEYS
 from nanolint.run.model import Dialect
 from nanolint.run.pieces import recognise
@@ -16,8 +16,6 @@ from nanolint.run.train_script import read_train_script, settable_keys
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-
-__all__ = ["NANOGPT", "find_project", "inheritors"]
 
 TRAIN_SCRIPT_NAME = "train.py"
 SCRIPT_LIMIT = 200  # Python files beside train.py that are searched for more keys
