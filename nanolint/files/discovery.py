@@ -1,0 +1,127 @@
+"""Which files to judge: the arguments, and what the folders among them hold."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.files.gitignore import Ignored, ignored_above
+from nanolint.files.paths import absolute
+from nanolint.files.reading import reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from nanolint.settings import Sourced
+
+SUFFIX = ".py"
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file to judge, under the name that the user sees. ``explicit``: the user named it."""
+
+    path: Path
+    name: str
+    explicit: bool
+
+
+@dataclass
+class Discovery:
+    """The files found, each once whatever names lead to it.
+
+    ``problems`` are the names of what could not be searched, each with the reason.
+    """
+
+    settings_of: Callable[[Path], Sourced]
+    force_exclude: bool = False
+    candidates: list[Candidate] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    def add(self, argument: str) -> None:
+        """Find what ``argument``, a file or a folder, stands for."""
+        path = Path(argument)
+        if self.force_exclude and is_excluded_anywhere(path, self.settings_of(path.parent)):
+            return
+        try:
+            is_folder = path.is_dir()
+            path.stat()
+        except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+            self.problems.append((argument, reason(error)))
+            return
+        if is_folder:
+            for entry in self._walk(path, ignored_above(path)):
+                self._add(Candidate(Path(entry), entry, explicit=False))
+        else:
+            self._add(Candidate(path, argument, explicit=True))
+
+    def _add(self, candidate: Candidate) -> None:
+        real = os.path.realpath(candidate.path)
+        if real not in self._seen:
+            self._seen.add(real)
+            self.candidates.append(candidate)
+
+    def _walk(self, folder: Path, ignored: Ignored) -> Iterator[str]:
+        """The Python files below ``folder``, in order of their names, links to folders left out."""
+        try:
+            with os.scandir(folder) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError as error:
+            self.problems.append((str(folder), reason(error)))
+            return
+        settings = self.settings_of(folder)
+        ignored = ignored.enter(folder)
+        for entry in entries:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and not (entry.name.endswith(SUFFIX) and entry.is_file()):
+                continue
+            path = folder / entry.name
+            if is_excluded(path, settings) or ignored.covers(path, is_folder=is_folder):
+                continue
+            if is_folder:
+                yield from self._walk(path, ignored)
+            else:
+                yield str(path)
+
+
+def discover(
+    arguments: Sequence[str],
+    settings_of: Callable[[Path], Sourced],
+    *,
+    force_exclude: bool = False,
+) -> Discovery:
+    """The files that ``arguments`` stand for; ``force_exclude`` also holds for named files."""
+    discovery = Discovery(settings_of, force_exclude)
+    for argument in arguments:
+        discovery.add(argument)
+    return discovery
+
+
+def is_excluded(path: Path, sourced: Sourced) -> bool:
+    """Whether an exclude pattern matches the name of ``path``, or its place below the settings."""
+    settings = sourced.settings
+    return matches(path, (*settings.exclude, *settings.extend_exclude), sourced.root)
+
+
+def is_excluded_anywhere(path: Path, sourced: Sourced) -> bool:
+    """Whether the settings exclude ``path`` or a folder that it lies in."""
+    place = absolute(path)
+    return any(
+        is_excluded(part, sourced)
+        for part in (place, *place.parents)
+        if sourced.root in part.parents
+    )
+
+
+def matches(path: Path, patterns: Sequence[str], root: Path) -> bool:
+    """Whether one of the shell patterns matches the name of ``path`` or its place below ``root``.
+
+    ``*`` also matches slashes.
+    """
+    place = Path(os.path.relpath(path, root)).as_posix()
+    return any(fnmatch(path.name, pattern) or fnmatch(place, pattern) for pattern in patterns)

@@ -1,0 +1,53 @@
+"""What git ignores, so that a folder's generated files are left alone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.files.paths import absolute
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+FILE_NAME = ".gitignore"
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """The ``.gitignore`` files that hold in one folder, outermost first."""
+
+    specs: tuple[tuple[Path, GitIgnoreSpec], ...] = ()
+
+    def enter(self, folder: Path) -> Ignored:
+        """What holds inside ``folder``, whose own file speaks last."""
+        try:
+            lines = (folder / FILE_NAME).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return self
+        from pathspec import GitIgnoreSpec
+
+        return Ignored((*self.specs, (folder, GitIgnoreSpec.from_lines(lines))))
+
+    def covers(self, path: Path, *, is_folder: bool) -> bool:
+        """Whether git ignores ``path``. The innermost file that says anything decides."""
+        for folder, spec in reversed(self.specs):
+            place = Path(os.path.relpath(path, folder)).as_posix()
+            verdict = spec.check_file(f"{place}/" if is_folder else place).include
+            if verdict is not None:
+                return verdict
+        return False
+
+
+def ignored_above(folder: Path) -> Ignored:
+    """What holds in ``folder`` because of the folders above it, up to the repository's root."""
+    place = absolute(folder)
+    inside = [place, *place.parents]
+    root = next((ancestor for ancestor in inside if (ancestor / ".git").exists()), None)
+    ignored = Ignored()
+    if root is not None:
+        for ancestor in reversed(inside[1 : inside.index(root) + 1]):
+            ignored = ignored.enter(ancestor)
+    return ignored

@@ -1,0 +1,71 @@
+"""Replace a file's content whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from nanolint.files.reading import Unreadable, read, reason
+
+
+class Unwritable(Exception):
+    """A file that was not replaced, and why, in a few words."""
+
+
+def replace(path: Path, new: bytes, *, expected: bytes) -> None:
+    """Make ``new`` the content of ``path``, provided that it is still ``expected``.
+
+    Links are followed, mode and owner kept. Raises Unwritable, and then leaves the file as it
+    was and nothing beside it.
+    """
+    real = Path(os.path.realpath(path))
+    try:
+        if not os.access(real, os.W_OK):  # renaming over it would succeed all the same
+            raise Unwritable("the file is read-only")
+        temporary = _written_beside(real, new)
+        try:
+            if read(real) != expected:
+                raise Unwritable("the file changed while it was judged; run nanolint again")
+            temporary.replace(real)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+        _sync_folder(real.parent)
+    except Unreadable as error:
+        raise Unwritable(str(error)) from error
+    except OSError as error:
+        raise Unwritable(reason(error)) from error
+
+
+def _written_beside(real: Path, content: bytes) -> Path:
+    """A synced temporary file with ``content`` and the mode and owner of ``real``."""
+    before = real.stat()
+    descriptor, name = tempfile.mkstemp(prefix=f".{real.name}.", suffix=".tmp", dir=real.parent)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if hasattr(os, "chown"):
+            with contextlib.suppress(OSError):  # only the owner's groups, or root, may
+                os.chown(name, before.st_uid, before.st_gid)
+        Path(name).chmod(stat.S_IMODE(before.st_mode))  # after chown, which clears setuid bits
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+    return Path(name)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename last through a power cut, where the system lets a folder be synced."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
