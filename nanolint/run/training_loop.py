@@ -19,6 +19,8 @@ _ENDS = frozenset(
 )
 # Names of things that live on the device and are not tensors themselves.
 _DEVICE_NAMES = frozenset({"model", "raw_model", "optimizer", "scaler"})
+# A GradScaler passes everything through, but for float16, where it holds a few numbers.
+_NO_OPS = frozenset({"scaler.update", "scaler.unscale_"})
 _ACTIONS = frozenset({"estimate_loss", "get_batch", "clip_grad_norm_", "clip_grad_value_"})
 
 
@@ -52,7 +54,7 @@ def _kept(
     statements: Iterable[ast.stmt], tensors: set[str], aliases: Mapping[str, str]
 ) -> Iterator[ast.stmt]:
     for statement in statements:
-        if is_quiet(statement, aliases):
+        if is_quiet(statement, aliases) and not _acts(statement):
             continue
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield _with_body(statement, list(_kept(statement.body, tensors, aliases)))
@@ -89,6 +91,8 @@ def _matters(statement: ast.stmt, tensors: set[str]) -> bool:
         return value is not None and (_holds(value, tensors) or _acts(value))
     if isinstance(statement, (ast.Expr, ast.Return)):
         value = statement.value
+        if isinstance(value, ast.Call) and dotted_name(value.func, {}) in _NO_OPS:
+            return False
         return value is not None and (
             _holds(value, tensors | _DEVICE_NAMES) or _acts(value) or _manages_memory(value)
         )
@@ -99,17 +103,26 @@ def _matters(statement: ast.stmt, tensors: set[str]) -> bool:
 
 def _plain(statement: ast.stmt) -> ast.stmt:
     """Without what does not matter: which split a batch is of, who gets a norm or a mean loss."""
-    statement = _NoSplit().visit(copy.deepcopy(statement))
+    statement = _Plainer().visit(copy.deepcopy(statement))
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return statement
     is_action = _last_part(statement.value.func) in _ACTIONS - {"get_batch"}
     return ast.Expr(statement.value) if is_action else statement
 
 
-class _NoSplit(ast.NodeTransformer):
-    def visit_Call(self, node: ast.Call) -> ast.Call:
+class _Plainer(ast.NodeTransformer):
+    """Drops a batch's split, and the GradScaler around losses and steps (see _NO_OPS)."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        return ast.Call(node.func, [], []) if _last_part(node.func) == "get_batch" else node
+        name = dotted_name(node.func, {})
+        if name == "get_batch":
+            return ast.Call(node.func, [], [])
+        if name == "scaler.scale" and len(node.args) == 1:
+            return node.args[0]
+        if name == "scaler.step" and len(node.args) == 1:
+            return ast.Call(ast.Attribute(node.args[0], "step", ast.Load()), [], [])
+        return node
 
 
 def _holds(expression: ast.AST, tensors: Iterable[str]) -> bool:

@@ -1,0 +1,166 @@
+"""Builds a small training project in a folder: a train.py of nanoGPT's kind, in our own words.
+
+Nothing in it ever runs. Its loop holds the same tensors as nanoGPT's, so that no piece of it is
+strange; there is no model.py, so nanoGPT's is meant.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+SETTINGS = """\
+out_dir = 'out'
+eval_interval = 2000
+log_interval = 1
+eval_iters = 200
+eval_only = False
+always_save_checkpoint = True
+init_from = 'scratch'
+wandb_log = False
+wandb_project = 'owt'
+wandb_run_name = 'gpt2'
+dataset = 'openwebtext'
+gradient_accumulation_steps = 5 * 8
+batch_size = 12
+block_size = 1024
+n_layer = 12
+n_head = 12
+n_embd = 768
+dropout = 0.0
+bias = False
+learning_rate = 6e-4
+max_iters = 600000
+weight_decay = 1e-1
+beta1 = 0.9
+beta2 = 0.95
+grad_clip = 1.0
+decay_lr = True
+warmup_iters = 2000
+lr_decay_iters = 600000
+min_lr = 6e-5
+backend = 'nccl'
+device = 'cuda'
+dtype = 'bfloat16' if torch.cuda.is_available() and torch.cuda.is_bf16_supported() else 'float16'
+compile = True
+"""
+
+IMPORTS = """\
+import os
+import numpy as np
+import torch
+from model import GPT, GPTConfig
+"""
+
+CONFIGURATOR_LINE = "exec(open('configurator.py').read())\n"
+
+WORLD = """
+if 'RANK' in os.environ:
+    world = int(os.environ['WORLD_SIZE'])
+    gradient_accumulation_steps //= world
+    device = 'cuda:' + os.environ['LOCAL_RANK']
+"""
+
+LOADER = """
+def get_batch(part):
+    corpus = np.memmap(os.path.join('data', dataset, part + '.bin'), dtype=np.uint16)
+    rows = [pick(corpus, block_size + 1) for _ in range(batch_size)]
+    inputs = torch.tensor([row[:-1] for row in rows])
+    labels = torch.tensor([row[1:] for row in rows])
+    inputs, labels = inputs.to(device), labels.to(device)
+    return inputs, labels
+"""
+
+EVALUATION = """
+@torch.no_grad()
+def estimate_loss():
+    means = {}
+    for part in ('train', 'val'):
+        total = 0.0
+        for _ in range(eval_iters):
+            inputs, labels = get_batch(part)
+            with ctx:
+                scores, error = model(inputs, labels)
+            total += error.item()
+        means[part] = total / eval_iters
+    return means
+"""
+
+SETUP = """
+model = GPT(GPTConfig()).to(device)
+scaler = torch.cuda.amp.GradScaler(enabled=(dtype == 'float16'))
+optimizer = model.configure_optimizers(weight_decay, learning_rate, (beta1, beta2), device)
+if compile:
+    model = torch.compile(model)
+"""
+
+LOOP = """
+inputs, labels = get_batch('train')
+for step in range(max_iters):
+    if step % eval_interval == 0:
+        means = estimate_loss()
+        print(step, means)
+    for part in range(gradient_accumulation_steps):
+        with ctx:
+            scores, error = model(inputs, labels)
+            error = error / gradient_accumulation_steps
+        inputs, labels = get_batch('train')
+        scaler.scale(error).backward()
+    if grad_clip:
+        scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), grad_clip)
+    scaler.step(optimizer)
+    scaler.update()
+    optimizer.zero_grad(set_to_none=True)
+"""
+
+CONFIGURATOR = """\
+import sys
+for argument in sys.argv[1:]:
+    if '=' in argument:
+        key, value = argument[2:].split('=')
+        globals()[key] = value
+    else:
+        exec(open(argument).read())
+"""
+
+SAMPLE = """\
+import torch
+from model import GPT
+start = 'hello'
+num_samples = 10
+device = 'cuda'
+exec(open('configurator.py').read())
+print(GPT)
+"""
+
+
+def train_script(
+    *,
+    settings: str = SETTINGS,
+    extra_settings: str = "",
+    imports: str = IMPORTS,
+    world: str = WORLD,
+    loader: str = LOADER,
+    evaluation: str = EVALUATION,
+    setup: str = SETUP,
+    loop: str = LOOP,
+) -> str:
+    """The text of a train.py; replace a part to make it another one."""
+    head = imports + settings + extra_settings + CONFIGURATOR_LINE
+    return head + world + loader + setup + evaluation + loop
+
+
+def write_project(root: Path, files: dict[str, str | bytes] | None = None) -> Path:
+    """Write a project into ``root`` and return it. ``files`` add to it, or replace what it has."""
+    tree: dict[str, str | bytes] = {
+        "train.py": train_script(),
+        "configurator.py": CONFIGURATOR,
+        "sample.py": SAMPLE,
+        ".git/HEAD": "ref: refs/heads/main\n",  # the search for train.py ends here
+        **(files or {}),
+    }
+    for name, content in tree.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
