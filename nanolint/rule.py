@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.context import Case, Context
 from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
+from nanolint.gpus.gpu import Gpu, Target
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
@@ -29,12 +30,14 @@ __all__ = [
     "Finding",
     "Fix",
     "FixAvailability",
+    "Gpu",
     "Need",
     "Related",
     "Rule",
     "Safety",
     "Severity",
     "Span",
+    "Target",
     "format_bytes",
     "rule",
 ]

@@ -289,7 +289,7 @@ class EagerProgram:
         activated = alloc(4 * self._hidden, "gradient of GELU's input (B, T, 4C)", ACTIVATIONS)
         free(dx, block.activated)
         dx = self._linear_backward(index + 4 * step, block.c_fc, c, 4 * c, activated, cast=True)
-        free(self._norm_backward(index + 3 * step, block.ln_2, dx, residual))
+        free(self._norm_backward(index + 3 * step, block.ln_2, dx))
 
         branch = self._branch(residual, block.attn_mask)
         dx = self._linear_backward(
@@ -303,7 +303,7 @@ class EagerProgram:
         )
         dx = self._kernel.backward(dx, block.attended)
         dx = self._linear_backward(index + step, block.c_attn, c, 3 * c, dx, cast=True)
-        free(self._norm_backward(index, block.ln_1, dx, residual))
+        free(self._norm_backward(index, block.ln_1, dx))
 
     def _branch(self, residual: Handle, mask: Handle | None) -> Handle:
         """The branch's own gradient; float32 without dropout shares the residual's."""
@@ -367,12 +367,9 @@ class EagerProgram:
         return dx
 
     def _norm_backward(
-        self, index: int, saved: _Norm, gradient: Handle, residual: Handle | None = None
+        self, index: int, saved: _Norm, gradient: Handle
     ) -> Handle:
-        """Free ``gradient`` and what was saved; returns dX, which is added to ``residual``.
-
-        With a residual the caller frees dX at once: the parameters' gradients outlive it.
-        """
+        """Free ``gradient`` and what was saved; returns dX."""
         alloc, free, shapes = self._alloc, self._free, self._shapes
         c, tokens = shapes.n_embd, shapes.tokens
         dx = alloc(self._residual, "gradient of LayerNorm's input (B, T, C) float32", ACTIVATIONS)

@@ -147,9 +147,9 @@ class Outputs(NamedTuple):
 class Program(Protocol):
     """How one call of the model allocates. Made as ``Program(shapes, recorder)``.
 
-    cuBLAS's workspace, the gradient scaler, batches and the optimizer are training.py's. ``previous`` is what the names ``logits, loss`` still hold: the program
-    frees it where Python's assignment does, which is after the model call has returned and before
-    autocast's block ends.
+    cuBLAS's workspace, the gradient scaler, batches and the optimizer are training.py's.
+    ``previous`` is what the names ``logits, loss`` still hold: the program frees it where Python's
+    assignment does, after the model call has returned and before autocast's block ends.
     """
 
     def evaluate(self, inputs: Inputs, previous: Outputs | None) -> Outputs:

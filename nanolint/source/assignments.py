@@ -20,7 +20,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One top-level ``key = expression`` (or ``key: T = expression``, or a link of ``a = b = expression``).
+    """One top-level ``key = expression``, annotated or not, or one target of several.
 
     ``statement`` spans the whole logical line without indentation and trailing comment;
     ``value_span`` the expression with its own parentheses; ``factors`` is a lone int literal or

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.replay import OutOfMemory
 
-    from nanolint.gpus.gpu import Target
-    from nanolint.rule import Context, Edit
+    from nanolint.rule import Context, Edit, Target
     from nanolint.run.model import Run
 
 FAMILY = "out-of-memory"
