@@ -1,0 +1,1 @@
+"""What users and programs read: one file per format."""

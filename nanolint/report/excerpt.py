@@ -1,0 +1,118 @@
+"""The lines of a source that a finding is about, with the values underlined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.report.printer import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.diagnostics import Diagnostic, Span
+    from nanolint.report.printer import Segment
+    from nanolint.source.text import LineIndex
+
+TAB = 4
+MOST_CHARACTERS = 160  # of a line; what is further from the underlined part is cut off
+ELLIPSIS = "…"
+GUTTER_STYLE = "bold blue"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An underlined stretch of one line; columns count characters from 0, half-open."""
+
+    row: int
+    start: int
+    end: int
+    label: str = ""
+    primary: bool = True
+
+
+def excerpt(
+    diagnostic: Diagnostic, name: str, lines: LineIndex, style: str
+) -> Iterator[list[Segment]]:
+    """The styled lines: where it is, the line with a line around it, and those related to it."""
+    marks = _marks(diagnostic, lines)
+    own = marks[0].row
+    context = {row for row in (own - 1, own + 1) if lines.line(row).strip()}
+    rows = sorted({mark.row for mark in marks} | context)
+    gutter = len(str(lines.last_row))
+    bar = (f" {' ' * gutter} |", GUTTER_STYLE)
+    column = lines.position(diagnostic.span.start)[1]
+    yield [(f" {' ' * gutter}--> ", GUTTER_STYLE), f"{printable(name)}:{own}:{column}"]
+    yield [bar]
+    for previous, row in zip([rows[0], *rows], rows, strict=False):
+        if row > previous + 1:
+            yield [("...", GUTTER_STYLE)]
+        here = [mark for mark in marks if mark.row == row]
+        source, cut = _window(lines.line(row), here[0].start if here else 0)
+        yield [(f" {row:>{gutter}} |", GUTTER_STYLE), f" {flattened(source)}".rstrip()]
+        for mark in here:
+            yield [bar, *_underline(source, mark, cut, style)]
+    yield [bar]
+
+
+def clipped(source: str) -> str:
+    """The start of a line, fit for a terminal."""
+    return flattened(_window(source, 0)[0])
+
+
+def width(text: str) -> int:
+    """The terminal cells that ``text`` takes: two for each wide East Asian character."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def flattened(text: str) -> str:
+    """``text`` with tabs as spaces up to the next stop and nothing that a terminal would obey."""
+    *before_tabs, last = text.split("\t")
+    flat = ""
+    for piece in before_tabs:
+        flat += printable(piece)
+        flat += " " * (TAB - width(flat) % TAB)
+    return flat + printable(last)
+
+
+def _marks(diagnostic: Diagnostic, lines: LineIndex) -> list[Mark]:
+    """The finding's own place first, then related ones on other lines."""
+    marks = [_mark(diagnostic.span, lines)]
+    for related in diagnostic.related:
+        mark = _mark(related.span, lines, related.message, primary=False)
+        if all(mark.row != other.row for other in marks):
+            marks.append(mark)
+    return marks
+
+
+def _mark(span: Span, lines: LineIndex, label: str = "", *, primary: bool = True) -> Mark:
+    """The part of ``span`` that lies on its first line."""
+    row, column = lines.position(span.start)
+    start = column - 1
+    end = min(start + span.end - span.start, len(lines.line(row)))
+    return Mark(row, start, max(start, end), label, primary)
+
+
+def _window(source: str, focus: int) -> tuple[str, int]:
+    """The part of a long line around the character ``focus``, and the index where it starts."""
+    if len(source) <= MOST_CHARACTERS:
+        return source, 0
+    start = max(0, min(focus - MOST_CHARACTERS // 4, len(source) - MOST_CHARACTERS))
+    end = start + MOST_CHARACTERS
+    head = ELLIPSIS if start else ""
+    tail = ELLIPSIS if end < len(source) else ""
+    return head + source[start:end] + tail, start - len(head)
+
+
+def _underline(source: str, mark: Mark, cut: int, style: str) -> list[Segment]:
+    """The line below ``source``, which is a line from its character ``cut`` on."""
+    start, end = mark.start - cut, min(mark.end - cut, len(source))
+    before = width(flattened(source[:start]))
+    marked = max(1, width(flattened(source[:end])) - before)
+    sign, style = ("^", f"bold {style}") if mark.primary else ("-", GUTTER_STYLE)
+    label = f" {printable(mark.label)}" if mark.label else ""
+    return [f" {' ' * before}", (sign * marked + label, style)]

@@ -1,0 +1,58 @@
+"""For programs: a list of findings whose shape does not change (a test pins it)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from nanolint.report.urls import page_url
+from nanolint.source.text import LineIndex
+
+if TYPE_CHECKING:
+    from nanolint.diagnostics import Diagnostic, Fix
+    from nanolint.report.printer import Printer
+    from nanolint.report.results import Results
+
+
+def render(results: Results, printer: Printer) -> None:
+    """Write all findings as one JSON list."""
+    findings: list[dict[str, Any]] = []
+    for file in results.files:
+        lines = LineIndex(file.text)
+        findings += (_finding(diagnostic, file.name, lines) for diagnostic in file.diagnostics)
+    printer.stream.write(json.dumps(findings, indent=2) + "\n")
+
+
+def _finding(diagnostic: Diagnostic, filename: str, lines: LineIndex) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "name": diagnostic.name,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        "filename": filename,
+        "location": _location(diagnostic.span.start, lines),
+        "end_location": _location(diagnostic.span.end, lines),
+        "gpu": diagnostic.gpu,
+        "fix": _fix(diagnostic.fix, lines) if diagnostic.fix else None,
+        "url": page_url(diagnostic.code),
+    }
+
+
+def _fix(fix: Fix, lines: LineIndex) -> dict[str, Any]:
+    return {
+        "safety": fix.safety.value,
+        "title": fix.title,
+        "edits": [
+            {
+                "location": _location(edit.start, lines),
+                "end_location": _location(edit.end, lines),
+                "content": edit.replacement,
+            }
+            for edit in fix.edits
+        ],
+    }
+
+
+def _location(offset: int, lines: LineIndex) -> dict[str, int]:
+    row, column = lines.position(offset)
+    return {"row": row, "column": column}

@@ -1,0 +1,69 @@
+"""What was found in each file, as every format gets it: plain, picklable data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Diagnostic, Safety, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.engine import Skipped
+    from nanolint.fixing import Dropped
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """One file under the name that the user gave it.
+
+    ``text`` is what the diagnostics point into: with fixes applied, the fixed text, and then
+    ``before`` is the text as it was. ``error`` says why the file could not be judged or written,
+    ``remarks`` are lines about it or its project that change nothing.
+    """
+
+    name: str
+    text: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    before: str | None = None
+    applied: tuple[Diagnostic, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    error: str | None = None
+    remarks: tuple[str, ...] = ()
+    trace: str | None = None  # of an internal error
+
+
+@dataclass(frozen=True)
+class Results:
+    """All files, in the order in which they were found."""
+
+    files: Sequence[FileResult]
+    unsafe_fixes: bool = False  # whether the user asked for unsafe fixes too
+
+    @cached_property
+    def findings(self) -> list[Diagnostic]:
+        """The findings that are left, of all files."""
+        return [diagnostic for file in self.files for diagnostic in file.diagnostics]
+
+    @cached_property
+    def applied(self) -> list[Diagnostic]:
+        """The findings that were fixed, of all files."""
+        return [diagnostic for file in self.files for diagnostic in file.applied]
+
+    @cached_property
+    def severities(self) -> Counter[Severity]:
+        """How many findings of each severity are left."""
+        return Counter(diagnostic.severity for diagnostic in self.findings)
+
+    @property
+    def failing(self) -> bool:
+        """Whether an error or a warning is left; info never fails a run."""
+        return any(self.severities[severity] for severity in (Severity.ERROR, Severity.WARNING))
+
+    def fixable(self, safety: Safety) -> int:
+        """How many of the findings left have a fix of that safety."""
+        return sum(d.fix is not None and d.fix.safety is safety for d in self.findings)

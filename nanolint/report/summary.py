@@ -1,0 +1,93 @@
+"""The lines below the findings: how many, what was fixed, what can be, what was skipped."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Safety, Severity
+from nanolint.report.printer import printable
+from nanolint.rule import Need
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanolint.report.printer import Printer
+    from nanolint.report.results import FileResult, Results
+
+# Rules that a file gives no occasion to run are no news; these needs the user can do something
+# about. A missing target is told once for all files, on stderr.
+TELLING = (Need.RUN,)
+TELLING_WHEN_VERBOSE = (Need.RUN, Need.TRAIN_SCRIPT, Need.GPU)
+
+
+def render(results: Results, printer: Printer, *, verbose: bool = False) -> None:
+    """Write the summary."""
+    _fixed(results, printer, verbose=verbose)
+    _skipped(results.files, printer, verbose=verbose)
+    judged = [file for file in results.files if file.error is None]
+    if results.findings:
+        printer.line((f"Found {_counts(results)} in {_files(judged)}.", "bold"))
+        _fixable(results, printer)
+    elif judged or not results.files:
+        left = "left " if results.applied else ""
+        printer.line((f"No findings {left}in {_files(judged)}.", "bold green"))
+
+
+def _fixed(results: Results, printer: Printer, *, verbose: bool) -> None:
+    for file in results.files:
+        if not file.applied:
+            continue
+        counts = Counter((d.code, d.name) for d in file.applied)
+        told = ", ".join(f"{count} × {code} ({name})" for (code, name), count in counts.items())
+        printer.line(("Fixed ", "green"), f"{printable(file.name)}: {told}")
+        if verbose:
+            for diagnostic in file.applied:
+                if diagnostic.fix is not None:
+                    printer.line(f"  {diagnostic.code}: {printable(diagnostic.fix.title)}")
+
+
+def _skipped(files: Iterable[FileResult], printer: Printer, *, verbose: bool) -> None:
+    """Group what was not judged by its reason: which rules, in which files."""
+    rules: dict[str, dict[str, None]] = defaultdict(dict)
+    names: dict[str, dict[str, None]] = defaultdict(dict)
+    for file in files:
+        for skip in file.skipped:
+            if skip.need in (TELLING_WHEN_VERBOSE if verbose else TELLING):
+                rules[skip.reason][skip.code] = None
+                names[skip.reason][file.name] = None
+    for reason, codes in rules.items():
+        where = list(names[reason])
+        files_told = ", ".join(where) if verbose or len(where) == 1 else f"{len(where)} files"
+        printer.line(
+            ("Skipped ", "yellow"), f"{', '.join(codes)} in {printable(files_told)}: {reason}"
+        )
+
+
+def _fixable(results: Results, printer: Printer) -> None:
+    safe, unsafe = results.fixable(Safety.SAFE), results.fixable(Safety.UNSAFE)
+    if results.unsafe_fixes:
+        safe, unsafe = safe + unsafe, 0
+        option = "--fix --unsafe-fixes"
+    else:
+        option = "--fix"
+    if safe and unsafe:
+        printer.line(f"{safe} fixable with {option}, {unsafe} more with --unsafe-fixes.")
+    elif safe:
+        printer.line(f"{safe} fixable with {option}.")
+    elif unsafe:
+        printer.line(f"{unsafe} fixable with --fix --unsafe-fixes.")
+
+
+def _counts(results: Results) -> str:
+    """``2 errors, 1 warning and 3 infos``."""
+    counted = [
+        f"{count} {severity.value}{'s' if count != 1 else ''}"
+        for severity in Severity
+        if (count := results.severities[severity])
+    ]
+    return " and ".join(filter(None, [", ".join(counted[:-1]), counted[-1]]))
+
+
+def _files(files: list[FileResult]) -> str:
+    return f"{len(files)} file{'s' if len(files) != 1 else ''}"
