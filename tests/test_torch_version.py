@@ -1,0 +1,52 @@
+"""The PyTorch version that a project asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.torch_version import find_torch_version
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOCK = '[[package]]\nname = "torchvision"\nversion = "0.20.0"\n\n[[package]]\nname = "torch"\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "version"),
+    [
+        ("requirements.txt", "numpy\ntorch==2.5.1+cu124\n", (2, 5)),
+        ("requirements-gpu.txt", "torch >= 2.1, < 3  # for compile\n", (2, 1)),
+        ("requirements.txt", "torchvision==0.20\npytorch-lightning==2.0\n", None),
+        ("requirements.txt", "# torch==1.13\ntorch\n", None),
+        ("requirements.txt", "torch<2.5\n", None),
+        ("uv.lock", f'{LOCK}version = "2.6.0"\n', (2, 6)),
+        ("poetry.lock", f'{LOCK}version = "2.4.1"\n', (2, 4)),
+        ("pyproject.toml", '[project]\ndependencies = ["torch~=2.3", "numpy"]\n', (2, 3)),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^2.2"\n', (2, 2)),
+        ("pyproject.toml", '[project]\ndependencies = ["torchdata>=0.9"]\n', None),
+    ],
+)
+def test_files(tmp_path: Path, name: str, text: str, version: tuple[int, int] | None) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert find_torch_version(tmp_path) == version
+
+
+def test_a_lock_knows_better_than_a_requirement(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('dependencies = ["torch>=2.0"]', encoding="utf-8")
+    (tmp_path / "uv.lock").write_text(f'{LOCK}version = "2.6.0"', encoding="utf-8")
+    assert find_torch_version(tmp_path) == (2, 6)
+
+
+def test_the_search_goes_up_to_the_repository_and_no_further(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==2.0", encoding="utf-8")
+    repository = tmp_path / "repository"
+    (repository / "config").mkdir(parents=True)
+    assert find_torch_version(repository / "config") == (2, 0)
+    other = tmp_path / "other"
+    (other / "config").mkdir(parents=True)
+    (other / ".git").mkdir()
+    assert find_torch_version(other / "config") is None
