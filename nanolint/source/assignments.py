@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nanolint.diagnostics import Span
     from nanolint.source.values import Value
 
@@ -35,7 +37,7 @@ class Assignment:
     expression: str
     factors: tuple[Factor, ...] = ()
     reads: frozenset[str] = frozenset()  # names that the expression reads
-    shared: bool = False  # a chained or unpacked target: the value belongs to several keys
+    shared: bool = False  # chained, unpacked, augmented, or under an `if`: not to be edited alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,19 @@ class Comment:
 class Module:
     """A parsed Python file.
 
-    ``assignments`` keeps source order, duplicates included; ``dynamic`` maps a key that some
-    statement may write at run time (under ``if``/``for``/``with``) to the reason; a reason under
-    the key ``"*"`` holds for every key (``globals()[...] = ...``, an unresolved star import).
+    ``assignments`` keeps source order, duplicates included. ``imported`` are the names that
+    ``from x import ...`` bound, in order. ``final`` is what each name that the file writes holds
+    at its end: where a statement may write it at run time (under ``if``/``for``/``with``), it is
+    Unknown, and ``dynamic`` has the reason too. A reason under the key ``"*"`` holds for every
+    name that is not in ``final`` (``globals()[...] = ...``, an unresolved star import).
+
+    An ``if`` whose test is known is followed: the assignments of the branch that runs count, and
+    are ``shared``, so that no fix edits them.
     """
 
     assignments: tuple[Assignment, ...]
     reads: tuple[Read, ...]
     comments: tuple[Comment, ...]
     dynamic: tuple[tuple[str, str], ...] = ()
+    imported: tuple[tuple[str, Value], ...] = ()
+    final: Mapping[str, Value] = field(default_factory=dict)

@@ -1,0 +1,291 @@
+"""The value of an expression, worked out from its syntax tree. Nothing is ever run."""
+
+from __future__ import annotations
+
+import warnings
+from ast import literal_eval
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanolint.source import formatting
+from nanolint.source.bounds import MAX_SIZE, TOO_LARGE, Budget, Unevaluable
+from nanolint.source.operations import BUILTINS, binary, compare, run_time_error, unary
+from nanolint.source.symbols import symbol
+from nanolint.source.values import Known, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from nanolint.source.values import Plain, Value
+
+_CONSTANTS: dict[str, Plain] = {"None": None, "True": True, "False": False}
+_LONGEST_NUMBER = 1300  # characters; more digits are past MAX_BITS
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names that an expression may read. ``clouded`` says why any name may be another one.
+
+    After ``from numpy import *`` even ``min`` is not Python's own.
+    """
+
+    names: Mapping[str, Value]
+    clouded: str | None = None
+    budget: Budget = field(default_factory=Budget)
+
+    def read(self, name: str) -> Plain:
+        """The value of ``name``. Raises Unevaluable."""
+        value = self.names.get(name)
+        if isinstance(value, Known):
+            return value.value
+        if value is None:
+            raise Unevaluable(self.clouded or f"reads {name}, which is not set above")
+        # Only the root of a chain of unknown names is worth telling.
+        root = value.reason.startswith("reads ")
+        reason = value.reason if root else f"reads {name}: {value.reason}"
+        raise Unevaluable(reason, value.candidates)
+
+    def builtin(self, name: str) -> Callable[..., object] | None:
+        """The builtin function behind ``name``, None when it is something else here."""
+        if self.clouded is not None or name in self.names:
+            return None
+        return BUILTINS.get(name)
+
+
+def evaluate(expression: cst.BaseExpression, scope: Scope) -> Value:
+    """The value of ``expression``, or why only a run could tell."""
+    try:
+        return Known(_evaluate(expression, scope))
+    except Unevaluable as error:
+        return Unknown(error.reason, error.candidates)
+    except RecursionError:
+        return Unknown(TOO_LARGE)
+
+
+def operate(symbol: str, left: Value, right: Value, scope: Scope) -> Value:
+    """The value of ``left symbol= right``, which for a list would change the list itself."""
+    for operand in (left, right):
+        if isinstance(operand, Unknown):
+            return Unknown(operand.reason)
+        if isinstance(operand.value, (list, dict)):
+            return Unknown("changes a list or dictionary in place")
+    try:
+        return Known(_guarded(scope, binary, symbol, left.value, right.value))  # type: ignore[union-attr]
+    except Unevaluable as error:
+        return Unknown(error.reason)
+
+
+def _guarded(scope: Scope, operation: Callable[..., object], *operands: Any, **named: Any) -> Plain:
+    """The result of ``operation`` when it is small and plain; what it raises, as a reason."""
+    try:
+        return scope.budget.admit(operation(*operands, **named))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise run_time_error(error) from None
+
+
+def _evaluate(node: cst.BaseExpression, scope: Scope) -> Plain:
+    scope.budget.spend(1)
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        raise Unevaluable(f"{_describe(node)} at run time")
+    return handler(node, scope)
+
+
+def _name(node: cst.Name, scope: Scope) -> Plain:
+    if node.value in _CONSTANTS:
+        return _CONSTANTS[node.value]
+    return scope.read(node.value)
+
+
+def _number(node: cst.Integer | cst.Float, scope: Scope) -> Plain:
+    if len(node.value) > _LONGEST_NUMBER:
+        raise Unevaluable(TOO_LARGE)
+    return _guarded(scope, literal_eval, node.value)
+
+
+def _string(node: cst.SimpleString, scope: Scope) -> Plain:
+    if len(node.value) > MAX_SIZE:
+        raise Unevaluable(TOO_LARGE)
+    if "b" in node.prefix.lower():
+        raise Unevaluable("a bytes literal")
+    if "\\" not in node.value and "\r" not in node.value:
+        return scope.budget.admit(node.raw_value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an invalid escape is the author's business
+        try:
+            return scope.budget.admit(literal_eval(node.value))
+        except (SyntaxError, ValueError):
+            raise Unevaluable("a string that Python refuses") from None
+
+
+def _joined_string(node: cst.ConcatenatedString, scope: Scope) -> Plain:
+    left, right = _evaluate(node.left, scope), _evaluate(node.right, scope)
+    return _guarded(scope, binary, "+", left, right)
+
+
+def _f_string(node: cst.FormattedString, scope: Scope) -> Plain:
+    parts = []
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringText):
+            if "\\" in part.value:
+                raise Unevaluable("an escape in an f-string")
+            text = part.value.replace("{{", "{").replace("}}", "}")
+            parts.append(text.replace("\r\n", "\n").replace("\r", "\n"))
+        elif isinstance(part, cst.FormattedStringExpression):
+            if part.equal is not None:
+                raise Unevaluable("an f-string that shows its own source")
+            spec = _spec(part.format_spec or ())
+            value = _evaluate(part.expression, scope)
+            parts.append(str(_guarded(scope, formatting.field, value, part.conversion, spec)))
+    return scope.budget.admit("".join(parts))
+
+
+def _spec(parts: Sequence[cst.BaseFormattedStringContent]) -> str:
+    texts = [part.value for part in parts if isinstance(part, cst.FormattedStringText)]
+    if len(texts) < len(parts):
+        raise Unevaluable("a format within a format")
+    return "".join(texts)
+
+
+def _unary(node: cst.UnaryOperation, scope: Scope) -> Plain:
+    return _guarded(scope, unary, symbol(node.operator), _evaluate(node.expression, scope))
+
+
+def _binary(node: cst.BinaryOperation, scope: Scope) -> Plain:
+    left, right = _evaluate(node.left, scope), _evaluate(node.right, scope)
+    return _guarded(scope, binary, symbol(node.operator), left, right)
+
+
+def _boolean(node: cst.BooleanOperation, scope: Scope) -> Plain:
+    left = _evaluate(node.left, scope)
+    if bool(left) is isinstance(node.operator, cst.Or):
+        return left
+    return _evaluate(node.right, scope)
+
+
+def _comparison(node: cst.Comparison, scope: Scope) -> Plain:
+    left = _evaluate(node.left, scope)
+    for target in node.comparisons:
+        right = _evaluate(target.comparator, scope)
+        if not _guarded(scope, compare, symbol(target.operator), left, right):
+            return False
+        left = right
+    return True
+
+
+def _conditional(node: cst.IfExp, scope: Scope) -> Plain:
+    try:
+        test = _evaluate(node.test, scope)
+    except Unevaluable as error:
+        branches = [_candidates(branch, scope) for branch in (node.body, node.orelse)]
+        candidates = (*branches[0], *branches[1]) if all(branches) else ()
+        raise Unevaluable(error.reason, candidates) from None
+    return _evaluate(node.body if test else node.orelse, scope)
+
+
+def _candidates(branch: cst.BaseExpression, scope: Scope) -> tuple[Plain, ...]:
+    value = evaluate(branch, scope)
+    return (value.value,) if isinstance(value, Known) else value.candidates
+
+
+def _sequence(node: cst.Tuple | cst.List, scope: Scope) -> Plain:
+    if len(node.elements) > MAX_SIZE:
+        raise Unevaluable(TOO_LARGE)
+    items = []
+    for element in node.elements:
+        if not isinstance(element, cst.Element):
+            raise Unevaluable("a starred item")
+        items.append(_evaluate(element.value, scope))
+    return scope.budget.admit(tuple(items) if isinstance(node, cst.Tuple) else items)
+
+
+def _dict(node: cst.Dict, scope: Scope) -> Plain:
+    if len(node.elements) > MAX_SIZE:
+        raise Unevaluable(TOO_LARGE)
+    pairs = []
+    for element in node.elements:
+        if not isinstance(element, cst.DictElement):
+            raise Unevaluable("a starred item")
+        pairs.append((_evaluate(element.key, scope), _evaluate(element.value, scope)))
+    return _guarded(scope, dict, pairs)
+
+
+def _subscript(node: cst.Subscript, scope: Scope) -> Plain:
+    container = _evaluate(node.value, scope)
+    if len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
+        raise Unevaluable("a slice")
+    index = _evaluate(node.slice[0].slice.value, scope)
+    return _guarded(scope, lambda: container[index])  # type: ignore[index]
+
+
+def _call(node: cst.Call, scope: Scope) -> Plain:
+    if any(argument.star for argument in node.args):
+        raise Unevaluable("a call with starred arguments")
+    named = {argument.keyword.value: argument.value for argument in node.args if argument.keyword}
+    plain = [argument.value for argument in node.args if not argument.keyword]
+    if isinstance(node.func, cst.Name):
+        function = scope.builtin(node.func.value)
+        if function is not None and not named:
+            return _guarded(scope, function, *[_evaluate(value, scope) for value in plain])
+    elif isinstance(node.func, cst.Attribute) and _is_str_format(node.func):
+        template = _evaluate(node.func.value, scope)
+        values = [_evaluate(value, scope) for value in plain]
+        keywords = {key: _evaluate(value, scope) for key, value in named.items()}
+        return _guarded(scope, formatting.str_format, template, values, keywords)
+    raise Unevaluable(f"calls {_describe(node.func)} at run time")
+
+
+def _is_str_format(function: cst.Attribute) -> bool:
+    """Whether ``function`` is the ``format`` of a string literal."""
+    literal = isinstance(function.value, (cst.SimpleString, cst.ConcatenatedString))
+    return literal and function.attr.value == "format"
+
+
+def _describe(node: cst.BaseExpression) -> str:
+    """A short name for an expression that is not evaluated."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute) and len(parts) < 5:
+        parts.append(node.attr.value)
+        node = node.value
+    if isinstance(node, cst.Name):
+        return ".".join([node.value, *reversed(parts)])
+    if isinstance(node, cst.Call):
+        return "the result of a call"
+    return _NOUNS.get(type(node), "an expression")
+
+
+_NOUNS: dict[type[cst.CSTNode], str] = {
+    cst.Await: "await",
+    cst.DictComp: "a comprehension",
+    cst.Ellipsis: "an ellipsis",
+    cst.GeneratorExp: "a generator",
+    cst.Imaginary: "a complex number",
+    cst.Lambda: "a lambda",
+    cst.ListComp: "a comprehension",
+    cst.NamedExpr: "an assignment expression",
+    cst.Set: "a set",
+    cst.SetComp: "a comprehension",
+    cst.Yield: "yield",
+}
+
+_HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Scope], Plain]] = {
+    cst.BinaryOperation: _binary,
+    cst.BooleanOperation: _boolean,
+    cst.Call: _call,
+    cst.Comparison: _comparison,
+    cst.ConcatenatedString: _joined_string,
+    cst.Dict: _dict,
+    cst.Float: _number,
+    cst.FormattedString: _f_string,
+    cst.IfExp: _conditional,
+    cst.Integer: _number,
+    cst.List: _sequence,
+    cst.Name: _name,
+    cst.SimpleString: _string,
+    cst.Subscript: _subscript,
+    cst.Tuple: _sequence,
+    cst.UnaryOperation: _unary,
+}

@@ -1,0 +1,56 @@
+"""Small questions to libcst nodes."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+
+import libcst as cst
+
+_PUNCTUATION = (
+    "whitespace",
+    "leading",
+    "lines",
+    "trailing",
+    "header",
+    "footer",
+    "lpar",
+    "rpar",
+    "lbr",
+    "rbr",
+    "comma",
+    "semicolon",
+    "operator",
+    "equal",
+    "colon",
+    "first_colon",
+    "second_colon",
+    "dot",
+    "indent",
+)
+
+
+@cache
+def code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    """The fields of a node type that hold code: neither white space nor punctuation."""
+    names = (field.name for field in dataclasses.fields(kind))
+    return tuple(name for name in names if not name.startswith(_PUNCTUATION))
+
+
+def dotted(node: cst.BaseExpression | None) -> str:
+    """The name of an imported module."""
+    parts = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if isinstance(node, cst.Name):
+        parts.append(node.value)
+    return ".".join(reversed(parts))
+
+
+def bound_name(alias: cst.ImportAlias) -> cst.Name:
+    """The name that an import binds: ``c`` of ``a.b as c``, else ``a`` of ``a.b``."""
+    node: cst.CSTNode = alias.asname.name if alias.asname is not None else alias.name
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return cst.ensure_type(node, cst.Name)
