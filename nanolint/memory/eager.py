@@ -73,7 +73,7 @@ class _Tail(NamedTuple):
     total_weight: Handle
 
 
-class EagerProgram:
+class Eager:
     """See ``nanolint.memory.program.Program``."""
 
     def __init__(self, shapes: Shapes, rec: Recorder) -> None:
@@ -366,9 +366,7 @@ class EagerProgram:
             self._keep(index + 1, wide)
         return dx
 
-    def _norm_backward(
-        self, index: int, saved: _Norm, gradient: Handle
-    ) -> Handle:
+    def _norm_backward(self, index: int, saved: _Norm, gradient: Handle) -> Handle:
         """Free ``gradient`` and what was saved; returns dX."""
         alloc, free, shapes = self._alloc, self._free, self._shapes
         c, tokens = shapes.n_embd, shapes.tokens

@@ -1,0 +1,246 @@
+"""Replay a run's GPU memory and say where it peaks, and which allocation fails under a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.memory.allocator import play
+from nanolint.memory.program import Shapes
+from nanolint.memory.stream import Component, Phase
+from nanolint.memory.tape import Tape
+from nanolint.memory.training import train
+from nanolint.run.model import Attention
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.allocator import Refusal
+    from nanolint.memory.program import Program
+    from nanolint.run.model import Run
+
+COMPONENTS = tuple(Component)
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The moment of the most allocated bytes; ``reserved_bytes`` is the run's own peak."""
+
+    allocated_bytes: int
+    reserved_bytes: int
+    phase: Phase
+    at: str  # the allocation that reached it: "logits (B*T, V) bfloat16"
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """One named request, rounded up to 512 bytes."""
+
+    name: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfMemory:
+    """The allocation that fails after cached segments were released, in PyTorch's own numbers."""
+
+    phase: Phase
+    at: str
+    requested_bytes: int
+    allocated_bytes: int
+    reserved_bytes: int
+    free_bytes: int
+    logits: bool  # whether it is a (B*T, V) buffer
+    message: str  # as torch.cuda.OutOfMemoryError words it
+
+
+class Moment(NamedTuple):
+    """The running state after one event, for a plot."""
+
+    phase: Phase
+    name: str
+    allocated_bytes: int
+    reserved_bytes: int
+    components: tuple[int, ...]  # bytes, in the order of ``Component``
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a replay found. ``components`` are the bytes live at the peak and sum to it."""
+
+    peak: Peak
+    phases: tuple[tuple[Phase, int], ...]
+    components: tuple[tuple[Component, int], ...]
+    largest: Allocation
+    oom: OutOfMemory | None = None
+    events: tuple[Moment, ...] = ()
+
+
+def replay(
+    run: Run,
+    gpu: Gpu | None = None,
+    *,
+    limit_bytes: int | None = None,
+    expandable: bool = False,
+    trace: bool = False,
+) -> Replay:
+    """Replay ``run`` on ``gpu`` with at most ``limit_bytes`` reserved, None for no limit.
+
+    The peak is that of the events until the first failure. Everything is 0 off the GPU.
+    """
+    if not run.on_gpu:
+        return NOTHING
+    return _replay(run, gpu, limit_bytes, expandable, trace)
+
+
+@lru_cache(maxsize=64)
+def _replay(
+    run: Run, gpu: Gpu | None, limit_bytes: int | None, expandable: bool, trace: bool
+) -> Replay:
+    tape = record(run, gpu)
+    playback = play(tape, limit_bytes=limit_bytes, expandable=expandable, trace=trace)
+    refusal = playback.refusal
+    end = len(tape.events) if refusal is None else refusal.event
+    summits = _summits(tape, end)
+    peak, summit, phase = max(((*value, key) for key, value in summits.items()), key=lambda x: x[0])
+    handle = tape.events[summit]
+    largest = max(range(len(tape.sizes)), key=tape.sizes.__getitem__)
+    return Replay(
+        peak=Peak(peak, playback.peak_reserved_bytes, phase, tape.names[handle]),
+        phases=tuple((phase, summits[phase][0]) for phase in Phase if phase in summits),
+        components=_live(tape, summit),
+        largest=Allocation(tape.names[largest], tape.sizes[largest]),
+        oom=None if refusal is None else _out_of_memory(tape, refusal, limit_bytes or 0, gpu),
+        events=_moments(tape, playback.reserved) if trace else (),
+    )
+
+
+@lru_cache(maxsize=16)
+def record(run: Run, gpu: Gpu | None = None) -> Tape:
+    """The events of ``run`` on ``gpu``."""
+    shapes, tape = Shapes.of(run, gpu), Tape()
+    train(run, shapes, _program(run, gpu, shapes, tape), tape)
+    return tape
+
+
+def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
+    """Whether torch.compile really compiles ``run`` on ``gpu``.
+
+    Below compute capability 8.0 Inductor skips bfloat16 with a warning and the model runs eagerly.
+    The slow attention path means torch before 2.0, which has no torch.compile.
+    """
+    capability = gpu.compute_capability if gpu else None
+    emulated = run.dtype == "bfloat16" and capability is not None and capability < (8, 0)
+    return run.compile and not emulated and run.attention is not Attention.MATH
+
+
+def _program(run: Run, gpu: Gpu | None, shapes: Shapes, tape: Tape) -> Program:
+    if runs_compiled(run, gpu):
+        from nanolint.memory.compiled import Compiled
+
+        return Compiled(shapes, tape)
+    from nanolint.memory.eager import Eager
+
+    return Eager(shapes, tape)
+
+
+def allocated_peak(tape: Tape) -> int:
+    """The most bytes that are allocated at once: no allocator can reserve less."""
+    return max(bytes_ for bytes_, _ in _summits(tape, len(tape.events)).values())
+
+
+def _summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
+    """Per phase the allocated peak in bytes and the number of the event that reached it."""
+    summits: dict[Phase, tuple[int, int]] = {}
+    sizes, events, live = tape.sizes, tape.events, 0
+    bounds = [*(start for start, _ in tape.phases[1:]), len(events)]
+    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
+        peak, summit = summits.get(phase, (0, 0))
+        for number, event in enumerate(islice(events, start, min(stop, end)), start):
+            if event >= 0:
+                live += sizes[event]
+                if live > peak:
+                    peak, summit = live, number
+            else:
+                live -= sizes[~event]
+        if peak:
+            summits[phase] = peak, summit
+    return summits or {Phase.EVAL: (0, 0)}
+
+
+def _live(tape: Tape, summit: int) -> tuple[tuple[Component, int], ...]:
+    total = dict.fromkeys(COMPONENTS, 0)
+    for event in islice(tape.events, summit + 1):
+        if event >= 0:
+            total[tape.components[event]] += tape.sizes[event]
+        else:
+            total[tape.components[~event]] -= tape.sizes[~event]
+    return tuple(total.items())
+
+
+def _moments(tape: Tape, reserved: tuple[int, ...]) -> tuple[Moment, ...]:
+    index = {component: position for position, component in enumerate(COMPONENTS)}
+    live = [0] * len(COMPONENTS)
+    starts = dict(tape.phases)
+    phase, moments = Phase.EVAL, []
+    for number, (event, held) in enumerate(zip(tape.events, reserved, strict=False)):
+        phase = starts.get(number, phase)
+        handle, sign = (event, 1) if event >= 0 else (~event, -1)
+        live[index[tape.components[handle]]] += sign * tape.sizes[handle]
+        moments.append(Moment(phase, tape.names[handle], sum(live), held, tuple(live)))
+    return tuple(moments)
+
+
+def _out_of_memory(tape: Tape, refusal: Refusal, limit: int, gpu: Gpu | None) -> OutOfMemory:
+    name = tape.names[tape.events[refusal.event]]
+    free = max(0, limit - refusal.reserved_bytes)
+    return OutOfMemory(
+        phase=tape.phase_at(refusal.event),
+        at=name,
+        requested_bytes=refusal.requested_bytes,
+        allocated_bytes=refusal.allocated_bytes,
+        reserved_bytes=refusal.reserved_bytes,
+        free_bytes=free,
+        logits="(B*T, V)" in name,
+        message=message(
+            refusal.requested_bytes,
+            refusal.allocated_bytes,
+            refusal.reserved_bytes,
+            free,
+            gpu.total_bytes if gpu else limit,
+        ),
+    )
+
+
+def message(
+    requested: int, allocated: int, reserved: int, free: int, total: int, in_use: int = 0
+) -> str:
+    """PyTorch's own text for these bytes; ``in_use`` is what other processes hold."""
+    others = f"Process 1 has {size(in_use)} memory in use. " if in_use else ""
+    return (
+        f"CUDA out of memory. Tried to allocate {size(requested)}. GPU 0 has a total capacity of "
+        f"{size(total)} of which {size(free)} is free. {others}Including non-PyTorch memory, this "
+        f"process has {size(total - free - in_use)} memory in use. Of the allocated memory "
+        f"{size(allocated)} is allocated by PyTorch, and {size(reserved - allocated)} is reserved "
+        "by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
+        "PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
+    )
+
+
+def size(nbytes: int) -> str:
+    """Bytes as PyTorch's messages print them (format_size in CUDACachingAllocator.cpp)."""
+    if nbytes <= 1 << 10:
+        return f"{nbytes} bytes"
+    for bits, unit in ((10, "KiB"), (20, "MiB")):
+        if nbytes <= 1 << (bits + 10):
+            return f"{nbytes / (1 << bits):.2f} {unit}"
+    return f"{nbytes / (1 << 30):.2f} GiB"
+
+
+NOTHING = Replay(
+    peak=Peak(0, 0, Phase.EVAL, ""),
+    phases=(),
+    components=tuple((component, 0) for component in Component),
+    largest=Allocation("", 0),
+)

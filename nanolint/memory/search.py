@@ -1,0 +1,120 @@
+"""The micro-batch that fits and keeps the effective batch exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nanolint.memory.program import Shapes
+from nanolint.memory.replay import allocated_peak, record
+from nanolint.memory.verdict import comfortable_limit, is_comfortable
+from nanolint.run.model import Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.run.model import Run
+
+# Trial division stops here: a cofactor without a smaller prime factor is taken for a prime, which
+# is true up to its square. No batch or accumulation that anyone trains with comes near.
+LARGEST_FACTOR = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """What to write instead. With eval_only the partner is ``eval_iters``."""
+
+    batch_size: int
+    gradient_accumulation_steps: int
+    eval_iters: int | None = None
+
+
+def best_micro_batch(
+    cases: Sequence[tuple[Run, Target]],
+    *,
+    allocator: str = "default",
+    platform: str = "linux",
+    upward: bool = False,
+) -> MicroBatch | None:
+    """The largest comfortable micro-batch below the run's own, with ``upward`` above it.
+
+    It is comfortable on every case and divides batch_size x accumulation exactly, in today's
+    dialect with an accumulation that the world size divides. Memory is not assumed to grow with
+    the batch: every divisor is tried from the largest down, except those whose allocated bytes
+    alone exceed the limit.
+    """
+    if not cases:
+        return None
+    run = cases[0][0]
+    partner = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
+    if run.batch_size < 1 or partner < 1:
+        return None
+    most = min(_most_sequences(run, target, platform) for run, target in cases)
+    if not upward:
+        most = min(most, run.batch_size - 1)
+    for batch_size, steps in divisors_down(run.batch_size, partner, most):
+        if upward and batch_size <= run.batch_size:
+            return None
+        if _is_uneven(run, steps):
+            continue
+        if all(
+            _is_comfortable(_changed(run, batch_size, steps), target, allocator, platform)
+            for run, target in cases
+        ):
+            if run.eval_only:
+                return MicroBatch(batch_size, run.gradient_accumulation_steps, steps)
+            return MicroBatch(batch_size, steps)
+    return None
+
+
+def divisors_down(batch_size: int, partner: int, most: int) -> Iterator[tuple[int, int]]:
+    """(b', partner') with b' x partner' == batch_size x partner, from b' = most downward."""
+    product = batch_size * partner
+    divisors = [1] if most >= 1 else []
+    exponents: dict[int, int] = {}
+    for number in (batch_size, partner):
+        for prime in _prime_factors(number):
+            exponents[prime] = exponents.get(prime, 0) + 1
+    for prime, exponent in exponents.items():
+        powers = [prime**power for power in range(exponent + 1)]
+        divisors = [d * power for power in powers for d in divisors if d * power <= most]
+    for divisor in sorted(divisors, reverse=True):
+        yield divisor, product // divisor
+
+
+def _prime_factors(number: int) -> Iterator[int]:
+    factor = 2
+    while factor * factor <= number and factor <= LARGEST_FACTOR:
+        while number % factor == 0:
+            yield factor
+            number //= factor
+        factor += 1 if factor == 2 else 2
+    if number > 1:
+        yield number
+
+
+def _is_uneven(run: Run, steps: int) -> bool:
+    return not run.eval_only and run.dialect is Dialect.TOTAL and steps % run.world_size != 0
+
+
+def _changed(run: Run, batch_size: int, steps: int) -> Run:
+    if run.eval_only:
+        return replace(run, batch_size=batch_size, eval_iters=steps)
+    return replace(run, batch_size=batch_size, gradient_accumulation_steps=steps)
+
+
+def _most_sequences(run: Run, target: Target, platform: str) -> int:
+    """No more fit: each has its logits and its X, Y, beside the parameters."""
+    if not run.on_gpu:
+        return run.batch_size * run.gradient_accumulation_steps
+    shapes = Shapes.of(replace(run, batch_size=1), target.gpu)
+    room = comfortable_limit(run, target, platform) - 4 * run.parameters
+    return max(0, room // (shapes.logits_bytes + 2 * shapes.index_bytes))
+
+
+def _is_comfortable(run: Run, target: Target, allocator: str, platform: str) -> bool:
+    limit = comfortable_limit(run, target, platform)
+    if run.on_gpu and allocated_peak(record(run, target.gpu)) > limit:
+        return False
+    return is_comfortable(run, target, allocator=allocator, platform=platform)

@@ -1,0 +1,127 @@
+"""Does a run fit a card: comfortably, barely, only unfragmented, or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from nanolint.memory.allocator import play
+from nanolint.memory.constants import (
+    MODEL_ERROR_COMPILED_PERCENT,
+    MODEL_ERROR_EAGER_PERCENT,
+    WDDM_KEPT_PERCENT,
+)
+from nanolint.memory.context import context
+from nanolint.memory.replay import message, record, replay, runs_compiled
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Target
+    from nanolint.memory.context import Interval
+    from nanolint.memory.replay import OutOfMemory, Replay
+    from nanolint.run.model import Run
+
+
+class Outcome(Enum):
+    """How a run fares on a card."""
+
+    COMFORTABLE = "comfortable"  # fits with the model's own error to spare
+    THIN = "thin"  # fits, but by less than the model's error
+    FRAGMENTED = "fragmented"  # fits only with expandable segments
+    OUT_OF_MEMORY = "out of memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A run judged on one target. ``replay`` is that of an unlimited card."""
+
+    target: Target
+    outcome: Outcome
+    replay: Replay
+    oom: OutOfMemory | None
+    usable_bytes: int
+    context_bytes: int
+    limit_bytes: int
+    process_bytes: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether the run survives with the allocator that it was judged with."""
+        return self.outcome in (Outcome.COMFORTABLE, Outcome.THIN)
+
+
+def judge(
+    run: Run, target: Target, *, allocator: str = "default", platform: str = "linux"
+) -> Verdict:
+    """Replay ``run`` under the card's limit: its total less the context and what others use."""
+    gpu, expandable = target.gpu, allocator == "expandable"
+    held = context(gpu, run.world_size)
+    limit = usable_bytes(target, held, platform)
+    unlimited = replay(run, gpu, expandable=expandable)
+    reserved = unlimited.peak.reserved_bytes
+    room = comfortable_limit(run, target, platform)
+    oom = None
+    if reserved <= room or _passes(run, target, room, expandable=expandable):
+        outcome = Outcome.COMFORTABLE
+    else:
+        oom = replay(run, gpu, limit_bytes=limit, expandable=expandable).oom
+        if oom is None:
+            outcome = Outcome.THIN
+        elif not expandable and _passes(run, target, limit, expandable=True):
+            outcome = Outcome.FRAGMENTED
+        else:
+            outcome = Outcome.OUT_OF_MEMORY
+    return Verdict(
+        target=target,
+        outcome=outcome,
+        replay=unlimited,
+        oom=None if oom is None else replace(oom, message=_told(oom, target)),
+        usable_bytes=limit,
+        context_bytes=held.expected,
+        limit_bytes=limit,
+        process_bytes=reserved + held.expected if run.on_gpu else 0,
+    )
+
+
+def usable_bytes(target: Target, held: Interval, platform: str = "linux") -> int:
+    """What PyTorch's allocator may reserve. Windows keeps a part of the card for itself."""
+    gpu = target.gpu
+    total = gpu.total_bytes
+    if platform in ("windows", "wsl"):
+        total -= gpu.nominal_bytes * WDDM_KEPT_PERCENT // 100
+    return max(0, total - target.in_use_bytes - held.expected)
+
+
+def comfortable_limit(run: Run, target: Target, platform: str = "linux") -> int:
+    """The limit lowered by the context's uncertainty and by the error of the program's model."""
+    held = context(target.gpu, run.world_size)
+    limit = usable_bytes(target, held, platform)
+    compiled = runs_compiled(run, target.gpu)
+    percent = MODEL_ERROR_COMPILED_PERCENT if compiled else MODEL_ERROR_EAGER_PERCENT
+    return limit - (held.high - held.expected) - limit * percent // 100
+
+
+def is_comfortable(
+    run: Run, target: Target, *, allocator: str = "default", platform: str = "linux"
+) -> bool:
+    """Whether ``judge`` would say COMFORTABLE."""
+    limit = comfortable_limit(run, target, platform)
+    return _passes(run, target, limit, expandable=allocator == "expandable")
+
+
+def _passes(run: Run, target: Target, limit: int, *, expandable: bool) -> bool:
+    if not run.on_gpu:
+        return True
+    tape = record(run, target.gpu)
+    return play(tape, limit_bytes=limit, expandable=expandable).refusal is None
+
+
+def _told(oom: OutOfMemory, target: Target) -> str:
+    return message(
+        oom.requested_bytes,
+        oom.allocated_bytes,
+        oom.reserved_bytes,
+        oom.free_bytes,
+        target.gpu.total_bytes,
+        target.in_use_bytes,
+    )
