@@ -1,0 +1,54 @@
+"""``nanolint gpus``: the cards that can be named as a target."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from nanolint.cli.parser import Parser, UsageError
+from nanolint.cli.streams import printer
+from nanolint.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.cli.streams import Streams
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.report.printer import Printer
+
+DESCRIPTION = "List the cards that nanolint knows, and the memory that PyTorch reports for them."
+
+
+def run(arguments: list[str], streams: Streams) -> int:
+    """List the cards that ``arguments`` describe; returns the exit status."""
+    parser = Parser("nanolint gpus", "[QUERY] [OPTION]...", DESCRIPTION)
+    parser.add_argument("query", nargs="*", help="words of the name, or a size: a100, 12GB")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    options = parser.parse(arguments, streams)
+    from nanolint.gpus.lookup import GpuError, find, search
+
+    query = " ".join(options.query)
+    found: Sequence[Gpu] = search(query)
+    if not found:
+        try:
+            found = [find(query).gpu]  # 11.69GiB, 8xA100: what --gpu would take
+        except GpuError as error:
+            raise UsageError(str(error)) from error
+    if options.format == "json":
+        streams.stdout.write(json.dumps([asdict(gpu) for gpu in found], indent=2) + "\n")
+    else:
+        _print_table(found, printer(streams.stdout, options.color))
+    return 0
+
+
+def _print_table(gpus: Sequence[Gpu], out: Printer) -> None:
+    widest = max(len("name"), *(len(gpu.name) for gpu in gpus))
+    out.line((f"{'name':<{widest}}  {'total':>11}  {'SMs':>4}  capability", "bold"))
+    for gpu in gpus:
+        total = ("~" if gpu.estimated else "") + format_bytes(gpu.total_bytes)
+        capability = ".".join(map(str, gpu.compute_capability)) if gpu.compute_capability else "-"
+        out.line(f"{gpu.name:<{widest}}  {total:>11}  {gpu.sm_count or '-':>4}  {capability}")
+    if any(gpu.estimated for gpu in gpus):
+        out.line(("~ estimated: PyTorch's own figure for this card is not known", "dim"))

@@ -1,0 +1,115 @@
+"""Many files at once: worker processes, results in the order of the files, a progress bar."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.cli.judging import Work, internal_error, judge_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nanolint.cli.streams import Streams
+    from nanolint.files.discovery import Candidate
+    from nanolint.plan import Plan
+    from nanolint.report.results import FileResult
+
+PARALLEL_FROM = 48  # files; below, starting a second process takes longer than it saves
+FILES_PER_WORKER = 16
+MOST_WORKERS = 32
+PROGRESS_AFTER_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file and the index of its plan, of which there are few."""
+
+    candidate: Candidate
+    plan: int
+
+
+def judge_all(jobs: Sequence[Job], plans: Sequence[Plan], work: Work) -> Iterator[FileResult]:
+    """The results in the order of ``jobs``, whatever the parallelism."""
+    workers = min(_processors(), len(jobs) // FILES_PER_WORKER, MOST_WORKERS)
+    if workers < 2 or len(jobs) < PARALLEL_FROM:
+        for job in jobs:
+            yield judge_file(job.candidate, plans[job.plan], work)
+    else:
+        yield from _in_processes(jobs, plans, work, workers)
+
+
+def with_progress(
+    results: Iterator[FileResult], total: int, streams: Streams
+) -> Iterator[FileResult]:
+    """``results``, with a bar on a terminal once they have taken a while."""
+    if not streams.stderr.isatty() or total < 2:
+        yield from results
+        return
+    start = time.monotonic()
+    done = 0
+    for result in results:
+        yield result
+        done += 1
+        if time.monotonic() - start > PROGRESS_AFTER_SECONDS and done < total:
+            break
+    else:
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("Judging"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(file=streams.stderr), transient=True) as progress:
+        task = progress.add_task("", total=total, completed=done)
+        for result in results:
+            progress.advance(task)
+            yield result
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):  # a container may be given fewer than the machine has
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_plans: Sequence[Plan] = ()
+_work = Work()
+
+
+def _in_processes(
+    jobs: Sequence[Job], plans: Sequence[Plan], work: Work, workers: int
+) -> Iterator[FileResult]:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # Never plain fork: the progress bar and the pool itself run threads.
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    pool = ProcessPoolExecutor(workers, context, _start, (tuple(plans), work))
+    try:
+        chunks = [jobs[at : at + FILES_PER_WORKER] for at in range(0, len(jobs), FILES_PER_WORKER)]
+        futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]
+        for chunk, future in zip(chunks, futures, strict=True):
+            try:
+                yield from future.result()
+            except BrokenProcessPool:  # noqa: PERF203 (one try for sixteen files)
+                died = RuntimeError("the worker process that judged this file was killed")
+                yield from (internal_error(job.candidate.name, died) for job in chunk)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start(plans: Sequence[Plan], work: Work) -> None:
+    """Tell a worker, once, what all of its files have in common."""
+    import signal
+
+    global _plans, _work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the pool
+    _plans, _work = plans, work
+
+
+def _judge_chunk(jobs: Sequence[Job]) -> list[FileResult]:
+    return [judge_file(job.candidate, _plans[job.plan], _work) for job in jobs]

@@ -1,0 +1,118 @@
+"""One file, from its bytes to its result: read, lint, fix, write."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nanolint.engine import lint
+from nanolint.files.reading import Unreadable, read
+from nanolint.files.writing import Unwritable
+from nanolint.files.writing import replace as replace_file
+from nanolint.fixing import fix_text
+from nanolint.report.results import FileResult
+from nanolint.source.text import Undecodable, Unencodable, decode, encode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.engine import Report
+    from nanolint.files.discovery import Candidate
+    from nanolint.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What to do beside linting: work out the fixes, unsafe ones too, and write them."""
+
+    fix: bool = False
+    unsafe: bool = False
+    write: bool = False
+
+
+def judge_file(candidate: Candidate, plan: Plan, work: Work) -> FileResult:
+    """Judge a file, and rewrite it if asked to. Never raises: one file must not stop the others."""
+    name, path = candidate.name, candidate.path
+    try:
+        raw = read(path)
+    except Unreadable as error:
+        return FileResult(name, error=str(error))
+    result, fixed = judge(raw, name, path, plan, work, explicit=candidate.explicit)
+    if fixed == raw or not work.write:
+        return result
+    try:
+        replace_file(path, fixed, expected=raw)
+    except Unwritable as error:
+        unfixed, _ = judge(raw, name, path, plan, Work(), explicit=candidate.explicit)
+        return replace(unfixed, error=f"not fixed: {error}")
+    return result
+
+
+def judge(
+    raw: bytes, name: str, path: Path | None, plan: Plan, work: Work, *, explicit: bool = True
+) -> tuple[FileResult, bytes]:
+    """The result for the content of a file, and the content with the fixes applied."""
+    try:
+        return _judge(raw, name, path, plan, work, explicit=explicit)
+    except Undecodable as error:
+        return FileResult(name, error=str(error)), raw
+    except Exception as error:
+        return internal_error(name, error), raw
+
+
+def internal_error(name: str, error: Exception) -> FileResult:
+    """What is left to say of a file on which nanolint itself failed."""
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    trace = "".join(traceback.format_exception(error))
+    return FileResult(name, error=f"internal error: {reason}", trace=trace)
+
+
+def _judge(
+    raw: bytes, name: str, path: Path | None, plan: Plan, work: Work, *, explicit: bool
+) -> tuple[FileResult, bytes]:
+    source = decode(raw)
+    setup = plan.setup(path)
+
+    def linted(text: str) -> Report:
+        return lint(text, path, setup, explicit=explicit)
+
+    def result(text: str, report: Report) -> FileResult:
+        return _result(name, text, report, plan, explicit=explicit)
+
+    if not work.fix:
+        return result(source.text, linted(source.text)), raw
+    fixed = fix_text(
+        linted, source.text, fixable=lambda finding: plan.may_fix(finding, unsafe=work.unsafe)
+    )
+    if fixed.text == source.text:
+        return replace(result(source.text, fixed.report), dropped=fixed.dropped), raw
+    try:
+        encoded = encode(source, fixed.text)
+    except Unencodable as error:
+        unfixed = result(source.text, linted(source.text))
+        return replace(unfixed, error=f"not fixed: {error}"), raw
+    rewritten = replace(
+        result(fixed.text, fixed.report),
+        text=fixed.text,
+        before=source.text,
+        applied=fixed.applied,
+        dropped=fixed.dropped,
+    )
+    return rewritten, encoded
+
+
+def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool) -> FileResult:
+    diagnostics = tuple(plan.adjusted(diagnostic) for diagnostic in report.diagnostics)
+    remarks = report.problems
+    if report.unjudged is not None and not explicit:
+        # A file that was only met on the way through a folder may be left alone.
+        remarks = (*remarks, f"{name}: {report.unjudged}")
+    return FileResult(
+        name=name,
+        text=text if diagnostics else "",
+        diagnostics=diagnostics,
+        skipped=report.skipped,
+        error=report.unjudged if explicit else None,
+        remarks=remarks,
+    )

@@ -1,0 +1,92 @@
+"""The ``nanolint`` command as a function of its arguments and streams."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, TextIO
+
+from nanolint.cli.streams import Streams
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CLEAN, FINDINGS, FAILURE = 0, 1, 2
+INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 and the signal's number, as shells count
+
+DEFAULT_COMMAND = "check"
+COMMANDS = {
+    "check": "nanolint.cli.check",
+    "explain": "nanolint.cli.explain",
+    "rule": "nanolint.cli.rule",
+    "gpus": "nanolint.cli.gpus",
+    "settings": "nanolint.cli.settings",
+}
+
+ISSUES = "https://github.com/nanolint/nanolint/issues"
+
+
+def main(
+    argv: Sequence[str],
+    *,
+    stdin: TextIO | None = None,
+    stdout: TextIO | None = None,
+    stderr: TextIO | None = None,
+) -> int:
+    """Run the command that ``argv`` (without the program's name) asks for; returns its status."""
+    streams = Streams(stdin or sys.stdin, stdout or sys.stdout, stderr or sys.stderr)
+    try:
+        status = _run(list(argv), streams)
+        streams.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return BROKEN_PIPE
+    except Exception as error:
+        return _internal_error(error, argv, streams)
+    return status
+
+
+def _run(argv: list[str], streams: Streams) -> int:
+    if argv[:1] in (["--version"], ["-V"]):
+        from nanolint import __version__
+
+        streams.stdout.write(f"nanolint {__version__}\n")
+        return CLEAN
+    from nanolint.cli.parser import Exit, UsageError
+    from nanolint.settings import SettingsError
+
+    command = argv.pop(0) if argv and argv[0] in COMMANDS else DEFAULT_COMMAND
+    try:
+        status: int = import_module(COMMANDS[command]).run(argv, streams)
+    except Exit:
+        return CLEAN
+    except (UsageError, SettingsError) as error:
+        streams.warn(f"nanolint: {error}")
+        return FAILURE
+    return status
+
+
+def _internal_error(error: Exception, argv: Sequence[str], streams: Streams) -> int:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    streams.warn(f"nanolint: internal error: {reason}")
+    if "--verbose" in argv or "-v" in argv or os.environ.get("NANOLINT_TRACEBACK"):
+        import traceback
+
+        streams.warn("".join(traceback.format_exception(error)).rstrip())
+    else:
+        streams.warn(f"This is a bug: please report it at {ISSUES} with NANOLINT_TRACEBACK=1 set.")
+    return FAILURE
+
+
+def entry_point() -> None:
+    """Run the command on the process's own arguments and streams, and leave with its status."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:  # any character can be printed, newlines stay what they are
+            reconfigure(errors="backslashreplace", newline="\n")
+    status = main(sys.argv[1:])
+    if status == BROKEN_PIPE:  # so that the interpreter's last flush finds no broken pipe either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)

@@ -1,0 +1,75 @@
+"""argparse, taught to answer on the streams at hand and with one line."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.cli.streams import Streams
+
+
+class UsageError(Exception):
+    """A command line that cannot be followed; one line."""
+
+
+class Exit(Exception):
+    """The parser has done all there was to do (``--help``)."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that never ends the process and takes options between files."""
+
+    def __init__(
+        self, prog: str, arguments: str, description: str, epilog: str | None = None
+    ) -> None:
+        super().__init__(
+            prog=prog,
+            usage=f"{prog} {arguments}",
+            description=description,
+            epilog=epilog,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line in one line."""
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+    def parse(self, arguments: Sequence[str], streams: Streams) -> argparse.Namespace:
+        """The parsed ``arguments``; raises UsageError, or Exit after ``--help``."""
+        try:
+            with contextlib.redirect_stdout(streams.stdout):
+                options, unknown = self.parse_known_intermixed_args(arguments)
+        except SystemExit as error:
+            raise Exit from error
+        if unknown:
+            known = [option for action in self._actions for option in action.option_strings]
+            near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"unknown option {unknown[0]}{hint}")
+        return options
+
+
+def comma_separated(text: str) -> tuple[str, ...]:
+    """``NL1,NL2`` as its parts."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def positive(text: str) -> int:
+    """An integer from 1 upwards."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def version(text: str) -> str:
+    """``2.7`` or ``2.7.1``."""
+    major, dot, minor = text.partition(".")
+    if not (major.isdecimal() and dot and minor[:1].isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a version such as 2.7")
+    return text

@@ -1,0 +1,105 @@
+"""Write what was found in the format that was asked for, and turn it into an exit status."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from nanolint import registry
+from nanolint.cli.parser import UsageError
+from nanolint.cli.streams import printer
+from nanolint.files.reading import reason
+from nanolint.report import summary
+from nanolint.report.printer import printable
+from nanolint.rule import Need
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from nanolint.cli.configuration import Configuration
+    from nanolint.cli.streams import Streams
+    from nanolint.report.results import Results
+
+CLEAN, FINDINGS, FAILURE = 0, 1, 2
+
+FOR_PROGRAMS = frozenset({"json"})  # formats that hold the report and nothing else
+
+NO_TARGET = (
+    "no target GPU, so memory and GPU rules were skipped; name one with --gpu rtx-4070 "
+    '(`nanolint gpus` lists them), NANOLINT_GPU, or gpu = "rtx-4070" under [tool.nanolint]'
+)
+
+
+def report(results: Results, configuration: Configuration, streams: Streams) -> int:
+    """Report ``results``; returns the exit status."""
+    options = configuration.options
+    name = configuration.settings_of(Path()).settings.output_format
+    style = "diff" if options.diff else "statistics" if options.statistics else name
+    with _output(options, streams) as out:
+        writer = printer(out, options.color)
+        import_module(f"nanolint.report.{style}").render(results, writer)
+        if not (options.quiet or options.diff or style in FOR_PROGRAMS):
+            summary.render(results, writer, verbose=options.verbose)
+    _tell(results, streams, options)
+    return _status(results, options)
+
+
+@contextlib.contextmanager
+def _output(options: Namespace, streams: Streams) -> Iterator[TextIO]:
+    path: Path | None = options.output_file
+    if path is None:
+        yield streams.stdout
+        return
+    try:
+        file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
+    except OSError as error:
+        raise UsageError(f"--output-file: {path}: {reason(error)}") from error
+    with file:
+        yield file
+
+
+def _tell(results: Results, streams: Streams, options: Namespace) -> None:
+    """What the user must know beside the findings, on stderr."""
+    for file in results.files:
+        if file.error is not None:
+            streams.warn(f"nanolint: {printable(file.name)}: {printable(file.error)}")
+        if file.trace and (options.verbose or os.environ.get("NANOLINT_TRACEBACK")):
+            streams.warn(file.trace.rstrip())
+        for dropped in file.dropped:
+            code = dropped.diagnostic.code
+            why = printable(dropped.reason)
+            streams.warn(f"nanolint: {printable(file.name)}: fix of {code} left out: {why}")
+    if options.quiet:
+        return
+    problems = dict.fromkeys(registry.load().problems)
+    problems |= dict.fromkeys(remark for file in results.files for remark in file.remarks)
+    for problem in problems:
+        streams.warn(f"nanolint: {printable(problem)}")
+    if any(skip.need is Need.GPU for file in results.files for skip in file.skipped):
+        streams.warn(f"nanolint: {NO_TARGET}")
+    if options.diff:
+        fixed, files = len(results.applied), sum(bool(file.applied) for file in results.files)
+        if fixed:
+            streams.warn(f"Would fix {_number(fixed, 'finding')} in {_number(files, 'file')}.")
+        else:
+            streams.warn("Nothing to fix.")
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'s' if count != 1 else ''}"
+
+
+def _status(results: Results, options: Namespace) -> int:
+    if any(file.error is not None for file in results.files):
+        return FAILURE
+    if options.exit_zero:
+        return CLEAN
+    if options.diff:
+        return FINDINGS if results.applied else CLEAN
+    if options.exit_non_zero_on_fix and results.applied:
+        return FINDINGS
+    return FINDINGS if results.failing else CLEAN

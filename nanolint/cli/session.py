@@ -1,0 +1,87 @@
+"""One run of ``nanolint check``: find, judge, report."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.cli.jobs import Job, judge_all, with_progress
+from nanolint.cli.judging import Work, judge
+from nanolint.cli.reporting import report
+from nanolint.files.discovery import discover, is_excluded_anywhere
+from nanolint.files.reading import Unreadable, read_bounded
+from nanolint.report.results import FileResult, Results
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from nanolint.cli.configuration import Configuration
+    from nanolint.cli.streams import Streams
+    from nanolint.plan import Plan
+
+STDIN_NAME = "<stdin>"
+
+
+def check_files(paths: Sequence[str], configuration: Configuration, streams: Streams) -> int:
+    """Judge files and folders; returns the exit status."""
+    options = configuration.options
+    found = discover(paths, configuration.settings_of, force_exclude=options.force_exclude)
+    if not found.candidates and not found.problems and not options.quiet:
+        streams.warn("nanolint: no Python files found")
+    plans: dict[int, Plan] = {}
+    jobs = []
+    for candidate in found.candidates:
+        plan = configuration.plan_of(candidate.path.parent)
+        plans[id(plan)] = plan
+        jobs.append(Job(candidate, list(plans).index(id(plan))))
+    judged = judge_all(jobs, list(plans.values()), _work(options))
+    unfound = [FileResult(name, error=reason) for name, reason in found.problems]
+    files = [*unfound, *with_progress(judged, len(jobs), streams)]
+    return report(Results(files, options.unsafe_fixes), configuration, streams)
+
+
+def check_stdin(configuration: Configuration, streams: Streams) -> int:
+    """Judge standard input. With ``--fix`` the text goes to stdout, the report to stderr."""
+    options = configuration.options
+    path: Path | None = options.stdin_filename
+    name = str(path) if path else STDIN_NAME
+    folder = path.parent if path else Path()
+    raw = fixed = b""
+    try:
+        raw = fixed = _read_stdin(streams)
+        settings = configuration.settings_of(folder)
+        if options.force_exclude and path and is_excluded_anywhere(path, settings):
+            result = FileResult(name)
+        else:
+            plan = configuration.plan_of(folder)
+            result, fixed = judge(raw, name, path, plan, _work(options))
+    except Unreadable as error:
+        result = FileResult(name, error=str(error))
+    if options.fix and not options.diff:
+        _write_stdout(fixed, streams)
+        streams = dataclasses.replace(streams, stdout=streams.stderr)
+    return report(Results([result], options.unsafe_fixes), configuration, streams)
+
+
+def _work(options: Namespace) -> Work:
+    return Work(
+        fix=options.fix or options.diff,
+        unsafe=options.unsafe_fixes,
+        write=options.fix and not options.diff,
+    )
+
+
+def _read_stdin(streams: Streams) -> bytes:
+    buffer = getattr(streams.stdin, "buffer", None)
+    return read_bounded(buffer) if buffer else streams.stdin.read().encode()
+
+
+def _write_stdout(raw: bytes, streams: Streams) -> None:
+    buffer = getattr(streams.stdout, "buffer", None)
+    if buffer is None:
+        streams.stdout.write(raw.decode())
+    else:
+        buffer.write(raw)
+        buffer.flush()

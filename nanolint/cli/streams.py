@@ -1,0 +1,43 @@
+"""Standard input and output as the commands see them, so that tests can bring their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from nanolint.report.printer import Printer
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """The three standard streams."""
+
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+
+    def warn(self, line: str) -> None:
+        """Write one line to stderr."""
+        self.stderr.write(f"{line}\n")
+
+
+def printer(stream: TextIO, color: str = "auto") -> Printer:
+    """A printer on ``stream``; ``color`` is ``always``, ``never`` or ``auto``."""
+    from nanolint.report.printer import Printer
+
+    width = shutil.get_terminal_size().columns if stream.isatty() else None
+    return Printer(stream, color=_colored(stream, color), width=width)
+
+
+def _colored(stream: TextIO, color: str) -> bool:
+    """Whether to color: what was asked for, else NO_COLOR, FORCE_COLOR, else on terminals."""
+    if color != "auto":
+        return color == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,99 @@
+"""Where the memory of one run goes: the JSON that ``explain`` prints (a test pins its shape)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Target
+    from nanolint.memory.replay import OutOfMemory, Replay
+    from nanolint.memory.verdict import Verdict
+    from nanolint.run.config import Resolution
+    from nanolint.run.model import Run
+
+RUN_KEYS = (
+    *("batch_size", "gradient_accumulation_steps", "world_size", "block_size"),
+    *("n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias", "dtype", "compile"),
+    *("init_from", "device", "attention", "effective_batch_size", "tokens_per_iter"),
+    *("parameters", "parameters_reported"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A config resolved for one target, or for none, and what the replay says of it.
+
+    ``replay`` is that of an unlimited card, None while the run is not known; ``verdict`` is None
+    without a target, or for a run that does not touch a GPU.
+    """
+
+    name: str
+    target: Target | None
+    resolution: Resolution
+    replay: Replay | None
+    verdict: Verdict | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that ``--format json`` prints."""
+        run, replay, verdict = self.resolution.run, self.replay, self.verdict
+        largest = replay.largest if replay else None
+        return {
+            "file": self.name,
+            "gpu": _gpu(self.target, verdict) if self.target else None,
+            "run": _run(run) if run else None,
+            "peak": _peak(replay, verdict) if replay else None,
+            "phases": [
+                {"name": phase.value, "allocated_bytes": allocated}
+                for phase, allocated in (replay.phases if replay else ())
+            ],
+            "components": (
+                {component.value: size for component, size in replay.components} if replay else None
+            ),
+            "largest_allocation": (
+                {"name": largest.name, "bytes": largest.nbytes} if largest else None
+            ),
+            "fits": verdict.fits if verdict else None,
+            "oom": _oom(verdict.oom) if verdict and verdict.oom else None,
+            "unresolved": [
+                {"key": unresolved.key, "reason": unresolved.reason}
+                for unresolved in self.resolution.unresolved
+            ],
+        }
+
+
+def _gpu(target: Target, verdict: Verdict | None) -> dict[str, Any]:
+    gpu = target.gpu
+    return {
+        "name": gpu.name,
+        "total_bytes": gpu.total_bytes,
+        "usable_bytes": verdict.usable_bytes if verdict else None,
+        "sm_count": gpu.sm_count,
+        "compute_capability": gpu.compute_capability,
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {key: getattr(run, key) for key in RUN_KEYS} | {"attention": run.attention.value}
+
+
+def _peak(replay: Replay, verdict: Verdict | None) -> dict[str, Any]:
+    return {
+        "allocated_bytes": replay.peak.allocated_bytes,
+        "reserved_bytes": replay.peak.reserved_bytes,
+        "context_bytes": verdict.context_bytes if verdict else None,
+        "process_bytes": verdict.process_bytes if verdict else None,
+        "phase": replay.peak.phase.value,
+        "at": replay.peak.at,
+    }
+
+
+def _oom(oom: OutOfMemory) -> dict[str, Any]:
+    return {
+        "phase": oom.phase.value,
+        "at": oom.at,
+        "requested_bytes": oom.requested_bytes,
+        "allocated_bytes": oom.allocated_bytes,
+        "free_bytes": oom.free_bytes,
+        "message": oom.message,
+    }

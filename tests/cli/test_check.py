@@ -1,0 +1,324 @@
+"""``nanolint [check]``: what is found, what is written, what the exit status says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import nanolint
+
+HEADS = "n_head = 5\nn_embd = 384\nbatch_size = 2\nblock_size = 64\n"  # NL303, which has no fix
+LARGE = """\
+# 124M on one card
+batch_size = 16  # micro-batch
+block_size = 1024
+gradient_accumulation_steps = 4 * 8
+dtype = 'bfloat16'
+"""
+SMALL = "batch_size = 2\nblock_size = 64\nn_layer = 2\nn_head = 2\nn_embd = 128\n"
+GPU = "--gpu=rtx-3060-12gb"
+CONCISE = "--output-format=concise"
+
+
+def write(name: str, text: str = LARGE) -> Path:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+class TestStatus:
+    def test_clean(self) -> None:
+        write("a.py", SMALL)
+        outcome = nanolint("a.py", GPU)
+        assert (outcome.status, outcome.out, outcome.err) == (0, "No findings in 1 file.\n", "")
+
+    def test_findings(self) -> None:
+        write("a.py")
+        assert nanolint("a.py", GPU).status == 1
+        assert nanolint("a.py", GPU, "--exit-zero").status == 0
+
+    def test_info_never_changes_it(self) -> None:
+        write("a.py", HEADS)
+        write("nanolint.toml", '[severity]\nNL303 = "info"')
+        outcome = nanolint("a.py", GPU, CONCISE)
+        assert "NL303[info]" in outcome.out
+        assert outcome.status == 0
+
+    def test_unreadable_input_outranks_findings_and_exit_zero(self) -> None:
+        write("a.py", HEADS)
+        assert nanolint("a.py", "gone.py", GPU, "--exit-zero").status == 2
+
+    def test_all_fixed(self) -> None:
+        write("a.py")
+        assert nanolint("a.py", GPU, "--fix").status == 0
+        write("a.py")
+        assert nanolint("a.py", GPU, "--fix", "--exit-non-zero-on-fix").status == 1
+        assert nanolint("a.py", GPU, "--fix", "--exit-non-zero-on-fix").status == 0
+
+
+class TestFiles:
+    def test_without_arguments_this_folder_is_judged(self) -> None:
+        write("config/a.py", HEADS)
+        assert "config/a.py:1:1: NL303" in nanolint(CONCISE).out
+
+    def test_check_is_the_default_command(self) -> None:
+        write("check", HEADS)
+        assert nanolint("check", "./check", CONCISE).out == nanolint("./check", CONCISE).out
+
+    def test_options_may_stand_between_files(self) -> None:
+        write("a.py", HEADS)
+        write("b.py", HEADS)
+        out = nanolint("a.py", CONCISE, "b.py").out
+        assert "a.py:1:1" in out
+        assert "b.py:1:1" in out
+
+    def test_an_empty_folder(self) -> None:
+        Path("empty").mkdir()
+        outcome = nanolint("empty")
+        assert (outcome.status, outcome.error) == (0, "nanolint: no Python files found")
+
+    def test_each_file_is_judged_by_the_settings_of_its_own_folder(self) -> None:
+        write("small/a.py")
+        write("small/nanolint.toml", 'gpu = "rtx-3060-12gb"')
+        write("large/a.py")
+        write("large/nanolint.toml", 'gpu = "80GB"')
+        outcome = nanolint(".", CONCISE)
+        assert "small/a.py" in outcome.out
+        assert "large/a.py" not in outcome.out
+        assert outcome.err == ""
+
+    def test_many_files_are_judged_in_order_whatever_the_parallelism(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from nanolint.cli import jobs
+
+        names = [f"config/c{number:02}.py" for number in range(60)]
+        for name in names:
+            write(name, HEADS)
+        monkeypatch.setattr(jobs, "_processors", lambda: 2)
+        parallel = nanolint("config", CONCISE)
+        monkeypatch.setattr(jobs, "_processors", lambda: 1)
+        assert parallel == nanolint("config", CONCISE)
+        found = [line.partition(":")[0] for line in parallel.out.splitlines()[:60]]
+        assert found == names
+
+
+class TestTargets:
+    def test_without_one_a_line_says_so_and_how_to_set_it(self) -> None:
+        write("a.py")
+        outcome = nanolint("a.py")
+        assert outcome.status == 0
+        assert "no target GPU" in outcome.error
+        assert "--gpu" in outcome.error
+
+    def test_the_variable(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        write("a.py")
+        monkeypatch.setenv("NANOLINT_GPU", "rtx-3060-12gb")
+        assert nanolint("a.py").status == 1
+
+    def test_each_of_several_is_judged(self) -> None:
+        write("a.py")
+        outcome = nanolint("a.py", GPU, "--gpu=80GB", "--gpu=10GB", "--output-format=json")
+        findings = json.loads(outcome.out)
+        assert [finding["gpu"] for finding in findings] == ["10 GB card", "RTX 3060 12GB"]
+
+    def test_memory_that_is_in_use_counts(self) -> None:
+        write("a.py", SMALL)
+        assert nanolint("a.py", GPU, "--in-use=11GiB", "--ignore=NL103").status == 1
+
+    def test_a_count_sets_the_world_size(self) -> None:
+        write("a.py", SMALL + "gradient_accumulation_steps = 6\n")
+        assert "NL304" in nanolint("a.py", "--gpu=4xA100-40GB", CONCISE).out
+        assert "NL304" not in nanolint("a.py", "--gpu=4xA100-40GB", "--world-size=2", CONCISE).out
+
+    def test_a_count_on_the_command_line_outranks_a_file(self) -> None:
+        write("a.py", SMALL + "gradient_accumulation_steps = 6\n")
+        write("nanolint.toml", "world-size = 4")
+        assert "NL304" in nanolint("a.py", "--gpu=80GB", CONCISE).out
+        assert "NL304" not in nanolint("a.py", "--gpu=2xA100-80GB", CONCISE).out
+
+
+class TestRules:
+    def test_selection(self) -> None:
+        write("a.py", HEADS)
+        assert nanolint("a.py", "--ignore=NL303").status == 0
+        assert nanolint("a.py", "--select=NL1").status == 0
+        assert nanolint("a.py", "--select=NL1,indivisible-heads").status == 1
+
+    def test_selecting_on_the_command_line_outranks_a_file(self) -> None:
+        write("a.py", HEADS)
+        write("nanolint.toml", 'ignore = ["NL303"]')
+        assert nanolint("a.py").status == 0
+        assert nanolint("a.py", "--isolated").status == 1
+        assert nanolint("a.py", "--select=NL303").status == 1
+
+    def test_per_file_ignores_win_over_any_selection(self) -> None:
+        write("old/a.py", HEADS)
+        write("new/a.py", HEADS)
+        write("nanolint.toml", '[per-file-ignores]\n"old/*" = ["NL3"]')
+        out = nanolint(".", "--select=NL303", "--per-file-ignores=b.py:NL303", CONCISE).out
+        assert "new/a.py:1:1" in out
+        assert "old/a.py:1:1" not in out
+        assert nanolint(".", "--per-file-ignores=a.py:NL303").status == 0
+
+
+class TestOverrides:
+    def test_nanogpts_own_grammar_stands_after_two_dashes(self) -> None:
+        write("a.py", SMALL)
+        assert nanolint("--", "a.py", "--n_head=3").status == 1
+        assert nanolint("--set", "n_head=3", "--", "a.py", "--n_head=4").status == 0
+
+    def test_a_finding_about_the_command_line_prints_the_corrected_command(self) -> None:
+        path = write("a.py", LARGE)
+        outcome = nanolint("--fix", GPU, "--", "a.py", "--batch_size=16")
+        assert "--batch_size=8 --gradient_accumulation_steps=64" in outcome.out
+        assert outcome.status == 1
+        assert path.read_text() == LARGE
+
+
+class TestFix:
+    def test_the_file_is_rewritten_and_the_rest_is_reported(self) -> None:
+        path = write("a.py", LARGE + "n_head = 5\n")
+        outcome = nanolint("a.py", GPU, "--fix", CONCISE)
+        text = path.read_text()
+        assert "batch_size = 8  # micro-batch\n" in text
+        assert "gradient_accumulation_steps = 8 * 8\n" in text
+        assert "Fixed a.py: 1 × NL102 (oversized-logits)\n" in outcome.out
+        assert "NL303[error]" in outcome.out
+        assert outcome.status == 1
+
+    def test_a_second_time_changes_nothing(self) -> None:
+        path = write("a.py")
+        nanolint("a.py", GPU, "--fix")
+        first = path.read_bytes(), path.stat().st_mtime_ns
+        outcome = nanolint("a.py", GPU, "--fix")
+        assert "Fixed" not in outcome.out
+        assert (path.read_bytes(), path.stat().st_mtime_ns) == first
+
+    @pytest.mark.parametrize(
+        ("raw", "kept"),
+        [
+            (LARGE.replace("\n", "\r\n").encode(), b"# 124M on one card\r\n"),
+            (b"\xef\xbb\xbf" + LARGE.encode(), b"\xef\xbb\xbf# 124M"),
+            (b"# coding: latin-1\n# caf\xe9\n" + LARGE.encode(), b"# caf\xe9\n"),
+            (LARGE.rstrip().encode(), b"dtype = 'bfloat16'"),
+        ],
+        ids=["carriage returns", "byte order mark", "latin-1", "no last newline"],
+    )
+    def test_every_byte_around_the_value_stays(self, raw: bytes, kept: bytes) -> None:
+        path = Path("a.py")
+        path.write_bytes(raw)
+        assert nanolint("a.py", GPU, "--fix").status == 0
+        fixed = path.read_bytes()
+        assert kept in fixed
+        assert fixed == raw.replace(b"= 16", b"= 8").replace(b"= 4 * 8", b"= 8 * 8")
+
+    def test_unfixable_rules_are_left_alone(self) -> None:
+        path = write("a.py")
+        write("nanolint.toml", 'unfixable = ["NL1"]')
+        assert nanolint("a.py", GPU, "--fix").status == 1
+        assert path.read_text() == LARGE
+
+    def test_a_file_that_cannot_be_written_is_told_and_still_judged(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from nanolint.cli import judging
+        from nanolint.files.writing import Unwritable
+
+        def refuse(*_: object, **__: object) -> None:
+            raise Unwritable("the file is read-only")
+
+        monkeypatch.setattr(judging, "replace_file", refuse)
+        write("a.py")
+        outcome = nanolint("a.py", GPU, "--fix", CONCISE)
+        assert outcome.status == 2
+        assert outcome.error == "nanolint: a.py: not fixed: the file is read-only"
+        assert "Fixed" not in outcome.out
+        assert "a.py:2:1: NL10" in outcome.out
+
+
+class TestDiff:
+    def test_the_difference_is_printed_and_nothing_is_written(self) -> None:
+        path = write("a.py")
+        outcome = nanolint("a.py", GPU, "--diff")
+        assert outcome.status == 1
+        assert outcome.out.startswith("--- a.py\n+++ a.py\n@@ ")
+        assert "\n-batch_size = 16  # micro-batch\n+batch_size = 8  # micro-batch\n" in outcome.out
+        assert outcome.error == "Would fix 1 finding in 1 file."
+        assert path.read_text() == LARGE
+
+    def test_without_a_difference_the_status_is_0(self) -> None:
+        write("a.py", HEADS)
+        outcome = nanolint("a.py", GPU, "--diff")
+        assert (outcome.status, outcome.out, outcome.error) == (0, "", "Nothing to fix.")
+
+
+class TestStdin:
+    def test_it_is_judged_like_a_file(self) -> None:
+        outcome = nanolint("-", CONCISE, stdin=HEADS.encode())
+        assert outcome.status == 1
+        assert outcome.out.startswith("<stdin>:1:1: NL303")
+
+    def test_its_name_brings_settings(self) -> None:
+        write("config/nanolint.toml", 'ignore = ["NL303"]')
+        arguments = ("-", "--stdin-filename=config/a.py", GPU)
+        assert nanolint(*arguments, stdin=HEADS.encode()).status == 0
+
+    def test_the_fixed_text_goes_to_stdout_and_the_report_to_stderr(self) -> None:
+        raw = LARGE.replace("\n", "\r\n").encode()
+        outcome = nanolint("-", "--fix", GPU, stdin=raw)
+        assert outcome.status == 0
+        assert outcome.out.encode() == raw.replace(b"= 16", b"= 8").replace(b"4 * 8", b"8 * 8")
+        assert "Fixed <stdin>: 1 × NL102" in outcome.err
+
+    @pytest.mark.parametrize("raw", [b"a = = 1\n", b"", SMALL.encode(), b"a = '\xc3\xa9'"])
+    def test_what_needs_no_fix_comes_back_as_it_was(self, raw: bytes) -> None:
+        assert nanolint("-", "--fix", GPU, stdin=raw).out.encode() == raw
+
+    def test_bytes_that_are_no_text(self) -> None:
+        outcome = nanolint("-", GPU, stdin=b"\0")
+        assert outcome.status == 2
+        assert outcome.error.startswith("nanolint: <stdin>: it contains NUL bytes")
+
+
+class TestOutput:
+    def test_full_is_the_default(self) -> None:
+        write("a.py", HEADS)
+        out = nanolint("a.py", GPU).out
+        assert out.startswith("error[NL303] indivisible-heads: ")
+        assert "\n 1 | n_head = 5\n   | ^^^^^^^^^^\n" in out
+        assert out.endswith("Found 1 error in 1 file.\n")
+
+    def test_the_settings_may_choose(self) -> None:
+        write("a.py", HEADS)
+        write("nanolint.toml", 'output-format = "concise"')
+        assert nanolint("a.py", GPU).out.startswith("a.py:1:1: ")
+
+    def test_json_is_alone_on_stdout(self) -> None:
+        write("a.py", HEADS)
+        (finding,) = json.loads(nanolint("a.py", "--output-format=json").out)
+        assert finding["code"] == "NL303"
+
+    def test_a_file_of_its_own(self) -> None:
+        write("a.py", HEADS)
+        outcome = nanolint("a.py", GPU, CONCISE, "--output-file=report.txt", "--color=never")
+        assert outcome.out == ""
+        assert Path("report.txt").read_text().startswith("a.py:1:1: NL303")
+
+    def test_quiet_prints_findings_only(self) -> None:
+        write("a.py", HEADS)
+        outcome = nanolint("a.py", CONCISE, "--quiet")
+        assert outcome.out.count("\n") == 1
+        assert outcome.err == ""
+
+    def test_statistics(self) -> None:
+        write("a.py", HEADS)
+        assert nanolint("a.py", "--statistics", "-q").out == "1  NL303  indivisible-heads\n"
+
+    def test_color_when_asked_for(self) -> None:
+        write("a.py", HEADS)
+        assert "\x1b[" in nanolint("a.py", GPU, "--color=always").out
+        assert "\x1b[" not in nanolint("a.py", GPU).out

@@ -1,0 +1,94 @@
+"""``rule``, ``gpus``, ``settings``, ``--version`` and ``--help``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nanolint import __version__
+from tests.cli.command import nanolint
+
+
+class TestRule:
+    def test_the_list_names_every_rule(self) -> None:
+        lines = nanolint("rule").out.splitlines()
+        assert any(line.startswith("NL102  oversized-logits ") for line in lines)
+        assert [line for line in lines if line.endswith("(off by default)")]
+
+    @pytest.mark.parametrize("name", ["NL101", "nl101", "predicted-oom"])
+    def test_a_page_by_code_or_name(self, name: str) -> None:
+        out = nanolint("rule", name).out
+        assert out.startswith("# predicted-oom (NL101)")
+        assert "## Why is this bad?" in out
+
+    def test_a_rendered_page(self) -> None:
+        assert "\x1b[" in nanolint("rule", "NL101", "--color=always").out
+
+    def test_json(self) -> None:
+        one = json.loads(nanolint("rule", "NL101", "--format=json").out)
+        assert (one["code"], one["name"], one["severity"]) == ("NL101", "predicted-oom", "error")
+        codes = [rule["code"] for rule in json.loads(nanolint("rule", "--format=json").out)]
+        assert codes == sorted(codes)
+
+
+class TestGpus:
+    def test_a_query(self) -> None:
+        lines = nanolint("gpus", "rtx", "4070").out.splitlines()
+        assert lines[0].split() == ["name", "total", "SMs", "capability"]
+        assert any(line.startswith("RTX 4070  ") for line in lines)
+
+    def test_what_gpu_takes_is_found_too(self) -> None:
+        assert "11.69 GiB card" in nanolint("gpus", "11.69GiB").out
+
+    def test_json(self) -> None:
+        (card,) = json.loads(nanolint("gpus", "H100", "NVL", "--format=json").out)
+        assert card["compute_capability"] == [9, 0]
+
+
+class TestSettings:
+    def test_every_setting_and_its_origin(self) -> None:
+        Path("nanolint.toml").write_text('gpu = "rtx-4070"\nignore = ["NL105"]', encoding="utf-8")
+        lines = nanolint("settings", "--in-use=2GiB").out.splitlines()
+        told = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines}
+        assert told["gpu"] == '["RTX 4070"]  # nanolint.toml'
+        assert told["ignore"] == '["NL105"]  # nanolint.toml'
+        assert told["in-use"] == '"2GiB"  # --in-use'
+        assert told["world-size"] == "not set"
+
+    def test_json(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("NANOLINT_GPU", "rtx-4070")
+        told = json.loads(nanolint("settings", "--format=json").out)
+        assert told["gpu"] == {"value": ["RTX 4070"], "origin": "NANOLINT_GPU"}
+        assert told["allocator"] == {"value": "default", "origin": "default"}
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(option: str) -> None:
+    assert nanolint(option).out == f"nanolint {__version__}\n"
+    assert nanolint("check", option).out == f"nanolint {__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "rule", "gpus", "settings"])
+def test_help(command: str) -> None:
+    outcome = nanolint(command, "--help")
+    assert outcome.status == 0
+    assert outcome.out.startswith("usage: nanolint")
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["gpus", "4070"]])
+def test_nothing_heavy_is_imported_in_vain(arguments: list[str]) -> None:
+    code = (
+        "import sys; from nanolint.cli.main import main; main(sys.argv[1:]); "
+        "print(*({'libcst', 'pydantic', 'rich', 'pynvml', 'pathspec'} & sys.modules.keys()),"
+        " file=sys.stderr)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, env=environment, check=True
+    )
+    assert done.stderr.split() == []

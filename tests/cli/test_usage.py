@@ -1,0 +1,175 @@
+"""Wrong usage and unreadable input: one clear line each, status 2, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import nanolint
+
+CLEAN = b"batch_size = 2\nblock_size = 64\n"
+FINDING = b"n_head = 5\nn_embd = 384\nbatch_size = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--gppu", "x"], "unknown option --gppu; did you mean --gpu? (see `nanolint --help`)"),
+        (["--gpu"], "argument --gpu: expected one argument (see `nanolint --help`)"),
+        (["a.py", "--gpu", "rtx9999"], "--gpu: unknown GPU 'rtx9999'; "),
+        (["a.py", "--gpu", "auto"], "--gpu: auto needs an NVIDIA card and its driver; found none"),
+        (["a.py", "--in-use", "much", "--gpu", "12GB"], "--in-use: 'much' is not a size; "),
+        (["a.py", "--select", "NL9999"], "--select: unknown rule 'NL9999'"),
+        (["a.py", "--ignore", "predicted-oo"], "--ignore: unknown rule 'predicted-oo'; did you "),
+        (["a.py", "--per-file-ignores", "x"], "--per-file-ignores: expected PATTERN:RULE, found"),
+        (["a.py", "--per-file-ignores", "x:NL9999"], "--per-file-ignores: unknown rule 'NL9999'"),
+        (["a.py", "--world-size", "0"], "argument --world-size: '0' is not a whole number above 0"),
+        (["a.py", "--torch-version", "new"], "argument --torch-version: 'new' is not a version"),
+        (["a.py", "--platform", "beos"], "argument --platform: invalid choice: 'beos'"),
+        (["a.py", "--set", "batch_size"], "--set: expected KEY=VALUE, found batch_size"),
+        (["--", "a.py", "--batch_size"], "after --: nanoGPT needs a value: --batch_size=VALUE"),
+        (["a.py", "--train-script", "gone.py"], "--train-script: no such file: gone.py"),
+        (["a.py", "--config", "gone.toml"], "gone.toml: No such file or directory"),
+        (["a.py", "--output-file", "gone/x"], "--output-file: gone/x: no such file or directory"),
+        (["-", "a.py"], "- (standard input) cannot be judged together with files"),
+        (["a.py", "--stdin-filename", "b.py"], "--stdin-filename goes with - (standard input)"),
+        (["rule", "NL9999"], "unknown rule 'NL9999'"),
+        (["rule", "NL101", "--all"], "--all prints every page; leave out the rule"),
+        (["gpus", "rtx9999"], "unknown GPU 'rtx9999'"),
+        (["explain"], "the following arguments are required: FILE"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments: list[str], line: str) -> None:
+    Path("a.py").write_bytes(CLEAN)
+    outcome = nanolint(*arguments)
+    assert outcome.error.startswith(f"nanolint: {line}")
+    assert outcome.status == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("gpu = [", "nanolint.toml: not valid TOML: "),
+        ("gpus = 'x'", "nanolint.toml: unknown key 'gpus'; did you mean 'gpu'?"),
+        ("gpu = 'rtx9999'", "nanolint.toml: gpu: unknown GPU 'rtx9999'"),
+        ("select = ['NL9999']", "nanolint.toml: select: unknown rule 'NL9999'"),
+        ("severity = {NL9999 = 'info'}", "nanolint.toml: severity: unknown rule 'NL9999'"),
+        ("train-script = 'gone.py'", "nanolint.toml: train-script: no such file: "),
+    ],
+)
+def test_broken_settings_are_one_line(text: str, line: str) -> None:
+    Path("a.py").write_bytes(CLEAN)
+    Path("nanolint.toml").write_text(text, encoding="utf-8")
+    outcome = nanolint("a.py")
+    assert outcome.status == 2
+    assert line in outcome.error
+
+
+class TestUnreadable:
+    """Each bad file costs one line and status 2; the good one beside it is still judged."""
+
+    def judge(self, name: str) -> str:
+        Path("good.py").write_bytes(FINDING)
+        outcome = nanolint(name, "good.py", "--output-format", "concise", "--gpu", "80GB")
+        assert outcome.status == 2
+        assert "good.py:1:1: NL303[error]" in outcome.out
+        return outcome.error
+
+    def test_missing(self) -> None:
+        assert self.judge("gone.py") == "nanolint: gone.py: no such file or directory"
+
+    def test_binary(self) -> None:
+        Path("a.py").write_bytes(b"\x7fELF\0\0\0")
+        assert self.judge("a.py").startswith("nanolint: a.py: it contains NUL bytes")
+
+    def test_not_utf_8(self) -> None:
+        Path("a.py").write_bytes(b"name = '\xff'\n")
+        assert self.judge("a.py") == "nanolint: a.py: it is not valid utf-8 at byte 8"
+
+    def test_too_large(self) -> None:
+        with Path("a.py").open("wb") as file:
+            file.truncate(1 << 30)
+        assert self.judge("a.py") == "nanolint: a.py: larger than 8 MiB"
+
+    def test_too_long_to_be_parsed(self) -> None:
+        Path("a.py").write_bytes(b"x = 1  # long\n" * 100_000)
+        assert self.judge("a.py").startswith("nanolint: a.py: not judged: ")
+
+    def test_nested_too_deeply(self) -> None:
+        Path("a.py").write_bytes(b"x = " + b"(" * 5000 + b"1" + b")" * 5000)
+        assert self.judge("a.py").startswith("nanolint: a.py: not judged: ")
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+    def test_a_named_pipe(self) -> None:
+        os.mkfifo("a.py")
+        assert self.judge("a.py").startswith("nanolint: a.py: not a file but a named pipe")
+
+    def test_a_name_that_cannot_be_printed(self) -> None:
+        Path(os.fsdecode(b"caf\xe9\x1b.py")).write_bytes(b"\0")
+        assert "\x1b" not in nanolint(os.fsdecode(b"caf\xe9\x1b.py")).err
+
+
+def test_a_folder_called_like_a_file_is_searched() -> None:
+    Path("x.py").mkdir()
+    Path("x.py/a.py").write_bytes(FINDING)
+    assert "x.py/a.py:1:1: NL303" in nanolint("x.py", "--output-format=concise").out
+
+
+def test_a_syntax_error_is_a_finding() -> None:
+    Path("a.py").write_bytes(b"batch_size = = 2\n")
+    outcome = nanolint("a.py", "--output-format=concise")
+    assert outcome.status == 1
+    assert outcome.out.startswith("a.py:1:14: NL001[error]")
+
+
+def test_one_files_internal_error_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nanolint.cli import judging
+
+    lint = judging.lint
+
+    def failing(text: str, path: Path, *rest: object, **options: object) -> object:
+        if path.name == "bad.py":
+            raise ZeroDivisionError("on\npurpose")
+        return lint(text, path, *rest, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(judging, "lint", failing)
+    Path("bad.py").write_bytes(CLEAN)
+    Path("good.py").write_bytes(FINDING)
+    outcome = nanolint("bad.py", "good.py", "--output-format=concise", "--gpu=80GB")
+    assert outcome.status == 2
+    assert outcome.error == "nanolint: bad.py: internal error: ZeroDivisionError: on purpose"
+    assert "good.py:1:1: NL303" in outcome.out
+
+
+def test_an_internal_error_is_one_line_and_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nanolint.cli.gpus.run", lambda *_: 1 / 0)
+    outcome = nanolint("gpus")
+    assert outcome.status == 2
+    assert outcome.err.startswith("nanolint: internal error: ZeroDivisionError: division by zero\n")
+    assert "please report it" in outcome.err
+
+
+def test_an_interruption_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nanolint.cli.gpus.run", interrupt)
+    outcome = nanolint("gpus")
+    assert (outcome.status, outcome.err) == (130, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    command = f"{sys.executable} -m nanolint gpus | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, env=_environment(), check=True)
+    assert done.stdout.startswith(b"name")
+    assert done.stderr == b""
+
+
+def _environment() -> dict[str, str]:
+    """This process's, with the packages that it can import."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
