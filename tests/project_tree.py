@@ -6,7 +6,10 @@ strange; there is no model.py, so nanoGPT's is meant.
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SETTINGS = """\
 out_dir = 'out'

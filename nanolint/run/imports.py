@@ -5,33 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.run.reading import UnusableError, exists, read_source
-from nanolint.source.values import Known, Unknown
+from nanolint.source.values import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from nanolint.run.config import Project
-    from nanolint.source.assignments import Module
     from nanolint.source.values import Value
 
 DEPTH_LIMIT = 16  # imports of imports
-
-
-def imported(module: Module) -> dict[str, Value]:
-    """What the star imports of ``module`` bring in, where they could be followed."""
-    return dict(getattr(module, "imported", ()))
-
-
-def namespace(module: Module) -> dict[str, Value] | None:
-    """The globals after ``module`` ran; None when it may write any global at all."""
-    dynamic = dict(module.dynamic)
-    if "*" in dynamic:
-        return None
-    values = imported(module)
-    values.update((assignment.key, assignment.value) for assignment in module.assignments)
-    values.update((key, Unknown(reason)) for key, reason in dynamic.items())
-    return values
 
 
 def star_importer(
@@ -91,11 +74,12 @@ def _exports(
     from nanolint.source.scan import TooComplex
 
     try:
-        values = namespace(parse(read_source(path), None, star_import))
+        module = parse(read_source(path), None, star_import)
     except (UnusableError, Unparsable, TooComplex):
         return None
-    if values is None:
+    if any(key == "*" for key, _ in module.dynamic):
         return None
+    values = module.final
     listed = values.get("__all__")
     if listed is None:
         return {key: value for key, value in values.items() if not key.startswith("_")}

@@ -17,7 +17,8 @@ LEAST_KEYS = 2  # known keys that make a file a config
 
 _UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_DEFINITION = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s)", re.MULTILINE)
+_STAR_IMPORT = re.compile(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
+_PROGRAM = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s)", re.MULTILINE)
 _LOADS_CONFIGURATOR = re.compile(
     r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
 )
@@ -33,6 +34,8 @@ class FileKind(Enum):
 
 def may_be_config(text: str, known_keys: Collection[str]) -> bool:
     """Whether ``text`` can be a config, without parsing it: never False for one."""
+    if _STAR_IMPORT.search(text):
+        return True  # of a config that sets the keys
     found: set[str] = set()
     for line in _UNINDENTED.finditer(text):
         if "=" in line[0]:
@@ -52,10 +55,12 @@ def classify(
         return FileKind.TRAIN_SCRIPT
     if _LOADS_CONFIGURATOR.search(text):
         return FileKind.SCRIPT
-    keys = {assignment.key for assignment in module.assignments} & project.known_keys
+    keys = {assignment.key for assignment in module.assignments}
+    keys |= {key for key, _ in module.imported}
+    keys &= project.known_keys
     if len(keys) >= LEAST_KEYS:
         return FileKind.CONFIG
-    # A file of definitions that somebody named (model.py, by a glob) is no config for it.
-    if explicit and (keys or not _DEFINITION.search(text)):
+    # A program that somebody named (model.py, by a glob) is no config for it.
+    if explicit and (keys or not _PROGRAM.search(text)):
         return FileKind.CONFIG
     return FileKind.SCRIPT

@@ -100,7 +100,7 @@ def _stamp(folder: Path, reads: Iterable[Path]) -> _Stamp:
     stamps = []
     for path in sorted({*reads, *_scripts(folder)}):
         try:
-            status = path.stat()
+            status = path.stat() if exists(path) else path.lstat()
         except OSError:
             continue
         stamps.append((str(path), status.st_mtime_ns, status.st_size))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.capability import bfloat16_supported
 from nanolint.run.config import Layer, Options, Origin, Project, Resolution, Setting
-from nanolint.run.imports import imported, star_importer
+from nanolint.run.imports import star_importer
 from nanolint.run.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.run.needed import needed_run
 from nanolint.run.vocabulary import dataset_vocabulary
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.gpus.gpu import Gpu, Target
-    from nanolint.source.assignments import Assignment, Module
+    from nanolint.source.assignments import Module
     from nanolint.source.values import Plain, Value
 
 __all__ = ["resolve", "star_importer"]
@@ -60,35 +60,49 @@ def _default(key: str, value: Value) -> Setting:
 
 
 def _file_settings(module: Module, project: Project, config_path: Path | None) -> Iterator[Setting]:
-    """What the file at ``config_path`` sets, in the order of precedence."""
+    """What the file at ``config_path`` sets."""
     if is_train_script(config_path, project):
-        # Only what stands above the configurator line is a setting; what the rest of train.py
-        # does to the names (under `if ddp:`, say) is the run itself, which the replay knows.
-        for assignment in module.assignments:
-            end = project.settings_end
-            if assignment.key in project.defaults and (
-                end is None or assignment.statement.end <= end
-            ):
-                yield _assigned(assignment, config_path)
+        yield from _train_script_settings(module, project, config_path)
         return
-    for key, value in imported(module).items():
-        yield Setting(key, value, Origin(Layer.IMPORT))
-    spans = {}
-    for assignment in module.assignments:
-        spans[assignment.key] = assignment.value_span
-        yield _assigned(assignment, config_path)
+    assigned = {assignment.key: assignment for assignment in module.assignments}
     dynamic = dict(module.dynamic)
-    everywhere = dynamic.pop("*", None)
-    if everywhere is not None:
-        names = {*KEYS, *project.defaults, *spans}
-        dynamic = {**dict.fromkeys(names, everywhere), **dynamic}
-    for key, reason in dynamic.items():
-        yield Setting(key, Unknown(reason), Origin(Layer.FILE, config_path, spans.get(key)))
+    imported = {key for key, _ in module.imported}
+    for key, value in module.final.items():
+        origin = Origin(Layer.FILE, config_path)
+        if key in assigned:
+            # Of a chain of writings, the last counts: an assignment, an import, or a block.
+            origin = Origin(Layer.FILE, config_path, assigned[key].value_span)
+            if key in imported and assigned[key].value != value and key not in dynamic:
+                origin = Origin(Layer.IMPORT)
+        elif key in imported:
+            origin = Origin(Layer.IMPORT)
+        elif key not in dynamic and key not in project.defaults:
+            continue  # a function, a class or a module: nothing that train.py reads
+        yield Setting(key, value, origin)
+    if "*" in dynamic:
+        for key in {*KEYS, *project.defaults} - module.final.keys():
+            yield Setting(key, Unknown(dynamic["*"]), Origin(Layer.FILE, config_path))
 
 
-def _assigned(assignment: Assignment, config_path: Path | None) -> Setting:
-    origin = Origin(Layer.FILE, config_path, assignment.value_span)
-    return Setting(assignment.key, assignment.value, origin)
+def _train_script_settings(
+    module: Module, project: Project, config_path: Path | None
+) -> Iterator[Setting]:
+    """What stands above the configurator line of a train.py.
+
+    What the rest does to the names (under ``if ddp:``, say) is the run itself, which the replay
+    knows. ``module`` may be newer than the file that ``project`` was read from.
+    """
+    for assignment in module.assignments:
+        default = project.defaults.get(assignment.key)
+        if default is None:
+            continue
+        if project.settings_end is not None and assignment.statement.end > project.settings_end:
+            continue
+        value = assignment.value
+        if isinstance(default, Unknown) and isinstance(value, Known):
+            value = default  # something else above the line writes it at run time
+        span = assignment.value_span
+        yield Setting(assignment.key, value, Origin(Layer.FILE, config_path, span))
 
 
 def is_train_script(path: Path | None, project: Project) -> bool:

@@ -41,7 +41,6 @@ def read_train_script(
     text: str, star_import: Callable[[str], Mapping[str, Value] | None]
 ) -> TrainScript:
     """Understand the text of a train.py. Raises UnusableError when it is not nanoGPT's kind."""
-    from nanolint.run.imports import namespace
     from nanolint.source.parse import Unparsable, parse
     from nanolint.source.scan import TooComplex
 
@@ -53,13 +52,16 @@ def read_train_script(
         module = parse(text[:end], None, star_import)
     except (Unparsable, TooComplex) as error:
         raise UnusableError(str(error)) from None
-    environment = namespace(module) or {}
+    environment = module.final
+    keys = (settable_keys(tree) or frozenset()) | {
+        key for key, value in module.imported if isinstance(value, Known) or key in KEYS
+    }
     if len(environment.keys() & KEYS.keys()) < LEAST_SHARED_KEYS:
         raise UnusableError("is not nanoGPT's: it sets none of its keys above its configurator")
     return TrainScript(
         tree=tree,
         environment=environment,
-        defaults={key: value for key, value in environment.items() if _is_key(key)},
+        defaults={key: value for key, value in environment.items() if key in keys},
         settings_end=end,
         dialect=_dialect(tree),
         compile_mode=_compile_mode(tree, environment),
@@ -113,9 +115,16 @@ def _loads_configurator(node: ast.AST) -> bool:
 
 
 def _assigned_names(statement: ast.stmt) -> Iterator[str]:
+    """The globals that a statement assigns, also under an ``if``."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return
     for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                for name in ast.walk(target):
+                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                        yield name.id
 
 
 def _dialect(tree: ast.Module) -> Dialect:

@@ -1,0 +1,82 @@
+"""Configs are told from scripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.run.kind import FileKind, classify, may_be_config
+from nanolint.run.project import find_project
+from nanolint.source.parse import parse
+from tests.project_tree import CONFIGURATOR, SAMPLE, train_script, write_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODEL = "class GPT:\n    n_layer = 3\n    n_head = 4\n"
+
+
+def kind(root: Path, name: str, text: str, *, explicit: bool = False) -> FileKind:
+    path = write_project(root, {name: text}) / name
+    return classify(parse(text), text, path, find_project(path), explicit=explicit)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "implicit", "explicit"),
+    [
+        ("config/a.py", "batch_size = 3\nblock_size = 4\n", FileKind.CONFIG, FileKind.CONFIG),
+        ("config/a.py", "batch_size = 3\nseed_all = 4\n", FileKind.SCRIPT, FileKind.CONFIG),
+        ("config/a.py", "batch_size = 3\nbatch_size = 4\n", FileKind.SCRIPT, FileKind.CONFIG),
+        ("config/a.py", "start = 'x'\nnum_samples = 4\n", FileKind.CONFIG, FileKind.CONFIG),
+        ("config/a.py", "", FileKind.SCRIPT, FileKind.CONFIG),
+        ("config/a.py", "# batch_size = 3\n", FileKind.SCRIPT, FileKind.CONFIG),
+        (
+            "config/a.py",
+            "def f():\n    pass\nbatch_size = 3\nblock_size = 4\n",
+            FileKind.CONFIG,
+            FileKind.CONFIG,
+        ),
+        ("train.py", train_script(), FileKind.TRAIN_SCRIPT, FileKind.TRAIN_SCRIPT),
+        ("train_too.py", train_script(), FileKind.SCRIPT, FileKind.SCRIPT),
+        ("sample.py", SAMPLE, FileKind.SCRIPT, FileKind.SCRIPT),
+        ("model.py", MODEL, FileKind.SCRIPT, FileKind.SCRIPT),
+        ("configurator.py", CONFIGURATOR, FileKind.SCRIPT, FileKind.SCRIPT),
+    ],
+)
+def test_kinds(
+    tmp_path: Path, name: str, text: str, implicit: FileKind, explicit: FileKind
+) -> None:
+    assert kind(tmp_path, name, text) is implicit
+    assert kind(tmp_path, name, text, explicit=True) is explicit
+
+
+def test_a_train_script_through_a_link_is_one(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "project")
+    (tmp_path / "link").symlink_to(root)
+    path = tmp_path / "link" / "train.py"
+    found = classify(parse(""), path.read_text(), path, find_project(root / "a.py"), explicit=False)
+    assert found is FileKind.TRAIN_SCRIPT
+
+
+KEYS = frozenset({"batch_size", "block_size", "dtype"})
+
+
+@pytest.mark.parametrize(
+    ("text", "possible"),
+    [
+        ("batch_size = 3\nblock_size = 4\n", True),
+        ("batch_size=3;block_size=4", True),
+        ("batch_size = block_size = 4", True),
+        ("batch_size, block_size = 3, 4", True),
+        ("(batch_size, block_size) = 3, 4", True),
+        ("batch_size: int = 3\r\nblock_size: int = 4\r\n", True),
+        ("batch_size = 3\n", False),
+        ("# batch_size = 3\n# block_size = 4\n", False),
+        ("def f():\n    batch_size = 3\n    block_size = 4\n", False),
+        ("print(batch_size, block_size)\n", False),
+        ("", False),
+    ],
+)
+def test_what_may_be_a_config(text: str, possible: bool) -> None:
+    assert may_be_config(text, KEYS) is possible

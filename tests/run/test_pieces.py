@@ -1,0 +1,219 @@
+"""Code is recognised by what it allocates, not by how it looks."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from nanolint.run import pieces
+from nanolint.run.config import ManualAttention
+from nanolint.run.fingerprint import Piece, digest, import_aliases, local_names
+from tests.project_tree import EVALUATION, LOADER, LOOP, SETUP, train_script, write_project
+
+
+def digest_of(source: str) -> str:
+    tree = ast.parse(source)
+    return digest(Piece(tree.body, local_names(tree.body)), import_aliases(tree))
+
+
+PLAIN = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+def forward(self, x, mask=None):
+    y = F.relu(self.up(x))
+    if mask is not None:
+        y = y * mask
+    return self.down(y)
+"""
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        PLAIN.replace("y", "hidden").replace("x", "given"),
+        PLAIN.replace("F.relu", "torch.nn.functional.relu"),
+        PLAIN.replace("F.relu", "nn.functional.relu"),
+        PLAIN.replace("mask=None", "mask: torch.Tensor | None = None"),
+        PLAIN.replace("    y = F", "    '''Docs.'''\n    # why\n    y: torch.Tensor = F"),
+        PLAIN.replace("    return", "    print(f'{y.shape=}')\n    assert y.ndim == 3\n    return"),
+        PLAIN.replace("    return", "    if self.debug:\n        logging.info(y)\n    return"),
+        PLAIN.replace("    return", "    z: int\n    pass\n    return"),
+    ],
+)
+def test_looks_make_no_difference(same: str) -> None:
+    assert same != PLAIN
+    assert digest_of(same) == digest_of(PLAIN)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        PLAIN.replace("relu", "gelu"),
+        PLAIN.replace("self.up", "self.gate"),
+        PLAIN.replace("y * mask", "y + mask"),
+        PLAIN.replace("return self.down(y)", "return self.down(x)"),
+        PLAIN.replace("def", "@torch.compile\ndef"),
+        PLAIN.replace("mask=None", "mask=1"),
+        PLAIN.replace("    return", "    self.kept = y\n    return"),
+    ],
+)
+def test_meaning_does(other: str) -> None:
+    assert digest_of(other) != digest_of(PLAIN)
+
+
+def test_the_digest_is_the_same_on_every_python() -> None:
+    assert digest_of(PLAIN) == "c415f55173878701"
+
+
+def test_every_piece_has_known_versions() -> None:
+    known = pieces.known_pieces()
+    names = {f"{name}.{method}" for name, all_ in pieces.MODEL_METHODS.items() for method in all_}
+    assert known.keys() == names | {*pieces.TRAIN_FUNCTIONS, pieces.TRAINING_LOOP}
+    assert all(known.values())
+    for versions in known.values():
+        for trait in versions.values():
+            assert not trait or ManualAttention(trait)
+
+
+def strange(script: str) -> tuple[str, ...]:
+    return pieces.recognise(ast.parse(script), Path("/nowhere/train.py")).strange
+
+
+LOGGED = LOOP.replace(
+    "    scaler.step",
+    "    lossf = error.item() * 3\n    wandb.log({'loss': lossf, 'lr': lr})\n    scaler.step",
+)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        train_script(),
+        train_script(loop=LOGGED),
+        train_script(loop=LOOP.replace("range(max_iters)", "count()")),
+        train_script(loop=LOOP.replace("if step % eval_interval == 0:", "if step and due(step):")),
+        train_script(loop=LOOP.replace("scaler.scale(error).backward()", "error.backward()")),
+        train_script(loop=LOOP.replace("scores", "_")),
+        train_script(
+            loop=LOOP
+            + "    if best:\n        torch.save({'model': model.state_dict()}, 'ckpt.pt')\n"
+        ),
+        train_script(loader=LOADER.replace("torch.tensor([", "torch.stack([")),
+        train_script(evaluation=EVALUATION.replace("    means", "    model.eval()\n    means")),
+    ],
+)
+def test_logging_and_names_in_the_loop_are_not_strange(script: str) -> None:
+    assert strange(script) == ()
+
+
+@pytest.mark.parametrize(
+    ("script", "piece"),
+    [
+        (train_script(loop=""), "training loop in train.py"),
+        (train_script(loop=LOOP + "    history.append(error)\n"), "training loop in train.py"),
+        (
+            train_script(loop=LOOP + "    torch.cuda.empty_cache()\n"),
+            "training loop in train.py (torch.cuda.empty_cache())",
+        ),
+        (
+            train_script(loop=LOOP.replace("    optimizer.zero_grad(set_to_none=True)\n", "")),
+            "training loop in train.py",
+        ),
+        (
+            train_script(loop=LOOP.replace("        inputs, labels = get_batch('train')\n", "")),
+            "training loop in train.py",
+        ),
+        (train_script(loader=""), "get_batch in train.py"),
+        (
+            train_script(evaluation=EVALUATION.replace("@torch.no_grad()", "")),
+            "estimate_loss in train.py",
+        ),
+        (train_script(setup=""), "the optimizer in train.py"),
+        (
+            train_script(setup=SETUP + "average = copy.deepcopy(model)\n"),
+            "a second copy of the model in train.py",
+        ),
+        (
+            train_script(setup=SETUP.replace("compile(model)", "compile(model, backend='eager')")),
+            "torch.compile(backend=...) in train.py",
+        ),
+        (train_script(imports=""), "the model that train.py imports"),
+    ],
+)
+def test_what_holds_other_tensors_is_strange(script: str, piece: str) -> None:
+    assert strange(script) == (piece,)
+
+
+def test_a_model_of_its_own_is_strange_piece_by_piece(tmp_path: Path) -> None:
+    write_project(
+        tmp_path,
+        {
+            "model.py": """
+class CausalSelfAttention:
+    def __init__(self, config):
+        self.rotary = Rotary(config)
+    def forward(self, x):
+        return apply_rotary_emb(x)
+class GPT:
+    def forward(self, x):
+        return checkpoint(self.block, x)
+"""
+        },
+    )
+    script = tmp_path / "train.py"
+    found = pieces.recognise(ast.parse(script.read_text()), script)
+    assert found.reads == (tmp_path / "model.py",)
+    assert found.strange == (
+        "CausalSelfAttention.__init__ in model.py (rotary embeddings)",
+        "CausalSelfAttention.forward in model.py (rotary embeddings)",
+        "GPT.__init__ in model.py",
+        "GPT.forward in model.py (activation checkpointing)",
+        "GPT.configure_optimizers in model.py",
+    )
+
+
+@pytest.mark.parametrize(
+    "content", [b"\0", b"class GPT(:\n", b"#" * (2 << 20), b"x = 1" + b"+1" * 5000]
+)
+def test_an_unreadable_model_is_strange(tmp_path: Path, content: bytes) -> None:
+    write_project(tmp_path, {"model.py": content})
+    script = tmp_path / "train.py"
+    assert "model.py" in pieces.recognise(ast.parse(script.read_text()), script).strange[0]
+
+
+def test_a_sum_of_thousands_of_terms_ends(tmp_path: Path) -> None:
+    source = train_script(loop=LOOP + "    x = error" + " + error" * 600 + "\n")
+    write_project(tmp_path, {"train.py": source})
+    assert strange(source)
+
+
+@pytest.mark.parametrize(
+    ("forward", "init", "manual"),
+    [
+        ("", "", ManualAttention.NEVER),
+        ("always", "", ManualAttention.ALWAYS),
+        ("", "with dropout", ManualAttention.WITH_DROPOUT),
+        ("always", "with dropout", ManualAttention.ALWAYS),
+    ],
+)
+def test_how_attention_is_computed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    forward: str,
+    init: str,
+    manual: ManualAttention,
+) -> None:
+    source = "class CausalSelfAttention:\n    def __init__(s): s.a\n    def forward(s): s.b\n"
+    tree = ast.parse(source)
+    found = pieces.digests(tree, pieces.model_pieces(tree))
+    known = {
+        **pieces.known_pieces(),
+        "CausalSelfAttention.forward": {found["CausalSelfAttention.forward"]: forward},
+        "CausalSelfAttention.__init__": {found["CausalSelfAttention.__init__"]: init},
+    }
+    monkeypatch.setattr(pieces, "known_pieces", lambda: known)
+    script = write_project(tmp_path, {"model.py": source}) / "train.py"
+    assert pieces.recognise(ast.parse(script.read_text()), script).manual_attention is manual

@@ -1,0 +1,198 @@
+"""The project around a config: found, read, and left alone when it is not nanoGPT's."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.run.keys import KEYS
+from nanolint.run.model import Dialect
+from nanolint.run.project import NANOGPT, find_project
+from nanolint.source.values import Known, Unknown
+from tests.project_tree import CONFIGURATOR_LINE, SETTINGS, WORLD, train_script, write_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.run.config import Project
+
+
+def project(root: Path, files: dict[str, str | bytes] | None = None) -> Project:
+    write_project(root, files)
+    return find_project(root / "config" / "a.py")
+
+
+def test_without_a_path_or_a_train_script_it_is_nanogpt(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    assert find_project(None) is NANOGPT
+    assert find_project(tmp_path / "a.py") is NANOGPT
+    assert NANOGPT.defaults.keys() == KEYS.keys()
+
+
+def test_a_train_script_gives_defaults_keys_and_dialect(tmp_path: Path) -> None:
+    found = project(tmp_path)
+    assert found.root == tmp_path
+    assert found.train_script == tmp_path / "train.py"
+    assert found.defaults.keys() == KEYS.keys()
+    assert found.defaults["gradient_accumulation_steps"] == Known(40)
+    assert isinstance(found.defaults["dtype"], Unknown)
+    assert found.defaults["dtype"].candidates == ("bfloat16", "float16")
+    assert found.dialect is Dialect.TOTAL
+    assert found.known_keys == KEYS.keys() | {"start", "num_samples"}
+    assert found.strange_pieces == ()
+    assert found.problems == ()
+    text = (tmp_path / "train.py").read_text()
+    assert found.settings_end == text.index(CONFIGURATOR_LINE)
+    assert {path.name for path in found.reads} == {"train.py", "sample.py"}
+
+
+def test_every_default_of_nanogpt_is_as_a_train_script_has_it(tmp_path: Path) -> None:
+    for key, value in project(tmp_path).defaults.items():
+        default = KEYS[key].default
+        assert value == default or (isinstance(value, Unknown) and isinstance(default, Unknown))
+
+
+def test_the_nearest_train_script_counts(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    inner = train_script(settings=SETTINGS.replace("batch_size = 12", "batch_size = 3"))
+    (tmp_path / "fork").mkdir()
+    (tmp_path / "fork" / "train.py").write_text(inner)
+    assert find_project(tmp_path / "fork" / "deep" / "a.py").defaults["batch_size"] == Known(3)
+    assert find_project(tmp_path / "other" / "a.py").defaults["batch_size"] == Known(12)
+
+
+def test_one_that_is_not_nanogpts_is_passed_over(tmp_path: Path) -> None:
+    write_project(tmp_path, {"tools/train.py": "print('a steam train')\n"})
+    found = find_project(tmp_path / "tools" / "a.py")
+    assert found.root == tmp_path
+    assert found.problems == ()
+
+
+def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
+    write_project(tmp_path, {"inner/.git/HEAD": ""})
+    assert find_project(tmp_path / "inner" / "a.py") is NANOGPT
+
+
+def test_a_train_script_that_the_user_names(tmp_path: Path) -> None:
+    write_project(tmp_path, {"launch/go.py": train_script(world="")})
+    found = find_project(tmp_path / "config" / "a.py", train_script=tmp_path / "launch" / "go.py")
+    assert found.root == tmp_path / "launch"
+    assert found.dialect is Dialect.PER_GPU
+
+
+@pytest.mark.parametrize(
+    ("world", "dialect"),
+    [
+        (WORLD, Dialect.TOTAL),
+        ("gradient_accumulation_steps = gradient_accumulation_steps // world\n", Dialect.TOTAL),
+        ("gradient_accumulation_steps = int(gradient_accumulation_steps / n)\n", Dialect.TOTAL),
+        ("gradient_accumulation_steps *= 2\n", Dialect.PER_GPU),
+        ("tokens = batch_size * gradient_accumulation_steps // 2\n", Dialect.PER_GPU),
+        ("", Dialect.PER_GPU),
+    ],
+)
+def test_the_dialect_is_whether_accumulation_is_divided(
+    tmp_path: Path, world: str, dialect: Dialect
+) -> None:
+    assert project(tmp_path, {"train.py": train_script(world=world)}).dialect is dialect
+
+
+@pytest.mark.parametrize(
+    ("call", "mode"),
+    [
+        ("torch.compile(model)", None),
+        ("torch.compile(model, mode='default')", None),
+        ("torch.compile(model, mode='max-autotune')", "max-autotune"),
+        ("torch.compile(model, mode=wandb_project)", "owt"),
+        ("torch.compile(model, mode=pick())", "pick()"),
+        ("model.compile(mode='reduce-overhead')", "reduce-overhead"),
+    ],
+)
+def test_the_compile_mode(tmp_path: Path, call: str, mode: str | None) -> None:
+    script = train_script(setup=f"optimizer = model.configure_optimizers(0)\nmodel = {call}\n")
+    assert project(tmp_path, {"train.py": script}).compile_mode == mode
+
+
+def test_the_configurator_line_may_look_otherwise(tmp_path: Path) -> None:
+    for line in (
+        "from configurator import *\n",
+        "import configurator\n",
+        "with open('configurator.py') as file:\n    exec(file.read())\n",
+        "seed = 7; exec(open('ü.py').read())\n",
+    ):
+        text = train_script().replace(CONFIGURATOR_LINE, line)
+        found = project(tmp_path, {"train.py": text.encode()})
+        assert found.problems == ()
+        assert found.settings_end is not None
+        assert text[found.settings_end :].startswith(line.removeprefix("seed = 7; "))
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_configurator_line_with_any_newline(tmp_path: Path, newline: str) -> None:
+    text = train_script(extra_settings="note = 'a\u2028b'\n").replace("\n", newline)
+    found = project(tmp_path, {"train.py": text.encode()})
+    assert found.settings_end == text.index("exec(")
+
+
+def test_keys_of_the_forks_own(tmp_path: Path) -> None:
+    extra = "n_kv_head: int = 4\nbetas = (0.9, 0.95)\n_private = 1\nconfig_keys = [k for k in ()]\n"
+    found = project(tmp_path, {"train.py": train_script(extra_settings=extra)})
+    assert found.known_keys - KEYS.keys() == {"n_kv_head", "betas", "start", "num_samples"}
+    assert found.defaults["n_kv_head"] == Known(4)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"print('hello')\n", "loads no configurator"),
+        (b"exec(open('configurator.py').read())\n", "none of its keys"),
+        (b"batch_size = = 3\n", "not valid Python"),
+        (b"\x7fELF\0\0\0", "not a text file"),
+        (b"# coding: utf-8\nx = '\xff\xfe'\n", "decode"),
+        (b"#" * (2 << 20), "larger than"),
+        (b"x = " + b"[" * 5000 + b"]" * 5000, ""),
+        (b"x = 1" + b" + 1" * 50_000, ""),
+    ],
+)
+def test_an_unusable_train_script_is_said_and_not_used(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    found = project(tmp_path, {"train.py": content})
+    assert replace(found, problems=()) == NANOGPT
+    assert len(found.problems) == 1
+    assert reason in found.problems[0]
+    assert "\n" not in found.problems[0]
+
+
+def test_train_scripts_that_must_not_be_opened(tmp_path: Path) -> None:
+    path = write_project(tmp_path) / "train.py"
+    path.unlink()
+    os.mkfifo(path)
+    assert find_project(tmp_path / "a.py") is NANOGPT
+    path.unlink()
+    path.symlink_to(path)
+    assert "cannot be read" in find_project(tmp_path / "a.py").problems[0]
+    path.unlink()
+    path.symlink_to(tmp_path / "nowhere.py")
+    assert "does not exist" in find_project(tmp_path / "a.py").problems[0]
+    path.unlink()
+    path.mkdir()
+    assert find_project(tmp_path / "a.py") is NANOGPT
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    assert project(tmp_path).defaults["batch_size"] == Known(12)
+    (tmp_path / "train.py").write_text(
+        train_script(settings=SETTINGS.replace("batch_size = 12", "batch_size = 345"))
+    )
+    assert find_project(tmp_path / "a.py").defaults["batch_size"] == Known(345)
+    (tmp_path / "bench.py").write_text("seed = 1\nexec(open('configurator.py').read())\n")
+    assert "seed" in find_project(tmp_path / "a.py").known_keys
+
+
+def test_an_unchanged_project_is_read_once(tmp_path: Path) -> None:
+    first = project(tmp_path)
+    assert find_project(tmp_path / "config" / "b.py") is first
