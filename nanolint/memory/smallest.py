@@ -23,6 +23,7 @@ NOT_FOR_SALE = ("Laptop", "MIG", "Max-Q")
 def smallest_card(run: Run, *, allocator: str = "default") -> Gpu | None:
     """The NVIDIA card with the least memory on which ``run`` is comfortable, None if there is none.
 
+    Of cards that carry the same memory, one whose total has been measured comes first.
     Laptop cards and slices of cards are left out: nobody can put one into the machine at hand.
     """
     from nanolint.gpus.catalogue import load
@@ -31,7 +32,7 @@ def smallest_card(run: Run, *, allocator: str = "default") -> Gpu | None:
     run = replace(run, attention=flash)
     needed = replay(run).peak.allocated_bytes
     candidates = (gpu for gpu in load() if gpu.total_bytes > needed and _is_candidate(gpu))
-    for gpu in sorted(candidates, key=lambda gpu: (gpu.total_bytes, gpu.name)):
+    for gpu in sorted(candidates, key=lambda gpu: (gpu.nominal_bytes, gpu.estimated, gpu.name)):
         if judge(run, Target(gpu), allocator=allocator).outcome is Outcome.COMFORTABLE:
             return gpu
     return None

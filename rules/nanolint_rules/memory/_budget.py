@@ -162,8 +162,10 @@ def _with_edits(
     if blocked is not None:
         return Cure(clause, notes=(f"not fixed: {blocked}",))
     notes = []
-    if "batch_size" in changed and not _evaluates(context):
-        notes.append("estimate_loss reads eval_iters x batch_size sequences, so it will see fewer")
+    run = context.run
+    if run is not None and "batch_size" in changed and not run.eval_only:
+        before, after = (run.eval_iters * size for size in (run.batch_size, changed["batch_size"]))
+        notes.append(f"estimate_loss will see {after:,} sequences a split, not {before:,}")
     if context.project.strange_pieces or context.inherited_by or context.is_train_script:
         safety = Safety.UNSAFE
         if context.inherited_by:
@@ -173,10 +175,6 @@ def _with_edits(
     title = "Set " + " and ".join(f"{key} = {value}" for key, value in changed.items())
     edits = tuple(sorted(_edits(context, changed)))
     return Cure(clause, Fix(title, safety, edits), tuple(notes))
-
-
-def _evaluates(context: Context) -> bool:
-    return partner(context) == "eval_iters"
 
 
 def _edits(context: Context, values: dict[str, int]) -> Iterator[Edit]:
@@ -200,8 +198,10 @@ def _blocker(context: Context, key: str) -> str | None:
         return f"{key} is set together with other names"
     if assignment is None and not context.module.assignments:
         return "the file sets nothing to put it beside"
+    # What train.py does with its settings below the configurator line is the run itself.
+    end = context.project.settings_end if context.is_train_script else None
     for read in context.module.reads:
-        if read.name == key and not read.in_text:
+        if read.name == key and not read.in_text and (end is None or read.span.start < end):
             row = context.row(read.span.start)
             return f"line {row} computes another value from {key}"
     return None
@@ -215,7 +215,7 @@ def _doubts(context: Context) -> tuple[str, ...]:
 
 def _related(context: Context) -> tuple[Related, ...]:
     """The other keys of this file that the failing allocation depends on."""
-    keys = (partner(context), "block_size", "n_layer", "n_embd", "dtype", "compile", "init_from")
+    keys = (partner(context), "block_size", "init_from")
     return tuple(
         Related(context.span(key), f"{key} feeds this") for key in keys if context.assignment(key)
     )
