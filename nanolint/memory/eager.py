@@ -91,6 +91,7 @@ class Eager:
         self._copies: list[Handle] = []  # autocast's cache: half biases, in eval half weights too
         self._gradients: list[Handle] = []
         self._accumulates = False
+        self._idle_threads = {"main", "autograd"} if shapes.workspace_bytes else set[str]()
 
     def evaluate(self, inputs: Inputs, previous: Outputs | None) -> Outputs:
         return self._call(inputs, previous, train=False)
@@ -201,6 +202,7 @@ class Eager:
         alloc, cache = self._alloc, self._copies
         if not self._half:
             out = alloc(4 * self._tokens * fan_out, name, component)
+            self._multiply("main")
             return _Linear(None, x), out
         if self._shapes.bias and component is ACTIVATIONS:  # lm_head has none
             cache.append(alloc(2 * fan_out, f"bias {self._shapes.dtype}", COPIES))
@@ -208,11 +210,19 @@ class Eager:
         if cast:
             x = alloc(2 * self._tokens * fan_in, f"input {self._shapes.dtype}", ACTIVATIONS)
         out = alloc(2 * self._tokens * fan_out, name, component)
+        self._multiply("main")
         if not train:
             cache.append(weight)
             if cast:
                 self._free(x)
         return _Linear(weight, x), out
+
+    def _multiply(self, thread: str) -> None:
+        """A thread's first matrix product takes cuBLAS's workspace, for good."""
+        if thread in self._idle_threads:
+            self._idle_threads.remove(thread)
+            nbytes = self._shapes.workspace_bytes
+            self._alloc(nbytes, "cuBLAS workspace", Component.WORKSPACE)
 
     def _drop(self, x: Handle, item: int, train: bool) -> tuple[Handle | None, Handle]:
         if not (train and self._shapes.dropout):
@@ -265,6 +275,7 @@ class Eager:
         logits = alloc(shapes.logits_bytes, f"gradient of the logits (B*T, V) {dtype}", LOSS)
         free(gradient, tail.log_softmax)
         weight = alloc(self._item * v * c, f"gradient of lm_head (V, C) {dtype}", GRADIENTS)
+        self._multiply("autograd")
         residual = alloc(self._hidden, f"gradient of ln_f's output (B, T, C) {dtype}", ACTIVATIONS)
         free(logits)
         if tail.head.weight is not None:

@@ -147,7 +147,8 @@ class Outputs(NamedTuple):
 class Program(Protocol):
     """How one call of the model allocates. Made as ``Program(shapes, recorder)``.
 
-    cuBLAS's workspace, the gradient scaler, batches and the optimizer are training.py's.
+    The gradient scaler, batches and the optimizer are training.py's. So is cuBLAS's workspace,
+    unless the program takes it itself: once per thread, right after its first product's output.
     ``previous`` is what the names ``logits, loss`` still hold: the program frees it where Python's
     assignment does, after the model call has returned and before autocast's block ends.
     """

@@ -17,7 +17,6 @@ from nanolint.run.model import Attention
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.allocator import Refusal
-    from nanolint.memory.program import Program
     from nanolint.run.model import Run
 
 COMPONENTS = tuple(Component)
@@ -111,7 +110,7 @@ def _replay(
         phases=tuple((phase, summits[phase][0]) for phase in Phase if phase in summits),
         components=_live(tape, summit),
         largest=Allocation(tape.names[largest], tape.sizes[largest]),
-        oom=None if refusal is None else _out_of_memory(tape, refusal, limit_bytes or 0, gpu),
+        oom=None if refusal is None else _out_of_memory(run, tape, refusal, limit_bytes or 0, gpu),
         events=_moments(tape, playback.reserved) if trace else (),
     )
 
@@ -120,7 +119,15 @@ def _replay(
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
     """The events of ``run`` on ``gpu``."""
     shapes, tape = Shapes.of(run, gpu), Tape()
-    train(run, shapes, _program(run, gpu, shapes, tape), tape)
+    if runs_compiled(run, gpu):
+        from nanolint.memory.compiled import Compiled
+
+        program = Compiled(shapes, tape)
+        train(run, shapes, program, tape, workspace_bytes=shapes.workspace_bytes)
+    else:
+        from nanolint.memory.eager import Eager
+
+        train(run, shapes, Eager(shapes, tape), tape)
     return tape
 
 
@@ -128,21 +135,12 @@ def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
     """Whether torch.compile really compiles ``run`` on ``gpu``.
 
     Below compute capability 8.0 Inductor skips bfloat16 with a warning and the model runs eagerly.
+    Below 7.0 it refuses the card, so that only the eager run can be meant.
     The slow attention path means torch before 2.0, which has no torch.compile.
     """
-    capability = gpu.compute_capability if gpu else None
-    emulated = run.dtype == "bfloat16" and capability is not None and capability < (8, 0)
-    return run.compile and not emulated and run.attention is not Attention.MATH
-
-
-def _program(run: Run, gpu: Gpu | None, shapes: Shapes, tape: Tape) -> Program:
-    if runs_compiled(run, gpu):
-        from nanolint.memory.compiled import Compiled
-
-        return Compiled(shapes, tape)
-    from nanolint.memory.eager import Eager
-
-    return Eager(shapes, tape)
+    capability = (gpu.compute_capability if gpu else None) or (8, 0)
+    refused = capability < (7, 0) or (run.dtype == "bfloat16" and capability < (8, 0))
+    return run.compile and not refused and run.attention is not Attention.MATH
 
 
 def allocated_peak(tape: Tape) -> int:
@@ -192,8 +190,13 @@ def _moments(tape: Tape, reserved: tuple[int, ...]) -> tuple[Moment, ...]:
     return tuple(moments)
 
 
-def _out_of_memory(tape: Tape, refusal: Refusal, limit: int, gpu: Gpu | None) -> OutOfMemory:
-    name = tape.names[tape.events[refusal.event]]
+def _out_of_memory(
+    run: Run, tape: Tape, refusal: Refusal, limit: int, gpu: Gpu | None
+) -> OutOfMemory:
+    handle = tape.events[refusal.event]
+    name = tape.names[handle]
+    narrowest = 2 * run.batch_size * run.block_size * run.vocab_size
+    is_loss = tape.components[handle] is Component.LOGITS_AND_LOSS
     free = max(0, limit - refusal.reserved_bytes)
     return OutOfMemory(
         phase=tape.phase_at(refusal.event),
@@ -202,7 +205,7 @@ def _out_of_memory(tape: Tape, refusal: Refusal, limit: int, gpu: Gpu | None) ->
         allocated_bytes=refusal.allocated_bytes,
         reserved_bytes=refusal.reserved_bytes,
         free_bytes=free,
-        logits="(B*T, V)" in name,
+        logits=is_loss and tape.sizes[handle] >= narrowest,
         message=message(
             refusal.requested_bytes,
             refusal.allocated_bytes,

@@ -26,9 +26,16 @@ STEPS = 2
 OPTIMIZER = Component.OPTIMIZER
 
 
-def train(run: Run, shapes: Shapes, program: Program, rec: Recorder) -> None:
-    """Write the events of ``run`` to ``rec``, its model calls by ``program``."""
-    _Training(run, shapes, program, rec).run()
+def train(
+    run: Run, shapes: Shapes, program: Program, rec: Recorder, *, workspace_bytes: int = 0
+) -> None:
+    """Write the events of ``run`` to ``rec``, its model calls by ``program``.
+
+    ``workspace_bytes`` is cuBLAS's per thread, 0 for a program that takes it itself.
+    """
+    training = _Training(run, shapes, program, rec)
+    training.workspaces = dict.fromkeys(("main", "autograd"), workspace_bytes)
+    training.run()
 
 
 class _Training:
@@ -45,7 +52,7 @@ class _Training:
         self._gradients: list[Handle] | None = None
         self._has_adam = False
         self._has_scale = False
-        self._has_workspace = [False, False]  # of the main thread, of autograd's
+        self.workspaces: dict[str, int] = {}
 
     def run(self) -> None:
         """Events of the whole run."""
@@ -97,10 +104,9 @@ class _Training:
         x = self._alloc(nbytes, "X (B, T) int64", Component.INPUTS)
         return Inputs(x, self._alloc(nbytes, "Y (B, T) int64", Component.INPUTS))
 
-    def _workspace(self, thread: int) -> None:
-        if self._shapes.workspace_bytes and not self._has_workspace[thread]:
-            self._has_workspace[thread] = True
-            nbytes = self._shapes.workspace_bytes
+    def _workspace(self, thread: str) -> None:
+        nbytes = self.workspaces.pop(thread, 0)
+        if nbytes:
             self._alloc(nbytes, "cuBLAS workspace", Component.WORKSPACE)
 
     def _estimate_loss(self) -> None:
@@ -113,7 +119,7 @@ class _Training:
                 if batch is not None:
                     self._free(*batch)
                 batch = fetched
-                self._workspace(0)
+                self._workspace("main")
                 outputs = self._program.evaluate(batch, outputs)
         if batch is not None and outputs is not None:
             self._free(*batch, *outputs)
@@ -124,9 +130,9 @@ class _Training:
         self._outputs = self._program.forward(self._batch, self._outputs)
         self._batch = self._get_batch()
         rec.phase(Phase.BACKWARD)
-        self._workspace(1)
         scalars = self._scale_loss() if self._scaled else []
         scalars.append(self._scalar("gradient of the loss", Component.LOGITS_AND_LOSS))
+        self._workspace("autograd")
         self._gradients = self._program.backward(self._gradients)
         self._free(*reversed(scalars))
 

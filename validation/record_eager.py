@@ -1,0 +1,114 @@
+"""Record what the eager oracle allocates over generated configs: validation/recorded/eager.json.
+
+    python validation/record_eager.py EAGER_PY OUT [--count N]
+
+EAGER_PY is the oracle's script; its python must have torch, and NANOGPT names a nanoGPT checkout.
+The configs come from a fixed seed, so the table only changes with the oracle or with this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+SEED = 20
+PHASES = ("eval", "train_forward", "train_backward", "optimizer")
+KEYS = (
+    "batch_size",
+    "block_size",
+    "n_layer",
+    "n_head",
+    "n_embd",
+    "vocab_size",
+    "dropout",
+    "bias",
+    "dtype",
+    "grad_accum",
+    "attention",
+)
+
+
+def generate(count: int) -> list[dict[str, object]]:
+    """Configs of few parameters (the oracle keeps them on the host), of many tokens or few."""
+    rng = random.Random(SEED)
+    configs: list[dict[str, object]] = []
+    for number in range(count):
+        dtype = ("bfloat16", "float16", "float32", "bfloat16")[number % 4]
+        attention = ("flash", "efficient", "math")[number % 3]
+        if dtype == "float32" and attention == "flash":
+            attention = "efficient"  # flash attention takes only half types
+        heads = rng.choice((1, 2, 3, 4, 6, 8))
+        head = rng.choice((8, 16, 20, 24, 32, 40, 48, 64, 80, 128, 160))
+        block = rng.choice((1, 33, 64, 127, 200, 256, 512, 1000, 1024))
+        configs.append(
+            {
+                "batch_size": rng.choice((1, 1, 2, 3, 7, 8, 12, 16, 32)),
+                "block_size": block,
+                "n_layer": rng.choice((1, 2, 3, 4, 6)),
+                "n_head": heads,
+                "n_embd": heads * head,
+                "vocab_size": rng.choice((2, 65, 300, 1003, 32000, 50257, 50304)),
+                "dropout": rng.choice((0.0, 0.0, 0.1)),
+                "bias": rng.random() < 0.4,
+                "dtype": dtype,
+                "grad_accum": rng.choice((1, 2, 3)),
+                "attention": attention,
+            }
+        )
+    configs += HAND_PICKED
+    return configs
+
+
+def _picked(**values: object) -> dict[str, object]:
+    default = (12, 1024, 12, 12, 768, 50304, 0.0, False, "bfloat16", 2, "flash")
+    return {**dict(zip(KEYS, default, strict=True)), **values}
+
+
+HAND_PICKED = [
+    _picked(),
+    _picked(batch_size=64),
+    _picked(batch_size=32, attention="math"),
+    _picked(batch_size=16, block_size=512, n_layer=6, n_head=6, n_embd=384, dtype="float16"),
+    _picked(batch_size=8, dropout=0.1, bias=True, dtype="float32", attention="efficient"),
+    _picked(
+        batch_size=68, n_layer=2, n_head=2, n_embd=64, vocab_size=65, bias=True
+    ),  # > 65,536 tokens
+    _picked(batch_size=1, block_size=4000, n_layer=1, n_head=2, n_embd=64, vocab_size=300),
+]
+
+
+def record(oracle: Path, config: dict[str, object]) -> dict[str, object]:
+    """One row: the config, peak bytes per phase and overall, reserved bytes."""
+    command = [sys.executable, oracle.name, "--json"]
+    for key in KEYS[:-1]:
+        command += [f"--{key}", str(config[key])]
+    kernel = config["attention"]
+    command += ["--no-flash"] if kernel == "math" else ["--sdpa", str(kernel)]
+    done = subprocess.run(command, cwd=oracle.parent, capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    row = dict(config)
+    row |= {phase: told["phase_peaks"][phase]["bytes"] for phase in PHASES}
+    return row | {"overall": told["peak"]["bytes"], "reserved": told["reserved"]["peak"]}
+
+
+def main() -> None:
+    """Write one row per line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("oracle", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--count", type=int, default=72)
+    args = parser.parse_args()
+    rows = []
+    for config in generate(args.count):
+        rows.append(record(args.oracle.resolve(), config))
+        print(len(rows), config, flush=True)
+        lines = ",\n".join(json.dumps(row) for row in rows)
+        args.out.write_text(f"[\n{lines}\n]\n")
+
+
+if __name__ == "__main__":
+    main()
