@@ -1,0 +1,59 @@
+"""How Inductor splits the sums over all tokens (LayerNorm's and the biases' gradients).
+
+They decide only small buffers: partial sums in float32. Facts from torch/_inductor/choices.py
+``reduction_split_factor``, ir.py ``Reduction.num_splits``, scheduler.py ``MixOrderReduction`` and
+codegen/simd.py, all of 2.13.0.
+"""
+
+from __future__ import annotations
+
+THREADS_PER_SM = 1536  # 8.6, 8.9 and 12.0; the data-centre cards' 2048 changes kilobytes only
+ROWS_PER_THREAD = 4
+SPLIT_THREADS = 256
+COLUMNS_PER_BLOCK = 128
+MOST_SPLIT_ROWS = 512
+FEWEST_SPLIT_ROWS = 32
+
+
+def column_sum_splits(rows: int, columns: int, sm_count: int) -> int:
+    """Partial sums per column when a (rows, columns) matrix is summed over its rows."""
+    if rows <= FEWEST_SPLIT_ROWS or columns >= 64 * sm_count:
+        return 1
+    threads = sm_count * THREADS_PER_SM
+    elements = rows * columns
+    if elements < FEWEST_SPLIT_ROWS * threads:
+        size = FEWEST_SPLIT_ROWS
+    elif elements < MOST_SPLIT_ROWS * threads:
+        blocks = _ceil(threads // SPLIT_THREADS, _ceil(columns, COLUMNS_PER_BLOCK))
+        size = _ceil(rows, ROWS_PER_THREAD * blocks)
+        even = _nearest_divisor(rows, size)
+        if abs(size - even) < 20:
+            size = max(even, FEWEST_SPLIT_ROWS)
+    else:
+        even = _nearest_divisor(rows, MOST_SPLIT_ROWS)
+        size = even if abs(even - MOST_SPLIT_ROWS) < 50 else MOST_SPLIT_ROWS
+    return _ceil(rows, ROWS_PER_THREAD * size)
+
+
+def fused_sum_splits(rows: int, columns: int, sm_count: int) -> int:
+    """Partial sums per column when the row and the column sums share one kernel; 0 if they do not.
+
+    ``MixOrderReduction``: large enough to miss the L2 cache, and tall.
+    """
+    if rows * columns < 5 << 20 or rows < 2 * columns or rows < 4096 or columns > 16384:
+        return 0
+    share = rows // (sm_count * 8)
+    size = 1 << (share.bit_length() - 1) if share else 0
+    return _ceil(rows, min(max(size, 16), 128))
+
+
+def _ceil(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def _nearest_divisor(number: int, target: int) -> int:
+    for distance in range(number):
+        for candidate in (target - distance, target + distance):
+            if candidate > 0 and number % candidate == 0:
+                return candidate
+    return 1
