@@ -17,6 +17,8 @@ LEAST_KEYS = 2  # known keys that make a file a config
 
 _UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
+CONFIG_FOLDERS = ("config", "configs")
+
 _STAR_IMPORT = re.compile(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
 _PROGRAM = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s)", re.MULTILINE)
 _LOADS_CONFIGURATOR = re.compile(
@@ -60,7 +62,9 @@ def classify(
     keys &= project.known_keys
     if len(keys) >= LEAST_KEYS:
         return FileKind.CONFIG
-    # A program that somebody named (model.py, by a glob) is no config for it.
-    if explicit and (keys or not _PROGRAM.search(text)):
+    # Somebody named the file, perhaps by a glob, or a commit hook that names all there are: one
+    # key makes it a config then, as does a place among configs.
+    among_configs = path is not None and path.absolute().parent.name in CONFIG_FOLDERS
+    if explicit and (keys or (among_configs and not _PROGRAM.search(text))):
         return FileKind.CONFIG
     return FileKind.SCRIPT

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from nanolint.run.fingerprint import dotted_name, is_quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    _Block = TypeVar("_Block", ast.FunctionDef, ast.With)
 
 # Calls that give tensors on the device, by the last part of their name; `model` is called itself.
 _SOURCES = frozenset({"get_batch", "model", "to", "cuda"})
@@ -21,6 +23,7 @@ _ENDS = frozenset(
 _DEVICE_NAMES = frozenset({"model", "raw_model", "optimizer", "scaler"})
 # A GradScaler passes everything through, but for float16, where it holds a few numbers.
 _NO_OPS = frozenset({"scaler.update", "scaler.unscale_"})
+_NO_ARGUMENTS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 _ACTIONS = frozenset({"estimate_loss", "get_batch", "clip_grad_norm_", "clip_grad_value_"})
 
 
@@ -34,7 +37,10 @@ def find_loop(tree: ast.Module) -> list[ast.stmt] | None:
 
 
 def keep_tensors(statements: list[ast.stmt], aliases: Mapping[str, str]) -> list[ast.stmt]:
-    """The statements that hold tensors or act on them; conditions and loop ranges are dropped."""
+    """The statements that hold tensors or act on them; conditions and loop ranges are dropped.
+
+    One evaluation after another counts once: it leaves nothing behind.
+    """
     tensors: set[str] = set()
     while True:  # a name can be given a tensor below the place where it is used
         found = {
@@ -46,8 +52,17 @@ def keep_tensors(statements: list[ast.stmt], aliases: Mapping[str, str]) -> list
             for name in _targets(node)
         }
         if found <= tensors:
-            return list(_kept(statements, tensors, aliases))
+            return list(_once(_kept(statements, tensors, aliases)))
         tensors |= found
+
+
+def _once(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    previous = ""
+    for statement in statements:
+        current = ast.dump(statement)
+        if current != previous or not _acts(statement):
+            yield statement
+        previous = current
 
 
 def _kept(
@@ -56,10 +71,14 @@ def _kept(
     for statement in statements:
         if is_quiet(statement, aliases) and not _acts(statement):
             continue
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield _with_body(statement, list(_kept(statement.body, tensors, aliases)))
+        if isinstance(statement, ast.FunctionDef):
+            body = list(_kept(statement.body, tensors, aliases))
+            plain = _with_body(statement, body)
+            plain.args = _NO_ARGUMENTS  # such as which splits to evaluate
+            yield plain
         elif isinstance(statement, (ast.For, ast.While)):
-            body = list(_kept([*statement.body, *statement.orelse], tensors, aliases))
+            inner = [*statement.body, *statement.orelse]
+            body = list(_once(_kept(inner, tensors, aliases)))
             if body:
                 yield ast.While(ast.Constant(True), body, [])
         elif isinstance(statement, ast.With):
@@ -79,9 +98,9 @@ def _kept(
             yield _plain(statement)
 
 
-def _with_body(statement: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
+def _with_body(statement: _Block, body: list[ast.stmt]) -> _Block:
     result = copy.copy(statement)
-    result.body = body  # type: ignore[attr-defined]
+    result.body = body
     return result
 
 
@@ -111,12 +130,12 @@ def _plain(statement: ast.stmt) -> ast.stmt:
 
 
 class _Plainer(ast.NodeTransformer):
-    """Drops a batch's split, and the GradScaler around losses and steps (see _NO_OPS)."""
+    """Drops which split a batch or a loss is of, and the GradScaler (see _NO_OPS)."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         name = dotted_name(node.func, {})
-        if name == "get_batch":
+        if name in ("get_batch", "estimate_loss"):
             return ast.Call(node.func, [], [])
         if name == "scaler.scale" and len(node.args) == 1:
             return node.args[0]
