@@ -11,7 +11,7 @@ from nanolint.run.config import Layer
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import libcst
@@ -182,3 +182,9 @@ class Context:
         from nanolint.source.parse import parse_tree
 
         return parse_tree(self.text)
+
+    def spans(self, nodes: Iterable[libcst.CSTNode]) -> dict[libcst.CSTNode, Span]:
+        """Where ``nodes`` of ``tree`` lie in the text, own parentheses included."""
+        from nanolint.source.parse import spans
+
+        return spans(self.tree, nodes)

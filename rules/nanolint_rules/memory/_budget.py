@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.search import best_micro_batch
-from nanolint.memory.verdict import Outcome, Verdict, judge
-
 from nanolint.memory.smallest import smallest_card
 from nanolint.memory.stream import Phase
+from nanolint.memory.verdict import Outcome, Verdict, judge
 from nanolint.rewrite import insert_assignment, replace_integer
 from nanolint.rule import Case, Finding, Fix, Related, Safety, Severity, format_bytes
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nanolint.memory.replay import OutOfMemory
-
     from nanolint.rule import Context, Edit, Target
     from nanolint.run.model import Run
 

@@ -1,0 +1,109 @@
+"""What rules about a single value share: reading it for one target, and setting it in the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.rewrite import insert_assignment, replace_value
+from nanolint.rule import Fix, Safety
+from nanolint.run.config import Layer
+
+if TYPE_CHECKING:
+    from nanolint.rule import Case, Context
+
+NEIGHBOURS = {
+    "compile": ("dtype", "device"),
+    "dtype": ("device", "compile"),
+    "gradient_accumulation_steps": ("batch_size", "block_size"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A fix that sets one value, or the notes that say why the file cannot take it."""
+
+    fix: Fix | None = None
+    notes: tuple[str, ...] = ()
+
+
+def known(case: Case, key: str) -> object:
+    """The value of ``key`` on the target of ``case``; None when it is unknown or no key."""
+    try:
+        return case.resolution.known(key)
+    except KeyError:
+        return None
+
+
+def integer(value: object) -> int | None:
+    """``value`` when it is a positive integer."""
+    return value if isinstance(value, int) and value > 0 and value is not True else None
+
+
+def is_asked_for(context: Context, key: str) -> bool:
+    """Whether the user set ``key``: in this file, in one that it imports, or when launching."""
+    setting = context.setting(key)
+    asked = (Layer.FILE, Layer.IMPORT, Layer.OVERRIDE)
+    return setting is not None and setting.origin.layer in asked
+
+
+def said(context: Context, key: str, value: object) -> str:
+    """``key = value``, and that nobody wrote it where that is so."""
+    inherited = "" if is_asked_for(context, key) else " (inherited)"
+    return f"{key} = {value!r}{inherited}"
+
+
+def quoted(context: Context, text: str) -> str:
+    """``text`` as a string literal, in the quotes that the file prefers."""
+    firsts = [assignment.expression[:1] for assignment in context.module.assignments]
+    quote = '"' if firsts.count('"') > firsts.count("'") else "'"
+    return f"{quote}{text}{quote}"
+
+
+def set_value(
+    context: Context, key: str, literal: str, *, safety: Safety, title: str | None = None
+) -> Remedy:
+    """Set ``key`` to ``literal``: replaced where the file sets it, else put beside its partner."""
+    if context.from_command_line(key):
+        return Remedy(notes=(f"pass --{key}={literal.strip(QUOTES)} instead",))
+    reason = blocker(context, key)
+    if reason is not None:
+        return Remedy(notes=(f"not fixed: {reason}",))
+    title = title or f"Set {key} = {literal}"
+    notes: tuple[str, ...] = ()
+    if context.inherited_by:
+        safety, notes = (
+            Safety.UNSAFE,
+            (f"unsafe, because {', '.join(context.inherited_by)} inherits this value",),
+        )
+    elif context.is_train_script:
+        safety, notes = Safety.UNSAFE, ("unsafe, because every config inherits this default",)
+    assignment = context.assignment(key)
+    if assignment is not None:
+        return Remedy(Fix(title, safety, (replace_value(assignment, literal),)), notes)
+    anchors = (context.assignment(partner) for partner in NEIGHBOURS.get(key, ()))
+    anchor = next(filter(None, anchors), context.module.assignments[-1])
+    edit = insert_assignment(context.text, anchor, key, literal)
+    return Remedy(Fix(title, safety, (edit,)), notes)
+
+
+QUOTES = "'\""
+
+
+def blocker(context: Context, key: str) -> str | None:
+    """Why the file's own text keeps ``key`` from being rewritten, None when nothing does."""
+    assignment = context.assignment(key)
+    if assignment is not None and assignment.shared:
+        return f"{key} is set together with other names"
+    if assignment is None and not context.module.assignments:
+        return "the file sets nothing to put it beside"
+    for read in context.module.reads:
+        if read.name == key and not read.in_text and in_settings(context, read.span.start):
+            return f"line {context.row(read.span.start)} computes another value from {key}"
+    return None
+
+
+def in_settings(context: Context, offset: int) -> bool:
+    """Whether ``offset`` is where values are set: in train.py, above its configurator line."""
+    end = context.project.settings_end
+    return not context.is_train_script or end is None or offset < end

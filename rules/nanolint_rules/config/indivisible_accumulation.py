@@ -1,0 +1,75 @@
+"""NL304: the GPUs cannot share the accumulation steps evenly."""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import TYPE_CHECKING
+
+from nanolint.rewrite import replace_integer
+from nanolint.rule import Context, Finding, Fix, FixAvailability, Need, Safety, Severity, rule
+from nanolint.run.model import Dialect
+from nanolint_rules._values import Remedy, integer, set_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = "gradient_accumulation_steps"
+
+
+@rule(
+    "NL304",
+    "indivisible-accumulation",
+    Severity.ERROR,
+    needs=[Need.CONFIG],
+    fix=FixAvailability.SOMETIMES,
+)
+def indivisible_accumulation(context: Context) -> Iterator[Finding]:
+    """gradient_accumulation_steps is not a multiple of the number of GPUs."""
+    if context.project.dialect is not Dialect.TOTAL:
+        return  # every GPU accumulates that many
+    steps = integer(context.value(KEY))
+    if steps is None:
+        return
+    sizes = _world_sizes(context)
+    size = next((size for size in sizes if steps % size), None)
+    if size is None:
+        return
+    better = _nearest_multiple(steps, lcm(*sizes))
+    remedy = _remedy(context, better, keep=size)
+    yield Finding(
+        message=(
+            f"{KEY} = {steps} is not a multiple of the {size} GPUs, which train.py asserts; "
+            f"{better} is{_change_of_batch(context, steps, better)}"
+        ),
+        span=context.span(KEY, "batch_size"),
+        fix=remedy.fix,
+        notes=remedy.notes,
+    )
+
+
+def _world_sizes(context: Context) -> list[int]:
+    """The numbers of processes that the file is judged for."""
+    given = context.options.world_size
+    counts = (case.target.count if case.target else None for case in context.cases)
+    return [given] if given else [count or 1 for count in counts]
+
+
+def _nearest_multiple(steps: int, size: int) -> int:
+    """The multiple of ``size`` nearest to ``steps``, the larger of two, and never zero."""
+    return max(1, (2 * steps + size) // (2 * size)) * size
+
+
+def _change_of_batch(context: Context, steps: int, better: int) -> str:
+    batch = integer(context.value("batch_size"))
+    if batch is None:
+        return ""
+    return f", with an effective batch of {batch * better} instead of {batch * steps} sequences"
+
+
+def _remedy(context: Context, better: int, *, keep: int) -> Remedy:
+    remedy = set_value(context, KEY, str(better), safety=Safety.UNSAFE)
+    assignment = context.assignment(KEY)
+    if remedy.fix is None or assignment is None:
+        return remedy
+    edit = replace_integer(assignment, better, keep=keep)  # in the shape it was written in
+    return Remedy(Fix(remedy.fix.title, remedy.fix.safety, (edit,)), remedy.notes)

@@ -1,0 +1,50 @@
+"""NL303: the width of the model cannot be split among its attention heads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Need, Related, Severity, rule
+from nanolint_rules._values import integer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.CONFIG])
+def indivisible_heads(context: Context) -> Iterator[Finding]:
+    """n_embd is not a multiple of n_head."""
+    width, heads = integer(context.value("n_embd")), integer(context.value("n_head"))
+    if width is None or heads is None or width % heads == 0:
+        return
+    if context.value("init_from") == "resume":
+        return  # the checkpoint's model counts, whatever the config says
+    yield Finding(
+        message=(
+            f"n_embd = {width} is not a multiple of n_head = {heads}, which model.py asserts; "
+            f"n_embd = {_widths(width, heads)} would do, or n_head = {_heads(width, heads)}"
+        ),
+        span=context.span("n_embd", "n_head"),
+        related=_related(context),
+        severity=Severity.WARNING if context.project.strange_pieces else None,
+    )
+
+
+def _widths(width: int, heads: int) -> str:
+    """The nearest multiples of ``heads``, smaller first."""
+    below = width - width % heads
+    return " or ".join(str(fitting) for fitting in (below, below + heads) if fitting)
+
+
+def _heads(width: int, heads: int) -> int:
+    """The number of heads nearest to ``heads`` that divides ``width``; the smaller of two."""
+    return min(
+        (count for count in range(1, min(width, 2 * heads) + 1) if width % count == 0),
+        key=lambda count: (abs(count - heads), count),
+    )
+
+
+def _related(context: Context) -> tuple[Related, ...]:
+    if not (context.assignment("n_embd") and context.assignment("n_head")):
+        return ()
+    return (Related(context.span("n_head"), "the number of heads"),)

@@ -1,0 +1,47 @@
+"""NL203: the card has no bfloat16, and PyTorch emulates it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
+from nanolint_rules._values import known, quoted, said, set_value
+from nanolint_rules.gpu._cards import BFLOAT16, TRITON, capability, compiles, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.rule import Case
+
+
+@rule(
+    "NL203",
+    "bfloat16-on-old-gpu",
+    Severity.ERROR,
+    needs=[Need.CONFIG, Need.GPU],
+    fix=FixAvailability.SOMETIMES,
+)
+def bfloat16_on_old_gpu(context: Context) -> Iterator[Finding]:
+    """dtype is bfloat16, set or inherited, and the GPU has none."""
+    for case in context.cases:
+        version = capability(case)
+        if version is None or version >= BFLOAT16 or known(case, "dtype") != "bfloat16":
+            continue
+        remedy = set_value(context, "dtype", quoted(context, "float16"), safety=Safety.UNSAFE)
+        yield Finding(
+            message=(
+                f"{said(context, 'dtype', 'bfloat16')} is emulated on {case.gpu_name}, compute "
+                f"capability {shown(version)} where bfloat16 needs {shown(BFLOAT16)}: it is slow"
+                f"{_effect_on_compile(case, version)}; set dtype = 'float16'"
+            ),
+            span=context.span("dtype", "compile", "device"),
+            fix=remedy.fix,
+            gpu=case.gpu_name,
+            notes=remedy.notes,
+        )
+
+
+def _effect_on_compile(case: Case, version: tuple[int, int]) -> str:
+    if not compiles(case) or version < TRITON:
+        return ""
+    return ", and torch.compile silently falls back to eager"

@@ -1,0 +1,36 @@
+"""NL205: torch.compile on an Apple GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
+from nanolint_rules._values import said, set_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule(
+    "NL205",
+    "compile-on-mps",
+    Severity.WARNING,
+    needs=[Need.CONFIG],
+    fix=FixAvailability.SOMETIMES,
+)
+def compile_on_mps(context: Context) -> Iterator[Finding]:
+    """compile is on, and the device is an Apple GPU."""
+    device, compiles = context.value("device"), context.value("compile")
+    if not str(device).startswith("mps") or not compiles:
+        return
+    remedy = set_value(context, "compile", "False", safety=Safety.UNSAFE)
+    yield Finding(
+        message=(
+            f"{said(context, 'compile', compiles)} on device = {device!r}: torch.compile's "
+            "generator for Metal is a prototype, and absent before PyTorch 2.7; "
+            "set compile = False"
+        ),
+        span=context.span("compile", "device"),
+        fix=remedy.fix,
+        notes=remedy.notes,
+    )

@@ -1,0 +1,38 @@
+"""NL202: torch.compile refuses the card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
+from nanolint_rules._values import said, set_value
+from nanolint_rules.gpu._cards import TRITON, capability, compiles, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule(
+    "NL202",
+    "compile-on-old-gpu",
+    Severity.ERROR,
+    needs=[Need.CONFIG, Need.GPU],
+    fix=FixAvailability.SOMETIMES,
+)
+def compile_on_old_gpu(context: Context) -> Iterator[Finding]:
+    """compile is on, and the GPU is too old for torch.compile."""
+    for case in context.cases:
+        version = capability(case)
+        if version is None or version >= TRITON or not compiles(case):
+            continue
+        remedy = set_value(context, "compile", "False", safety=Safety.SAFE)
+        yield Finding(
+            message=(
+                f"{said(context, 'compile', True)} fails on {case.gpu_name}: Triton needs compute "
+                f"capability {shown(TRITON)}, the card has {shown(version)}; set compile = False"
+            ),
+            span=context.span("compile", "dtype", "device"),
+            fix=remedy.fix,
+            gpu=case.gpu_name,
+            notes=remedy.notes,
+        )

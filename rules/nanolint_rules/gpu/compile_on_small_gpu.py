@@ -1,0 +1,92 @@
+"""NL201: torch.compile warns that the card has too few multiprocessors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.memory.verdict import Outcome, judge
+from nanolint.rule import (
+    Case,
+    Context,
+    Finding,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    format_bytes,
+    rule,
+)
+from nanolint_rules._values import Remedy, said, set_value
+from nanolint_rules.gpu._cards import TRITON, capability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.memory.verdict import Verdict
+
+LEAST_SMS = 68  # is_big_gpu() in torch/_inductor/utils.py: an RTX 3080
+WARNING = "Not enough SMs to use max_autotune_gemm mode"
+
+
+@rule(
+    "NL201",
+    "compile-on-small-gpu",
+    Severity.INFO,
+    needs=[Need.CONFIG, Need.RUN, Need.GPU],
+    fix=FixAvailability.SOMETIMES,
+)
+def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
+    """compile is on, and the GPU has too few multiprocessors for max-autotune."""
+    small = [case for case in context.cases if _is_small(case)]
+    if not small:
+        return
+    remedy = _remedy(context)
+    tuned = (context.project.compile_mode or "").startswith("max-autotune")
+    cost = "matrix products are not tuned as train.py asks" if tuned else "harmless in this mode"
+    for case in small:
+        yield Finding(
+            message=(
+                f"{said(context, 'compile', True)} on {case.gpu_name}, with "
+                f"{case.needed_target.gpu.sm_count} of the {LEAST_SMS} SMs that torch.compile "
+                f'wants, warns "{WARNING}": {cost}; {_peaks(case)}'
+            ),
+            span=context.span("compile", "dtype", "device"),
+            fix=remedy.fix,
+            gpu=case.gpu_name,
+            notes=remedy.notes,
+            severity=Severity.WARNING if tuned else None,
+        )
+
+
+def _is_small(case: Case) -> bool:
+    version, sms = capability(case), case.needed_target.gpu.sm_count
+    if version is None or version < TRITON or sms is None:
+        return False  # not NVIDIA, too old to compile at all, or only a size
+    return sms < LEAST_SMS and case.run is not None and case.run.compile
+
+
+def _remedy(context: Context) -> Remedy:
+    """Turn compile off, where that fits every target: it often takes more memory."""
+    verdicts = [_uncompiled(case) for case in context.cases]
+    if any(verdict is None or verdict.outcome is not Outcome.COMFORTABLE for verdict in verdicts):
+        return Remedy(notes=("not fixed: with compile = False the run may not fit",))
+    return set_value(context, "compile", "False", safety=Safety.UNSAFE)
+
+
+def _uncompiled(case: Case) -> Verdict | None:
+    if case.run is None:
+        return None
+    run = replace(case.run, compile=False)
+    return judge(run, case.needed_target, allocator=case.allocator, platform=case.platform)
+
+
+def _peaks(case: Case) -> str:
+    """Peak memory with compile on and off, as nvidia-smi would show it."""
+    on, off = case.verdict, _uncompiled(case)
+    assert on is not None  # a small card is a CUDA device
+    assert off is not None
+    return (
+        f"peak memory is {format_bytes(on.process_bytes)} compiled and "
+        f"{format_bytes(off.process_bytes)} with compile = False"
+    )

@@ -1,0 +1,77 @@
+"""NL204: half precision would be faster, and smaller."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.memory.verdict import judge
+from nanolint.rule import (
+    Context,
+    Finding,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    format_bytes,
+    rule,
+)
+from nanolint.run.capability import attention_kernel
+from nanolint_rules._values import known, quoted, said, set_value
+from nanolint_rules.gpu._cards import BFLOAT16, capability, every_card_has, has_tensor_cores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.rule import Case
+
+
+@rule(
+    "NL204",
+    "float32-on-tensor-cores",
+    Severity.INFO,
+    needs=[Need.CONFIG, Need.RUN, Need.GPU],
+    fix=FixAvailability.SOMETIMES,
+)
+def float32_on_tensor_cores(context: Context) -> Iterator[Finding]:
+    """dtype is float32, and the GPU has tensor cores for half precision."""
+    half = "bfloat16" if every_card_has(context, BFLOAT16) else "float16"
+    for case in context.cases:
+        if known(case, "dtype") != "float32" or not has_tensor_cores(case):
+            continue
+        remedy = set_value(context, "dtype", quoted(context, half), safety=Safety.UNSAFE)
+        yield Finding(
+            message=(
+                f"{said(context, 'dtype', 'float32')} {_cost(case)} {case.gpu_name}; "
+                f"set dtype = {half!r}: {_peaks(case, half)}"
+            ),
+            span=context.span("dtype", "compile", "device"),
+            fix=remedy.fix,
+            gpu=case.gpu_name,
+            notes=remedy.notes,
+        )
+
+
+def _cost(case: Case) -> str:
+    """train.py allows TF32, which came with the same cards as bfloat16."""
+    tf32 = (capability(case) or (0, 0)) >= BFLOAT16
+    return (
+        "uses half the speed of the tensor cores of" if tf32 else "leaves idle the tensor cores of"
+    )
+
+
+def _peaks(case: Case, half: str) -> str:
+    """Peak memory in half precision and as it is, as nvidia-smi would show it."""
+    run, target, now = case.run, case.needed_target, case.verdict
+    assert run is not None  # the rule needs a run
+    assert now is not None  # on a card of NVIDIA's
+    dropout = run.dropout > 0
+    kernel = attention_kernel(
+        target.gpu, dtype=half, head_size=run.n_embd // run.n_head, dropout=dropout
+    )
+    halved = replace(run, dtype=half, attention=kernel)
+    then = judge(halved, target, allocator=case.allocator, platform=case.platform)
+    return (
+        f"peak memory would be {format_bytes(then.process_bytes)} "
+        f"instead of {format_bytes(now.process_bytes)}"
+    )

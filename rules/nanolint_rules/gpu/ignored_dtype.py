@@ -1,0 +1,28 @@
+"""NL206: train.py autocasts on CUDA devices only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint_rules._values import is_asked_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule("NL206", "ignored-dtype", Severity.INFO, needs=[Need.CONFIG])
+def ignored_dtype(context: Context) -> Iterator[Finding]:
+    """dtype is set, and the device is one on which train.py does not read it."""
+    dtype, device = context.value("dtype"), context.value("device")
+    if dtype not in ("bfloat16", "float16") or not is_asked_for(context, "dtype"):
+        return
+    if not isinstance(device, str) or "cuda" in device:
+        return
+    yield Finding(
+        message=(
+            f"dtype = {dtype!r} has no effect on device = {device!r}: train.py autocasts only on "
+            "cuda, so the run computes in float32; dtype = 'float32' says so"
+        ),
+        span=context.span("dtype", "device"),
+    )

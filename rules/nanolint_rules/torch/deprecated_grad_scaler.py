@@ -1,0 +1,62 @@
+"""NL401: the gradient scaler moved to torch.amp."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Fix, FixAvailability, Safety, Severity, rule
+from nanolint_rules.torch._moving import groups, insert_argument, move
+from nanolint_rules.torch._names import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint_rules.torch._names import Names, Use
+
+MODERN = "torch.amp.GradScaler"
+EXISTS_SINCE = (2, 3)
+DEVICES = {
+    "torch.cuda.amp.GradScaler": "cuda",
+    "torch.cuda.amp.grad_scaler.GradScaler": "cuda",
+    "torch.cpu.amp.GradScaler": "cpu",
+    "torch.cpu.amp.grad_scaler.GradScaler": "cpu",
+}
+
+
+@rule(
+    "NL401",
+    "deprecated-grad-scaler",
+    Severity.WARNING,
+    needs=[],
+    fix=FixAvailability.SOMETIMES,
+    markers=("GradScaler",),
+)
+def deprecated_grad_scaler(context: Context) -> Iterator[Finding]:
+    """torch.cuda.amp.GradScaler is called, which PyTorch 2.4 deprecates."""
+    version = context.options.torch_version
+    if version is not None and version < EXISTS_SINCE:
+        return
+    resolved = names(context.tree)
+    uses = [use for use in resolved.uses(DEVICES) if not resolved.is_fallback(use, MODERN)]
+    for group in groups(uses):
+        fix = _fix(context, resolved, group)
+        for use in group:
+            device = DEVICES[use.qualified]
+            yield Finding(
+                message=(
+                    f"torch.{device}.amp.GradScaler(...) is deprecated since PyTorch 2.4; "
+                    f"{MODERN}('{device}', ...) replaces it"
+                ),
+                span=context.spans([use.call.func])[use.call.func],
+                fix=fix,
+                notes=("the new call needs PyTorch 2.3 or newer",) if version is None else (),
+            )
+
+
+def _fix(context: Context, resolved: Names, group: list[Use]) -> Fix | None:
+    edits = move(context, resolved, group, MODERN)
+    if edits is None:
+        return None
+    for use in group:
+        edits.append(insert_argument(context, use.call, f"'{DEVICES[use.qualified]}'"))
+    return Fix(f"Call {MODERN}", Safety.SAFE, tuple(sorted(edits)))

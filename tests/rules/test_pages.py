@@ -1,0 +1,102 @@
+"""Every rule's page, run: what its examples say is what nanolint says.
+
+``NANOLINT_UPDATE_PAGES=1 pytest tests/rules/test_pages.py`` rewrites the quoted output.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.diagnostics import Safety
+from nanolint.rule import FixAvailability, Rule
+from tests.rules.harness import RULES
+from tests.rules.pages import SECTIONS, Page, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+UPDATE = os.environ.get("NANOLINT_UPDATE_PAGES") == "1"
+
+every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+
+
+def page_of(rule: Rule) -> Page:
+    return read(rule.page)
+
+
+@every_rule
+def test_a_page_has_every_section_in_order(rule: Rule) -> None:
+    page = page_of(rule)
+    assert (page.name, page.code) == (rule.name, rule.code)
+    assert list(page.sections) == SECTIONS
+    assert all(body.strip() for body in page.sections.values())
+
+
+@every_rule
+def test_examples_print_what_the_page_says(rule: Rule, tmp_path: Path) -> None:
+    page = page_of(rule)
+    text = page.text
+    for number, example in reversed(list(enumerate(page.examples))):
+        assert example.printed is not None, "an example needs the output below it"
+        bench = example.bench(rule.code, tmp_path / str(number))
+        printed = "".join(f"{line}\n" for line in bench.lines(example.block.body, example.name))
+        assert printed, "the rule finds nothing"
+        if UPDATE:
+            start, old = example.printed.start, example.printed.body
+            text = text[:start] + printed + text[start + len(old) :]
+        else:
+            assert printed == example.printed.body
+    if text != page.text:
+        page.path.write_text(text, encoding="utf-8", newline="")
+
+
+@every_rule
+def test_fixed_examples_are_what_the_page_says(rule: Rule, tmp_path: Path) -> None:
+    page = page_of(rule)
+    fixes = 0
+    for number, (example, cure) in enumerate(zip(page.examples, page.cures, strict=True)):
+        bench = example.bench(rule.code, tmp_path / str(number))
+        found = [each.fix for each in bench.findings(example.block.body)]
+        if any(fix is not None and fix.safety is not Safety.DISPLAY for fix in found):
+            fixes += 1
+            assert bench.fixed(example.block.body, unsafe=True) == cure.block.body
+        told = {**example.block.told, **cure.block.told}
+        cure.block.told = told
+        cured = cure.bench(rule.code, tmp_path / f"{number}-cured")
+        if rule.code != "NL001":
+            ast.parse(cure.block.body)
+        assert cured.findings(cure.block.body) == []
+    assert bool(fixes) == (rule.fix is not FixAvailability.NONE) or only_shown(page, tmp_path)
+
+
+def only_shown(page: Page, tmp_path: Path) -> bool:
+    """Whether the rule's fixes are never applied."""
+    example = page.examples[0]
+    fixes = [each.fix for each in example.bench(page.code, tmp_path).findings(example.block.body)]
+    return all(fix is not None and fix.safety is Safety.DISPLAY for fix in fixes)
+
+
+@every_rule
+def test_counterexamples_are_not_reported(rule: Rule, tmp_path: Path) -> None:
+    page = page_of(rule)
+    assert page.counterexamples
+    for number, example in enumerate(page.counterexamples):
+        assert example.heading, "a counterexample needs its reason as a heading"
+        bench = example.bench(rule.code, tmp_path / str(number))
+        assert bench.findings(example.block.body) == [], example.heading
+
+
+@every_rule
+def test_safe_fixes_are_enough_where_the_page_says_safe(rule: Rule, tmp_path: Path) -> None:
+    page = page_of(rule)
+    said = page.sections["Fix safety"].lower()
+    for number, example in enumerate(page.examples):
+        bench = example.bench(rule.code, tmp_path / str(number))
+        for fix in (each.fix for each in bench.findings(example.block.body)):
+            if fix is not None:
+                words = {"safe": "safe", "unsafe": "unsafe", "display": "shown"}
+                assert words[fix.safety.value] in said
