@@ -7,7 +7,7 @@ import tokenize
 from itertools import zip_longest
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from nanolint.diagnostics import Safety
@@ -92,7 +92,7 @@ def comments(text: str) -> list[str]:
 
 
 @settings(
-    max_examples=60,
+    max_examples=200,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -103,6 +103,7 @@ def test_a_fix_keeps_the_run_and_the_text_around_it(text: str, card: str, world:
     old, new = values(text), values(result.text)
     pair = ("batch_size", "gradient_accumulation_steps")
 
+    event(f"fixes applied: {len(result.applied)}")
     assert result.dropped == ()
     assert {k: v for k, v in old.items() if k not in pair} == {
         k: v for k, v in new.items() if k not in pair
