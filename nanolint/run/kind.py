@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from nanolint.source.assignments import Module
 
 LEAST_KEYS = 2  # known keys that make a file a config
+CONFIG_FOLDERS = ("config", "configs")
 
 _UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
-CONFIG_FOLDERS = ("config", "configs")
-
 _STAR_IMPORT = re.compile(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
 _PROGRAM = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s)", re.MULTILINE)
 _LOADS_CONFIGURATOR = re.compile(

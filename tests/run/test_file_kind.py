@@ -30,6 +30,8 @@ def kind(root: Path, name: str, text: str, *, explicit: bool = False) -> FileKin
         ("config/a.py", "batch_size = 3\nbatch_size = 4\n", FileKind.SCRIPT, FileKind.CONFIG),
         ("config/a.py", "start = 'x'\nnum_samples = 4\n", FileKind.CONFIG, FileKind.CONFIG),
         ("config/a.py", "", FileKind.SCRIPT, FileKind.CONFIG),
+        ("tools/a.py", "", FileKind.SCRIPT, FileKind.SCRIPT),
+        ("tools/a.py", "batch_size = 3\n", FileKind.SCRIPT, FileKind.CONFIG),
         ("config/a.py", "# batch_size = 3\n", FileKind.SCRIPT, FileKind.CONFIG),
         (
             "config/a.py",

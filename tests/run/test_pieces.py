@@ -101,6 +101,12 @@ LOGGED = LOOP.replace(
             loop=LOOP
             + "    if best:\n        torch.save({'model': model.state_dict()}, 'ckpt.pt')\n"
         ),
+        train_script(
+            evaluation=EVALUATION.replace("estimate_loss()", "estimate_loss(parts=('val',))"),
+            loop=LOOP.replace(
+                "means = e", "print(iter)\n        estimate_loss()\n        means = e"
+            ),
+        ),
         train_script(loader=LOADER.replace("torch.tensor([", "torch.stack([")),
         train_script(evaluation=EVALUATION.replace("    means", "    model.eval()\n    means")),
     ],
