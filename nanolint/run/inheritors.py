@@ -33,11 +33,12 @@ def inheritors(path: Path | None) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def _neighbours(folder: Path) -> tuple[tuple[str, str], ...]:
     """The Python files of a folder as (name, text), small regular files only."""
-    found = []
     try:
-        for entry in sorted(folder.iterdir())[:MAX_FILES]:
-            if entry.suffix == ".py" and entry.is_file() and entry.stat().st_size <= MAX_BYTES:
-                found.append((entry.name, entry.read_bytes().decode("utf-8", "replace")))
+        entries = sorted(folder.iterdir())[:MAX_FILES]
+        return tuple(
+            (entry.name, entry.read_bytes().decode("utf-8", "replace"))
+            for entry in entries
+            if entry.suffix == ".py" and entry.is_file() and entry.stat().st_size <= MAX_BYTES
+        )
     except OSError:
         return ()
-    return tuple(found)
