@@ -36,6 +36,10 @@ class Plan:
     options: Options
     train_script: Path | None = None
 
+    def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
+        """Leave out what was derived: rules hold functions, which do not travel."""
+        return Plan, (self.sourced, self.chosen, self.options, self.train_script)
+
     def setup(self, path: Path | None) -> Setup:
         """What the engine needs to judge ``path``."""
         options = self.options

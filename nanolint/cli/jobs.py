@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from nanolint.plan import Plan
     from nanolint.report.results import FileResult
 
-PARALLEL_FROM = 48  # files; below, starting a second process takes longer than it saves
-FILES_PER_WORKER = 16
+PARALLEL_FROM = 96  # files; below, starting a second process takes longer than it saves
+FILES_PER_WORKER = 32
 MOST_WORKERS = 32
 PROGRESS_AFTER_SECONDS = 1.0
 
@@ -95,7 +95,7 @@ def _in_processes(
         for chunk, future in zip(chunks, futures, strict=True):
             try:
                 yield from future.result()
-            except BrokenProcessPool:  # noqa: PERF203 (one try for sixteen files)
+            except BrokenProcessPool:  # noqa: PERF203 (one try for a chunk of files)
                 died = RuntimeError("the worker process that judged this file was killed")
                 yield from (internal_error(job.candidate.name, died) for job in chunk)
     finally:

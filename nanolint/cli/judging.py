@@ -6,6 +6,7 @@ import traceback
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from nanolint.cli import bugs
 from nanolint.engine import lint
 from nanolint.files.reading import Unreadable, read
 from nanolint.files.writing import Unwritable
@@ -17,7 +18,7 @@ from nanolint.source.text import Undecodable, Unencodable, decode, encode
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nanolint.engine import Report
+    from nanolint.engine import Report, Setup
     from nanolint.files.discovery import Candidate
     from nanolint.plan import Plan
 
@@ -63,9 +64,8 @@ def judge(
 
 def internal_error(name: str, error: Exception) -> FileResult:
     """What is left to say of a file on which nanolint itself failed."""
-    reason = " ".join(f"{type(error).__name__}: {error}".split())
     trace = "".join(traceback.format_exception(error))
-    return FileResult(name, error=f"internal error: {reason}", trace=trace)
+    return FileResult(name, error=bugs.told(error), trace=trace)
 
 
 def _judge(
@@ -73,6 +73,9 @@ def _judge(
 ) -> tuple[FileResult, bytes]:
     source = decode(raw)
     setup = plan.setup(path)
+    refused = _refused_override(path, setup) if explicit else None
+    if refused is not None:
+        return FileResult(name, error=refused), raw
 
     def linted(text: str) -> Report:
         return lint(text, path, setup, explicit=explicit)
@@ -100,6 +103,18 @@ def _judge(
         dropped=fixed.dropped,
     )
     return rewritten, encoded
+
+
+def _refused_override(path: Path | None, setup: Setup) -> str | None:
+    """Why the project's own configurator would refuse the command line."""
+    if not setup.options.overrides:
+        return None
+    from nanolint.run.overrides import override_faults
+    from nanolint.run.project import find_project
+
+    project = find_project(path, train_script=setup.train_script)
+    faults = override_faults(setup.options.overrides, project)
+    return "; ".join(reason for _, reason in faults) or None
 
 
 def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool) -> FileResult:

@@ -24,8 +24,6 @@ COMMANDS = {
     "settings": "nanolint.cli.settings",
 }
 
-ISSUES = "https://github.com/nanolint/nanolint/issues"
-
 
 def main(
     argv: Sequence[str],
@@ -69,14 +67,15 @@ def _run(argv: list[str], streams: Streams) -> int:
 
 
 def _internal_error(error: Exception, argv: Sequence[str], streams: Streams) -> int:
-    reason = " ".join(f"{type(error).__name__}: {error}".split())
-    streams.warn(f"nanolint: internal error: {reason}")
-    if "--verbose" in argv or "-v" in argv or os.environ.get("NANOLINT_TRACEBACK"):
+    from nanolint.cli import bugs
+
+    streams.warn(f"nanolint: {bugs.told(error)}")
+    if bugs.wants_traceback(verbose="--verbose" in argv or "-v" in argv):
         import traceback
 
         streams.warn("".join(traceback.format_exception(error)).rstrip())
     else:
-        streams.warn(f"This is a bug: please report it at {ISSUES} with NANOLINT_TRACEBACK=1 set.")
+        streams.warn(bugs.HINT)
     return FAILURE
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from nanolint import registry
+from nanolint.cli import bugs
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
 from nanolint.files.reading import reason
@@ -64,15 +64,18 @@ def _output(options: Namespace, streams: Streams) -> Iterator[TextIO]:
 
 def _tell(results: Results, streams: Streams, options: Namespace) -> None:
     """What the user must know beside the findings, on stderr."""
+    traced = bugs.wants_traceback(verbose=options.verbose)
     for file in results.files:
         if file.error is not None:
             streams.warn(f"nanolint: {printable(file.name)}: {printable(file.error)}")
-        if file.trace and (options.verbose or os.environ.get("NANOLINT_TRACEBACK")):
+        if file.trace and traced:
             streams.warn(file.trace.rstrip())
         for dropped in file.dropped:
             code = dropped.diagnostic.code
             why = printable(dropped.reason)
             streams.warn(f"nanolint: {printable(file.name)}: fix of {code} left out: {why}")
+    if any(file.trace for file in results.files) and not traced:
+        streams.warn(bugs.HINT)
     if options.quiet:
         return
     problems = dict.fromkeys(registry.load().problems)

@@ -58,7 +58,8 @@ def _row(name: str, sourced: Sourced, plan: Plan) -> tuple[str, Any, str]:
     """A key, its value and its origin. The GPU is told as it was found."""
     key = name.replace("_", "-")
     if key == "gpu":
-        return key, [target.label for target in plan.chosen.targets], plan.chosen.origin
+        labels = [target.label for target in plan.chosen.targets]
+        return key, labels, _shown_origin(plan.chosen.origin)
     return key, getattr(sourced.settings, name), _shown_origin(sourced.origin(key))
 
 
@@ -73,4 +74,5 @@ def _print_table(rows: list[tuple[str, Any, str]], out: Printer) -> None:
     for key, value, origin in rows:
         shown = json.dumps(value, ensure_ascii=False) if value is not None else "not set"
         where = "" if origin == DEFAULT else f"  # {origin}"
-        out.line((f"{key:<{widest}}", "bold"), f"  {shown}", (where, "green"))
+        head = f"{key:<{widest}}  "
+        out.paragraph((head, "bold"), text=f"{shown}{where}", indent=" " * len(head))

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from nanolint.source.text import LineIndex
 
 TAB = 4
-MOST_CHARACTERS = 160  # of a line; what is further from the underlined part is cut off
+MOST_CHARACTERS = 160  # of a line, or fewer on a narrow terminal; the rest is cut off
+FEWEST_CHARACTERS = 40
 ELLIPSIS = "…"
 GUTTER_STYLE = "bold blue"
 
@@ -32,9 +33,12 @@ class Mark:
 
 
 def excerpt(
-    diagnostic: Diagnostic, name: str, lines: LineIndex, style: str
+    diagnostic: Diagnostic, name: str, lines: LineIndex, style: str, room: int = MOST_CHARACTERS
 ) -> Iterator[list[Segment]]:
-    """The styled lines: where it is, the line with a line around it, and those related to it."""
+    """The styled lines: where it is, the line with a line around it, and those related to it.
+
+    Of each line at most ``room`` characters are shown, around what is underlined.
+    """
     marks = _marks(diagnostic, lines)
     own = marks[0].row
     context = {row for row in (own - 1, own + 1) if lines.line(row).strip()}
@@ -48,16 +52,23 @@ def excerpt(
         if row > previous + 1:
             yield [("...", GUTTER_STYLE)]
         here = [mark for mark in marks if mark.row == row]
-        source, cut = _window(lines.line(row), here[0].start if here else 0)
+        source, cut = _window(lines.line(row), here[0].start if here else 0, room)
         yield [(f" {row:>{gutter}} |", GUTTER_STYLE), f" {flattened(source)}".rstrip()]
         for mark in here:
             yield [bar, *_underline(source, mark, cut, style)]
     yield [bar]
 
 
-def clipped(source: str) -> str:
-    """The start of a line, fit for a terminal."""
-    return flattened(_window(source, 0)[0])
+def room_beside(gutter: int, terminal: int | None) -> int:
+    """How many characters of a source line fit beside line numbers of ``gutter`` digits."""
+    if terminal is None:
+        return MOST_CHARACTERS
+    return max(FEWEST_CHARACTERS, min(MOST_CHARACTERS, terminal - gutter - len("  | ")))
+
+
+def clipped(source: str, focus: int, room: int) -> str:
+    """A line, fit for a terminal: what is far from the character ``focus`` is left out."""
+    return flattened(_window(source, focus, room)[0])
 
 
 def width(text: str) -> int:
@@ -97,12 +108,13 @@ def _mark(span: Span, lines: LineIndex, label: str = "", *, primary: bool = True
     return Mark(row, start, max(start, end), label, primary)
 
 
-def _window(source: str, focus: int) -> tuple[str, int]:
+def _window(source: str, focus: int, room: int) -> tuple[str, int]:
     """The part of a long line around the character ``focus``, and the index where it starts."""
-    if len(source) <= MOST_CHARACTERS:
+    if len(source) <= room:
         return source, 0
-    start = max(0, min(focus - MOST_CHARACTERS // 4, len(source) - MOST_CHARACTERS))
-    end = start + MOST_CHARACTERS
+    room -= 2 * len(ELLIPSIS)
+    start = max(0, min(focus - room // 4, len(source) - room)) if focus > room else 0
+    end = start + room
     head = ELLIPSIS if start else ""
     tail = ELLIPSIS if end < len(source) else ""
     return head + source[start:end] + tail, start - len(head)

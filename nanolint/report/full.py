@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic, Safety, Severity
-from nanolint.report.excerpt import GUTTER_STYLE, excerpt
+from nanolint.report.excerpt import GUTTER_STYLE, excerpt, room_beside
 from nanolint.report.minidiff import minidiff
 from nanolint.source.text import LineIndex
 
@@ -42,15 +42,16 @@ def _finding(diagnostic: Diagnostic, file: FileResult, lines: LineIndex, printer
         text=diagnostic.message,
         indent=INDENT,
     )
-    for segments in excerpt(diagnostic, file.name, lines, style):
-        printer.line(*segments)
     gutter = len(str(lines.last_row))
+    room = room_beside(gutter, printer.width)
+    for segments in excerpt(diagnostic, file.name, lines, style, room):
+        printer.line(*segments)
     for kind, text in _remarks(diagnostic):
         head = f" {' ' * gutter} = "
         indent = " " * len(f"{head}{kind}: ")
         printer.paragraph((head, GUTTER_STYLE), (f"{kind}: ", "bold"), text=text, indent=indent)
     if diagnostic.fix is not None:
-        for segments in minidiff(file.text, diagnostic.fix.edits, gutter):
+        for segments in minidiff(file.text, diagnostic.fix.edits, gutter, room):
             printer.line(*segments)
 
 

@@ -16,25 +16,28 @@ if TYPE_CHECKING:
     from nanolint.report.printer import Segment
 
 
-def minidiff(text: str, edits: Iterable[Edit], gutter: int) -> Iterator[list[Segment]]:
+def minidiff(text: str, edits: Iterable[Edit], gutter: int, room: int) -> Iterator[list[Segment]]:
     """The styled lines of the difference, each with its number, without context."""
     before, after = _lines(text), _lines(apply_edits(text, edits))
-    for tag, old, old_end, new, new_end in difflib.SequenceMatcher(
-        None, before, after
-    ).get_opcodes():
-        if tag != "equal":
-            yield from _numbered(before, old, old_end, gutter, "-", "red")
-            yield from _numbered(after, new, new_end, gutter, "+", "green")
+    changes = difflib.SequenceMatcher(None, before, after).get_opcodes()
+    for tag, old, old_end, new, new_end in changes:
+        if tag == "equal":
+            continue
+        focus = _first_difference("".join(before[old:old_end]), "".join(after[new:new_end]))
+        for sign, style, lines, start, end in (
+            ("-", "red", before, old, old_end),
+            ("+", "green", after, new, new_end),
+        ):
+            for row in range(start, end):
+                source = f"{sign} {clipped(lines[row], focus, room)}".rstrip()
+                yield [(f" {row + 1:>{gutter}} ", GUTTER_STYLE), (source, style)]
+
+
+def _first_difference(a: str, b: str) -> int:
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((index for index, (x, y) in pairs if x != y), min(len(a), len(b)))
 
 
 def _lines(text: str) -> list[str]:
     lines = LineIndex(text)
     return [lines.line(row) for row in range(1, lines.last_row + 1)]
-
-
-def _numbered(
-    lines: list[str], start: int, end: int, gutter: int, sign: str, style: str
-) -> Iterator[list[Segment]]:
-    for row in range(start, end):
-        source = f"{sign} {clipped(lines[row])}".rstrip()
-        yield [(f" {row + 1:>{gutter}} ", GUTTER_STYLE), (source, style)]

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.command import nanolint
 
 CLEAN = b"batch_size = 2\nblock_size = 64\n"
-FINDING = b"n_head = 5\nn_embd = 384\nbatch_size = 2\n"
+FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ FINDING = b"n_head = 5\nn_embd = 384\nbatch_size = 2\n"
         (["rule", "NL9999"], "unknown rule 'NL9999'"),
         (["rule", "NL101", "--all"], "--all prints every page; leave out the rule"),
         (["gpus", "rtx9999"], "unknown GPU 'rtx9999'"),
-        (["explain"], "the following arguments are required: FILE"),
+        (["explain"], "explain takes one FILE, found 0 (see `nanolint explain --help`)"),
     ],
 )
 def test_wrong_usage_is_one_line(arguments: list[str], line: str) -> None:
@@ -113,6 +113,19 @@ class TestUnreadable:
         assert "\x1b" not in nanolint(os.fsdecode(b"caf\xe9\x1b.py")).err
 
 
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("--batchsize=2", "train.py has no key batchsize"),
+        ("--batch_size=two", "batch_size must be int, as in train.py, not str"),
+    ],
+)
+def test_an_override_that_train_py_would_refuse(override: str, told: str) -> None:
+    Path("a.py").write_bytes(CLEAN)
+    outcome = nanolint("--gpu=80GB", "--", "a.py", override)
+    assert (outcome.status, outcome.error) == (2, f"nanolint: a.py: {told}")
+
+
 def test_a_folder_called_like_a_file_is_searched() -> None:
     Path("x.py").mkdir()
     Path("x.py/a.py").write_bytes(FINDING)
@@ -141,7 +154,9 @@ def test_one_files_internal_error_does_not_stop_the_others(monkeypatch: pytest.M
     Path("good.py").write_bytes(FINDING)
     outcome = nanolint("bad.py", "good.py", "--output-format=concise", "--gpu=80GB")
     assert outcome.status == 2
-    assert outcome.error == "nanolint: bad.py: internal error: ZeroDivisionError: on purpose"
+    told, hint = outcome.err.splitlines()
+    assert told == "nanolint: bad.py: internal error: ZeroDivisionError: on purpose"
+    assert "please report it" in hint
     assert "good.py:1:1: NL303" in outcome.out
 
 

@@ -1,0 +1,123 @@
+"""``nanolint explain --format json``: a shape that does not change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import nanolint
+
+CONFIG = """\
+batch_size = 16
+block_size = 512
+n_layer = 6
+n_head = 6
+n_embd = 384
+dtype = 'float16'
+gradient_accumulation_steps = 4
+"""
+
+SHAPE: dict[str, Any] = {
+    "file": None,
+    "gpu": ["name", "total_bytes", "usable_bytes", "sm_count", "compute_capability"],
+    "run": [
+        *["batch_size", "gradient_accumulation_steps", "world_size", "block_size", "n_layer"],
+        *["n_head", "n_embd", "vocab_size", "dropout", "bias", "dtype", "compile", "init_from"],
+        *["device", "attention", "effective_batch_size", "tokens_per_iter", "parameters"],
+        "parameters_reported",
+    ],
+    "peak": [
+        *["allocated_bytes", "reserved_bytes", "context_bytes", "process_bytes", "phase", "at"],
+    ],
+    "phases": None,
+    "components": [
+        *["parameters", "gradients", "optimizer", "weight_copies", "activations"],
+        *["logits_and_loss", "inputs", "workspace"],
+    ],
+    "largest_allocation": ["name", "bytes"],
+    "fits": None,
+    "oom": None,
+    "unresolved": None,
+}
+
+
+def explain(*arguments: str, config: str = CONFIG) -> dict[str, Any]:
+    Path("a.py").write_text(config, encoding="utf-8")
+    outcome = nanolint("explain", "a.py", "--format=json", *arguments)
+    assert (outcome.status, outcome.err) == (0, "")
+    told: dict[str, Any] = json.loads(outcome.out)
+    assert list(told) == list(SHAPE)
+    return told
+
+
+def test_the_shape() -> None:
+    told = explain("--gpu=rtx-4070")
+    for key, keys in SHAPE.items():
+        if keys is not None:
+            assert list(told[key]) == keys
+    assert told["phases"][0].keys() == {"name", "allocated_bytes"}
+    assert [phase["name"] for phase in told["phases"]] == [
+        *["eval", "forward", "backward", "optimizer", "eval_late"]
+    ]
+
+
+def test_the_numbers_agree_with_each_other() -> None:
+    told = explain("--gpu=rtx-4070")
+    peak = told["peak"]
+    assert sum(told["components"].values()) == peak["allocated_bytes"]
+    assert peak["process_bytes"] == peak["reserved_bytes"] + peak["context_bytes"]
+    assert max(phase["allocated_bytes"] for phase in told["phases"]) == peak["allocated_bytes"]
+    assert (told["fits"], told["oom"]) == (True, None)
+    assert told["run"]["tokens_per_iter"] == 16 * 4 * 512
+    assert told["gpu"]["compute_capability"] == [8, 9]
+
+
+def test_a_run_that_does_not_fit() -> None:
+    told = explain("--gpu=rtx-4070", "--set", "batch_size=256")
+    assert told["fits"] is False
+    assert list(told["oom"]) == [
+        *["phase", "at", "requested_bytes", "allocated_bytes", "free_bytes", "message"]
+    ]
+
+
+def test_without_a_gpu() -> None:
+    told = explain()
+    assert (told["gpu"], told["fits"], told["oom"]) == (None, None, None)
+    assert told["peak"]["process_bytes"] is None
+    assert told["peak"]["allocated_bytes"] > 0
+
+
+def test_a_key_that_only_a_run_could_tell() -> None:
+    told = explain("--gpu=rtx-4070", config=f"{CONFIG}batch_size = pick()\n")
+    assert (told["run"], told["peak"], told["components"]) == (None, None, None)
+    assert [unresolved["key"] for unresolved in told["unresolved"]] == ["batch_size"]
+
+
+def test_a_launch_line() -> None:
+    Path("a.py").write_text(CONFIG, encoding="utf-8")
+    outcome = nanolint("explain", "--gpu=12GB", "--format=json", "--", "a.py", "--batch_size=2")
+    assert json.loads(outcome.out)["run"]["batch_size"] == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"a = = 1", "a.py: "), (b"\0", "a.py: it contains NUL bytes"), (None, "a.py: no such file")],
+)
+def test_what_cannot_be_read(content: bytes | None, told: str) -> None:
+    if content is not None:
+        Path("a.py").write_bytes(content)
+    outcome = nanolint("explain", "a.py", "--format=json")
+    assert outcome.status == 2
+    assert outcome.error.startswith(f"nanolint: {told}")
+
+
+def test_two_gpus_are_one_too_many() -> None:
+    Path("a.py").write_text(CONFIG, encoding="utf-8")
+    outcome = nanolint("explain", "a.py", "--gpu=12GB", "--gpu=rtx-4070", "--format=json")
+    assert outcome.status == 2
+    assert outcome.error == (
+        "nanolint: explain takes one GPU, found 12 GB card, RTX 4070; choose one with --gpu"
+    )
