@@ -77,6 +77,22 @@ HAND_PICKED = [
     _picked(
         batch_size=68, n_layer=2, n_head=2, n_embd=64, vocab_size=65, bias=True
     ),  # > 65,536 tokens
+    # Where transposing or flattening the heads copies nothing.
+    *(
+        _picked(
+            batch_size=batch,
+            block_size=block,
+            n_layer=1,
+            n_head=heads,
+            n_embd=40,
+            dropout=0.1,
+            vocab_size=65,
+            attention=attention,
+            dtype=dtype,
+        )
+        for batch, block, heads in ((1, 33, 2), (3, 33, 1), (3, 1, 2), (1, 1, 1), (1, 33, 1))
+        for attention, dtype in (("math", "bfloat16"), ("flash", "float16"))
+    ),
     _picked(batch_size=1, block_size=4000, n_layer=1, n_head=2, n_embd=64, vocab_size=300),
 ]
 

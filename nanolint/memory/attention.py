@@ -55,9 +55,21 @@ class _Sizes:
         self._hidden = shapes.itemsize * shapes.tokens * shapes.n_embd
         self._rows = shapes.tokens * shapes.n_head  # B*T*H
         self._dtype = shapes.dtype
+        # Transposing heads and tokens leaves a tensor contiguous when either is 1, and (B, H) views
+        # as one dimension when either is 1: then reshape() and contiguous() copy nothing.
+        self._transposes = shapes.n_head > 1 and shapes.block_size > 1
+        self._flattens = shapes.n_head > 1 and shapes.batch_size > 1
 
     def _take(self, nbytes: int, name: str) -> Handle:
         return self._alloc(nbytes, name, ACTIVATIONS)
+
+    def _contiguous(self, gradient: Handle) -> Handle:
+        """(B, H, T, D) to (B, T, C)."""
+        if not self._transposes:
+            return gradient
+        copy = self._take(self._hidden, "gradient of q, k or v (B, T, C)")
+        self._free(gradient)
+        return copy
 
     def _concatenate(self, *gradients: Handle) -> Handle:
         together = self._take(3 * self._hidden, f"gradient of q, k, v (B, T, 3C) {self._dtype}")
@@ -104,7 +116,8 @@ class Flash(_Sizes):
             sliced = take(size, "gradient of the padded attention output")
             free(gradient)
             gradient = sliced
-            copies = tuple(take(size, "contiguous copy for attention backward") for _ in range(2))
+            if self._transposes:
+                copies = tuple(take(size, "contiguous copy for flash backward") for _ in range(2))
         dq, dk, dv = [take(size, "gradient of q, k or v") for _ in range(3)]
         delta = take(self._delta, "flash backward row sums (B, H, T) float32")
         accumulator = take(self._accumulator, "flash backward dq accumulator (B, T, H, D) float32")
@@ -115,11 +128,7 @@ class Flash(_Sizes):
                 gradients.append(take(self._hidden, "gradient of q, k or v"))
                 free(padded)
             dv, dk, dq = gradients
-            copied = []
-            for strided in (dv, dq, dk):
-                copied.append(take(self._hidden, "gradient of q, k or v"))
-                free(strided)
-            dv, dq, dk = copied
+            dv, dq, dk = (self._contiguous(strided) for strided in (dv, dq, dk))
         return self._concatenate(dq, dk, dv)
 
 
@@ -177,10 +186,10 @@ class Manual(_Sizes):
     def forward(self, qkv: Handle, train: bool) -> Attended:
         take, free, score = self._take, self._free, self._score
         dropout = train and self._dropout
-        q, k = take(self._hidden, "contiguous q"), take(self._hidden, "contiguous k")
+        qkv_copies = self._flat("q", "k")
         scores = score(self._scores, "scores")
         if not train:
-            free(k, q)
+            free(*reversed(qkv_copies))
         scaled = score(self._scores, "scaled scores")
         free(scores)
         mask = take(self._causal, "causal mask (T, T) bool")
@@ -200,36 +209,48 @@ class Manual(_Sizes):
             chances = score(self._count, "dropout mask")
             dropped = score(4 * self._count, "dropped weights float32")
         narrow = score(self._scores, f"weights {self._dtype}") if self._half else None
-        v = take(self._hidden, "contiguous v")
+        v = self._flat("v")
         product = take(self._hidden, "attention output by heads (B, H, T, D)")
         if not train:
-            free(v)
+            free(*v)
             if narrow is not None:
                 free(narrow)
-        out = take(self._hidden, f"attention output (B, T, C) {self._dtype}")
-        free(product)
+        out = product
+        if self._transposes:
+            out = take(self._hidden, f"attention output (B, T, C) {self._dtype}")
+            free(product)
         if not train:
             return Attended(out, (), (qkv, weights))
-        frame = (qkv, dropped) if dropped is not None and self._half else (qkv,)
+        frame = (dropped,) if dropped is not None and self._half else ()
+        # Where q, k, v are views of qkv, that is what autograd saves.
+        if self._flattens:
+            frame = (qkv, *frame)
+            saved_qkv = (*qkv_copies, *v)
+        else:
+            saved_qkv = (qkv,)
         factor = narrow if narrow is not None else dropped if dropped is not None else weights
         chance = () if chances is None else (chances,)
-        return Attended(out, (q, k, mask, weights, factor, v, *chance), frame)
+        return Attended(out, (mask, weights, factor, *chance, *saved_qkv), frame)
 
     def backward(self, gradient: Handle, attended: Attended) -> Handle:
         take, free, score = self._take, self._free, self._score
-        q, k, mask, weights, factor, v, *chances = attended.saved
-        by_heads = take(self._hidden, "gradient of the output by heads (B, H, T, D)")
-        free(gradient)
+        mask, weights, factor, *rest = attended.saved
+        chances = rest.pop(0) if self._dropout else None
+        q_and_k, v = (rest[:2], rest[2:]) if self._flattens else (rest, [])
+        if self._flattens and self._transposes:
+            by_heads = take(self._hidden, "gradient of the output by heads (B, H, T, D)")
+            free(gradient)
+            gradient = by_heads
         dv = take(self._hidden, "gradient of v")
-        gradient = score(self._scores, "gradient of the weights")
-        free(by_heads, v)
+        gradient, of_output = score(self._scores, "gradient of the weights"), gradient
+        free(of_output, *v)
         if factor != weights:
             free(factor)
         if self._half:
             gradient = self._replaced(gradient, 4 * self._count, "gradient of the weights float32")
-        if chances:
+        if chances is not None:
             gradient = self._replaced(gradient, 4 * self._count, "gradient of dropout float32")
-            free(*chances)
+            free(chances)
         nbytes = (2 if self._dtype == "float16" else 4) * self._count
         gradient = self._replaced(gradient, nbytes, "gradient of softmax")
         free(weights)
@@ -239,12 +260,15 @@ class Manual(_Sizes):
         free(mask)
         gradient = self._replaced(gradient, self._scores, "gradient of the scores")
         dk, dq = take(self._hidden, "gradient of k"), take(self._hidden, "gradient of q")
-        free(gradient, k, q)
-        whole_v = take(self._hidden, "contiguous gradient of v")
-        free(dv)
-        whole_q = take(self._hidden, "contiguous gradient of q")
-        free(dq)
-        return self._concatenate(whole_q, dk, whole_v)
+        free(gradient, *q_and_k)
+        dv, dq = self._contiguous(dv), self._contiguous(dq)
+        return self._concatenate(dq, dk, dv)
+
+    def _flat(self, *names: str) -> tuple[Handle, ...]:
+        """matmul's (B*H, T, D) copies; a single sequence or head needs none."""
+        if not self._flattens:
+            return ()
+        return tuple(self._take(self._hidden, f"contiguous {name}") for name in names)
 
     def _replaced(self, gradient: Handle, nbytes: int, name: str) -> Handle:
         new = self._score(nbytes, name)

@@ -101,7 +101,7 @@ def _replay(
     playback = play(tape, limit_bytes=limit_bytes, expandable=expandable, trace=trace)
     refusal = playback.refusal
     end = len(tape.events) if refusal is None else refusal.event
-    summits = _summits(tape, end)
+    summits = summits(tape, end)
     peak, summit, phase = max(((*value, key) for key, value in summits.items()), key=lambda x: x[0])
     handle = tape.events[summit]
     largest = max(range(len(tape.sizes)), key=tape.sizes.__getitem__)
@@ -145,10 +145,10 @@ def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
 
 def allocated_peak(tape: Tape) -> int:
     """The most bytes that are allocated at once: no allocator can reserve less."""
-    return max(bytes_ for bytes_, _ in _summits(tape, len(tape.events)).values())
+    return max(bytes_ for bytes_, _ in summits(tape, len(tape.events)).values())
 
 
-def _summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
+def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
     """Per phase the allocated peak in bytes and the number of the event that reached it."""
     summits: dict[Phase, tuple[int, int]] = {}
     sizes, events, live = tape.sizes, tape.events, 0

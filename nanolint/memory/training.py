@@ -1,7 +1,7 @@
 """train.py from the model's ``.to(device)`` to a later estimate_loss, driving either program.
 
-Only repeats that can matter are played: two micro-steps of each of the first two optimizer steps
-(from the second on Adam's state is there, and with accumulation the gradients are), and two
+Only repeats that can matter are played: some micro-steps of each of the first two optimizer steps
+(from the second on Adam's state is there, and with accumulation the gradients are), and some
 batches per split of each estimate_loss. Parameters, gradients and Adam's moments are float32.
 """
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from nanolint.memory.stream import Handle, Recorder
     from nanolint.run.model import Run
 
+# How often a repeat is played. Allocated bytes are periodic from the second micro-step of the
+# second optimizer step on. Reserved bytes settle more slowly, and batches and logits alternate
+# between two places, so that an even accumulation is played as an even one, an odd as an odd one.
 BATCHES = 2  # of each split of estimate_loss
-MICRO_STEPS = 2
+MICRO_STEPS = 4
 STEPS = 2
 
 OPTIMIZER = Component.OPTIMIZER
@@ -63,9 +66,11 @@ class _Training:
         self._estimate_loss()
         if run.eval_only:
             return
-        steps = min(STEPS, run.max_iters + 1)
-        for _ in range(steps):
-            for _ in range(min(MICRO_STEPS, max(1, run.micro_steps))):
+        micro_steps = max(1, run.micro_steps)
+        if micro_steps > MICRO_STEPS:
+            micro_steps = MICRO_STEPS - micro_steps % 2
+        for _ in range(min(STEPS, max(1, run.max_iters + 1))):
+            for _ in range(micro_steps):
                 self._micro_step()
             rec.phase(Phase.OPTIMIZER)
             self._step()
