@@ -101,13 +101,14 @@ def _replay(
     playback = play(tape, limit_bytes=limit_bytes, expandable=expandable, trace=trace)
     refusal = playback.refusal
     end = len(tape.events) if refusal is None else refusal.event
-    summits = summits(tape, end)
-    peak, summit, phase = max(((*value, key) for key, value in summits.items()), key=lambda x: x[0])
+    tops = summits(tape, end)
+    phase = max(tops, key=lambda phase: tops[phase][0])
+    peak, summit = tops[phase]
     handle = tape.events[summit]
     largest = max(range(len(tape.sizes)), key=tape.sizes.__getitem__)
     return Replay(
         peak=Peak(peak, playback.peak_reserved_bytes, phase, tape.names[handle]),
-        phases=tuple((phase, summits[phase][0]) for phase in Phase if phase in summits),
+        phases=tuple((key, tops[key][0]) for key in Phase if key in tops),
         components=_live(tape, summit),
         largest=Allocation(tape.names[largest], tape.sizes[largest]),
         oom=None if refusal is None else _out_of_memory(run, tape, refusal, limit_bytes or 0, gpu),
@@ -150,11 +151,11 @@ def allocated_peak(tape: Tape) -> int:
 
 def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
     """Per phase the allocated peak in bytes and the number of the event that reached it."""
-    summits: dict[Phase, tuple[int, int]] = {}
+    tops: dict[Phase, tuple[int, int]] = {}
     sizes, events, live = tape.sizes, tape.events, 0
     bounds = [*(start for start, _ in tape.phases[1:]), len(events)]
     for (start, phase), stop in zip(tape.phases, bounds, strict=True):
-        peak, summit = summits.get(phase, (0, 0))
+        peak, summit = tops.get(phase, (0, 0))
         for number, event in enumerate(islice(events, start, min(stop, end)), start):
             if event >= 0:
                 live += sizes[event]
@@ -163,8 +164,8 @@ def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
             else:
                 live -= sizes[~event]
         if peak:
-            summits[phase] = peak, summit
-    return summits or {Phase.EVAL: (0, 0)}
+            tops[phase] = peak, summit
+    return tops or {Phase.EVAL: (0, 0)}
 
 
 def _live(tape: Tape, summit: int) -> tuple[tuple[Component, int], ...]:
