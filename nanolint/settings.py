@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping  # noqa: TC003 (pydantic reads the annotations)
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from nanolint.errors import UserError
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict
@@ -34,7 +35,7 @@ WORDING = (
 )
 
 
-class SettingsError(ValueError):
+class SettingsError(UserError):
     """A settings file that cannot be used. Its text is one line that names the file and the key."""
 
 
@@ -197,6 +198,8 @@ def _told(error: ErrorDetails) -> str:
     """A validation error in one line, led by the key."""
     path = [str(part) for part in error["loc"]]
     if error["type"] == "unexpected_keyword_argument":
+        import difflib
+
         near = difflib.get_close_matches(path[0].lower(), KEYS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(KEYS)}"
         return f"unknown key {path[0]!r}; {hint}"

@@ -187,14 +187,14 @@ class TestWriting:
             replace(Path("gone.py"), b"new", expected=b"old")
         assert left() == []
 
-    @pytest.mark.parametrize("failing", ["fsync", "mkstemp"])
+    @pytest.mark.parametrize("failing", ["os.fsync", "tempfile.mkstemp"])
     def test_a_full_disk_leaves_everything_as_it_was(
         self, failing: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def fail(*_: object, **__: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(writing.os if failing == "fsync" else writing.tempfile, failing, fail)
+        monkeypatch.setattr(failing, fail)
         Path("a.py").write_bytes(b"old")
         with pytest.raises(Unwritable, match="no space left"):
             replace(Path("a.py"), b"new", expected=b"old")

@@ -20,7 +20,7 @@ LAYERS = [
     {"memory"},
     {"run"},
     {"source", "gpus"},
-    {"settings", "diagnostics", "units"},
+    {"settings", "diagnostics", "errors", "units"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint import __version__
-from nanolint.cli.configuration import (
-    Configuration,
-    add_rule_options,
-    add_settings_options,
-    add_target_options,
-)
 from nanolint.cli.launch import read_launch, split_launch
+from nanolint.cli.options import add_rule_options, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
 
 if TYPE_CHECKING:
@@ -51,6 +45,7 @@ def run(arguments: list[str], streams: Streams) -> int:
         raise UsageError("--stdin-filename goes with - (standard input)")
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli import session
+    from nanolint.cli.configuration import Configuration
 
     configuration = Configuration(options, overrides)
     if paths == [STDIN]:
@@ -70,9 +65,7 @@ def _parser() -> Parser:
     _add_output_options(parser)
     add_settings_options(parser)
     files = parser.add_argument_group("files")
-    files.add_argument(
-        "--stdin-filename", type=Path, metavar="PATH", help="the name of what - stands for"
-    )
+    files.add_argument("--stdin-filename", metavar="PATH", help="the name of what - stands for")
     files.add_argument(
         "--force-exclude", action="store_true", help="leave out excluded files even when named"
     )
@@ -96,7 +89,7 @@ def _add_fix_options(parser: Parser) -> None:
 def _add_output_options(parser: Parser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--output-format", choices=("full", "concise", "json"))
-    group.add_argument("--output-file", type=Path, metavar="PATH", help="write the report there")
+    group.add_argument("--output-file", metavar="PATH", help="write the report there")
     group.add_argument("--statistics", action="store_true", help="count findings by rule")
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
     group.add_argument("-q", "--quiet", action="store_true", help="print findings only")

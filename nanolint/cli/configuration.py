@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nanolint import settings
-from nanolint.cli.parser import UsageError, comma_separated, positive, version
+from nanolint.cli.options import add_settings_options, add_target_options
+from nanolint.cli.parser import UsageError
 from nanolint.files.paths import absolute
 from nanolint.settings import Sourced
 
@@ -16,60 +17,10 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from nanolint.cli.parser import Parser
     from nanolint.plan import Plan
     from nanolint.source.values import Value
 
-
-def add_target_options(parser: Parser) -> None:
-    """The options that describe the run and the machine: for check and explain alike."""
-    group = parser.add_argument_group("the run and its machine")
-    group.add_argument(
-        "--gpu",
-        action="append",
-        metavar="NAME|SIZE|auto",
-        help="target GPU: rtx-4070, 8xA100-40GB, 12GB, 11.69GiB; repeatable, each is judged",
-    )
-    group.add_argument("--in-use", metavar="SIZE", help="memory that other programs hold: 2GiB")
-    group.add_argument("--world-size", type=positive, metavar="N", help="number of processes")
-    group.add_argument("--train-script", metavar="PATH", help="the train.py that runs the config")
-    group.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a key, as nanoGPT's --key=value does; repeatable",
-    )
-    group.add_argument("--torch-version", type=version, metavar="X.Y")
-    group.add_argument("--platform", choices=("linux", "windows", "wsl", "macos"))
-    group.add_argument("--allocator", choices=("default", "expandable"))
-
-
-def add_settings_options(parser: Parser) -> None:
-    """Which settings file counts."""
-    group = parser.add_argument_group("settings")
-    group.add_argument("--config", type=Path, metavar="PATH", help="use this settings file")
-    group.add_argument("--isolated", action="store_true", help="use no settings file")
-
-
-def add_rule_options(parser: Parser) -> None:
-    """Which rules run. Selectors are codes, prefixes of codes, names, or ALL."""
-    group = parser.add_argument_group("rules: codes, prefixes of codes, names, or ALL")
-    for option, text in (
-        ("--select", "run these rules only"),
-        ("--ignore", "leave these rules out"),
-        ("--extend-select", "run these rules too"),
-    ):
-        group.add_argument(
-            option, action="append", type=comma_separated, metavar="RULES", help=text
-        )
-    group.add_argument(
-        "--per-file-ignores",
-        action="append",
-        type=comma_separated,
-        metavar="PATTERN:RULE",
-        help="leave a rule out for files that match a pattern",
-    )
+__all__ = ["Configuration", "add_settings_options", "add_target_options"]
 
 
 class Configuration:
@@ -86,7 +37,7 @@ class Configuration:
         if self.options.isolated:
             found = Sourced()
         elif self.options.config is not None:
-            found = settings.load(self.options.config)
+            found = settings.load(Path(self.options.config))
         else:
             found = settings.discover(absolute(folder))
         return self._overridden(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -64,6 +63,8 @@ def judge(
 
 def internal_error(name: str, error: Exception) -> FileResult:
     """What is left to say of a file on which nanolint itself failed."""
+    import traceback
+
     trace = "".join(traceback.format_exception(error))
     return FileResult(name, error=bugs.told(error), trace=trace)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from nanolint.cli.streams import Streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
 
 CLEAN, FINDINGS, FAILURE = 0, 1, 2
 INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 and the signal's number, as shells count
@@ -52,15 +53,15 @@ def _run(argv: list[str], streams: Streams) -> int:
 
         streams.stdout.write(f"nanolint {__version__}\n")
         return CLEAN
-    from nanolint.cli.parser import Exit, UsageError
-    from nanolint.settings import SettingsError
+    from nanolint.cli.parser import Exit
+    from nanolint.errors import UserError
 
     command = argv.pop(0) if argv and argv[0] in COMMANDS else DEFAULT_COMMAND
     try:
         status: int = import_module(COMMANDS[command]).run(argv, streams)
     except Exit:
         return CLEAN
-    except (UsageError, SettingsError) as error:
+    except UserError as error:
         streams.warn(f"nanolint: {error}")
         return FAILURE
     return status

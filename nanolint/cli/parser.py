@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 from typing import TYPE_CHECKING, NoReturn
+
+from nanolint.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
 
 
-class UsageError(Exception):
+class UsageError(UserError):
     """A command line that cannot be followed; one line."""
 
 
@@ -48,6 +49,8 @@ class Parser(argparse.ArgumentParser):
         except SystemExit as error:
             raise Exit from error
         if unknown:
+            import difflib
+
             known = [option for action in self._actions for option in action.option_strings]
             near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""

@@ -50,16 +50,20 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
 
 @contextlib.contextmanager
 def _output(options: Namespace, streams: Streams) -> Iterator[TextIO]:
-    path: Path | None = options.output_file
+    path = options.output_file
     if path is None:
         yield streams.stdout
         return
-    try:
-        file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
-    except OSError as error:
-        raise UsageError(f"--output-file: {path}: {reason(error)}") from error
-    with file:
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(_opened(Path(path)))
+        except OSError as error:
+            raise UsageError(f"--output-file: {path}: {reason(error)}") from error
         yield file
+
+
+def _opened(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _tell(results: Results, streams: Streams, options: Namespace) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,8 +44,8 @@ def check_files(paths: Sequence[str], configuration: Configuration, streams: Str
 def check_stdin(configuration: Configuration, streams: Streams) -> int:
     """Judge standard input. With ``--fix`` the text goes to stdout, the report to stderr."""
     options = configuration.options
-    path: Path | None = options.stdin_filename
-    name = str(path) if path else STDIN_NAME
+    path = Path(options.stdin_filename) if options.stdin_filename else None
+    name = options.stdin_filename or STDIN_NAME
     folder = path.parent if path else Path()
     raw = fixed = b""
     try:
@@ -61,7 +60,7 @@ def check_stdin(configuration: Configuration, streams: Streams) -> int:
         result = FileResult(name, error=str(error))
     if options.fix and not options.diff:
         _write_stdout(fixed, streams)
-        streams = dataclasses.replace(streams, stdout=streams.stderr)
+        streams = streams._replace(stdout=streams.stderr)
     return report(Results([result], options.unsafe_fixes), configuration, streams)
 
 

@@ -8,12 +8,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nanolint.cli.configuration import (
-    Configuration,
-    add_rule_options,
-    add_settings_options,
-    add_target_options,
-)
+from nanolint.cli.configuration import Configuration
+from nanolint.cli.options import add_rule_options, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser
 from nanolint.cli.streams import printer
 from nanolint.settings import DEFAULT, Sourced

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from nanolint.report.printer import Printer
 
 
-@dataclass(frozen=True, slots=True)
-class Streams:
+class Streams(NamedTuple):
     """The three standard streams."""
 
     stdin: TextIO
@@ -28,7 +27,11 @@ def printer(stream: TextIO, color: str = "auto") -> Printer:
     """A printer on ``stream``; ``color`` is ``always``, ``never`` or ``auto``."""
     from nanolint.report.printer import Printer
 
-    width = shutil.get_terminal_size().columns if stream.isatty() else None
+    width = None
+    if stream.isatty():
+        import shutil
+
+        width = shutil.get_terminal_size().columns
     return Printer(stream, color=_colored(stream, color), width=width)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 from nanolint.files.reading import Unreadable, read, reason
@@ -43,6 +42,8 @@ def replace(path: Path, new: bytes, *, expected: bytes) -> None:
 
 def _written_beside(real: Path, content: bytes) -> Path:
     """A synced temporary file with ``content`` and the mode and owner of ``real``."""
+    import tempfile
+
     before = real.stat()
     descriptor, name = tempfile.mkstemp(prefix=f".{real.name}.", suffix=".tmp", dir=real.parent)
     try:
