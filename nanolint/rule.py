@@ -18,19 +18,24 @@ from typing import TYPE_CHECKING
 from nanolint.context import Case, Context
 from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
 from nanolint.gpus.gpu import Gpu, Target
+from nanolint.source.assignments import Assignment, Comment
+from nanolint.source.values import Known
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 __all__ = [
+    "Assignment",
     "Case",
+    "Comment",
     "Context",
     "Edit",
     "Finding",
     "Fix",
     "FixAvailability",
     "Gpu",
+    "Known",
     "Need",
     "Related",
     "Rule",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ NEIGHBOURS = {
     "dtype": ("device", "compile"),
     "gradient_accumulation_steps": ("batch_size", "block_size"),
 }
+
+
+QUOTES = "'\""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +57,12 @@ def said(context: Context, key: str, value: object) -> str:
     return f"{key} = {value!r}{inherited}"
 
 
-def quoted(context: Context, text: str) -> str:
-    """``text`` as a string literal, in the quotes that the file prefers."""
+def quoted(context: Context, key: str, text: str) -> str:
+    """``text`` as a string literal, in the quotes of the value that it replaces, or of the file."""
+    assignment = context.assignment(key)
+    own = re.search("['\"]", assignment.expression) if assignment else None
     firsts = [assignment.expression[:1] for assignment in context.module.assignments]
-    quote = '"' if firsts.count('"') > firsts.count("'") else "'"
+    quote = own[0] if own else '"' if firsts.count('"') > firsts.count("'") else "'"
     return f"{quote}{text}{quote}"
 
 
@@ -85,9 +91,6 @@ def set_value(
     anchor = next(filter(None, anchors), context.module.assignments[-1])
     edit = insert_assignment(context.text, anchor, key, literal)
     return Remedy(Fix(title, safety, (edit,)), notes)
-
-
-QUOTES = "'\""
 
 
 def blocker(context: Context, key: str) -> str | None:

@@ -10,7 +10,7 @@ from nanolint_rules._values import in_settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanolint.source.assignments import Assignment
+    from nanolint.rule import Assignment
 
 
 @rule("NL305", "duplicate-assignment", Severity.WARNING, needs=[Need.CONFIG])

@@ -27,7 +27,9 @@ def bfloat16_on_old_gpu(context: Context) -> Iterator[Finding]:
         version = capability(case)
         if version is None or version >= BFLOAT16 or known(case, "dtype") != "bfloat16":
             continue
-        remedy = set_value(context, "dtype", quoted(context, "float16"), safety=Safety.UNSAFE)
+        remedy = set_value(
+            context, "dtype", quoted(context, "dtype", "float16"), safety=Safety.UNSAFE
+        )
         yield Finding(
             message=(
                 f"{said(context, 'dtype', 'bfloat16')} is emulated on {case.gpu_name}, compute "

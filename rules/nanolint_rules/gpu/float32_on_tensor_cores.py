@@ -39,7 +39,7 @@ def float32_on_tensor_cores(context: Context) -> Iterator[Finding]:
     for case in context.cases:
         if known(case, "dtype") != "float32" or not has_tensor_cores(case):
             continue
-        remedy = set_value(context, "dtype", quoted(context, half), safety=Safety.UNSAFE)
+        remedy = set_value(context, "dtype", quoted(context, "dtype", half), safety=Safety.UNSAFE)
         yield Finding(
             message=(
                 f"{said(context, 'dtype', 'float32')} {_cost(case)} {case.gpu_name}; "

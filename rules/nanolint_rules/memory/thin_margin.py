@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.verdict import Outcome
-
 from nanolint.rule import (
     Context,
     Finding,

@@ -1,0 +1,36 @@
+"""NL307: GPT-2 has position embeddings for 1024 tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
+from nanolint.run.keys import PRETRAINED_CONTEXT, PRETRAINED_SIZES
+from nanolint_rules._values import integer, said, set_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule(
+    "NL307",
+    "context-beyond-checkpoint",
+    Severity.ERROR,
+    needs=[Need.CONFIG],
+    fix=FixAvailability.SOMETIMES,
+)
+def context_beyond_checkpoint(context: Context) -> Iterator[Finding]:
+    """block_size is longer than the checkpoint's position embeddings."""
+    block, start = integer(context.value("block_size")), context.value("init_from")
+    if block is None or block <= PRETRAINED_CONTEXT or start not in PRETRAINED_SIZES:
+        return
+    remedy = set_value(context, "block_size", str(PRETRAINED_CONTEXT), safety=Safety.UNSAFE)
+    yield Finding(
+        message=(
+            f"{said(context, 'block_size', block)} is longer than the {PRETRAINED_CONTEXT} "
+            f"positions of {start!r}: the forward pass asserts that it is not"
+        ),
+        span=context.span("block_size", "init_from"),
+        fix=remedy.fix,
+        notes=remedy.notes,
+    )

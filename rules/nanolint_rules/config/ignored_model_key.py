@@ -1,0 +1,47 @@
+"""NL306: the checkpoint decides the shape of the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Assignment, Context, Finding, Known, Need, Severity, Span, rule
+from nanolint.run.keys import PRETRAINED_SIZES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEYS = ("n_layer", "n_head", "n_embd", "bias")
+
+
+@rule("NL306", "ignored-model-key", Severity.WARNING, needs=[Need.CONFIG])
+def ignored_model_key(context: Context) -> Iterator[Finding]:
+    """The shape of the model is set, and the checkpoint that the run starts from overrides it."""
+    start = context.value("init_from")
+    if context.is_train_script or context.from_command_line("init_from"):
+        return
+    if start != "resume" and start not in PRETRAINED_SIZES:
+        return
+    for key in KEYS:
+        assignment = context.assignment(key)
+        if assignment is not None and not _is_harmless(context, assignment):
+            yield _finding(context, assignment, str(start))
+
+
+def _is_harmless(context: Context, assignment: Assignment) -> bool:
+    """Whether the file says what the checkpoint has anyway."""
+    if context.value("init_from") == "resume":
+        return False
+    return assignment.value == Known(context.value(assignment.key))
+
+
+def _finding(context: Context, assignment: Assignment, start: str) -> Finding:
+    has = "decides" if start == "resume" else f"has {context.value(assignment.key)!r}"
+    text = " ".join(assignment.expression.split())
+    return Finding(
+        message=(
+            f"{assignment.key} = {text} has no effect beside init_from = {start!r}: "
+            f"the checkpoint {has}"
+        ),
+        span=Span(assignment.key_span.start, assignment.value_span.end),
+        severity=Severity.INFO if start == "resume" else None,
+    )

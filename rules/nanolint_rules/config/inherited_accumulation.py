@@ -1,0 +1,33 @@
+"""NL312: the effective batch rests on a value that the file does not show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint_rules._values import is_asked_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = "gradient_accumulation_steps"
+
+
+@rule("NL312", "inherited-accumulation", Severity.INFO, needs=[Need.CONFIG, Need.RUN])
+def inherited_accumulation(context: Context) -> Iterator[Finding]:
+    """batch_size is set and gradient_accumulation_steps is not, so that of train.py applies."""
+    run = context.run
+    if run is None or run.eval_only or context.is_train_script:
+        return
+    if context.assignment("batch_size") is None or is_asked_for(context, KEY):
+        return
+    if run.gradient_accumulation_steps == 1:
+        return
+    yield Finding(
+        message=(
+            f"{KEY} is not set, so train.py's {run.gradient_accumulation_steps} applies: with "
+            f"batch_size = {run.batch_size} a step takes {run.effective_batch_size:,} sequences, "
+            f"{run.tokens_per_iter:,} tokens"
+        ),
+        span=context.span("batch_size"),
+    )

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from nanolint.rule import Severity
+from tests.rules.harness import Bench
+
+BENCH = Bench("NL314")
+
+
+@pytest.mark.parametrize(
+    ("setting", "meant"),
+    [
+        ("dtype = 'bf16'", "bfloat16"),
+        ("dtype = 'half'", "float16"),
+        ("dtype = 'bfloat'", "bfloat16"),
+        ("dtype = 'torch.float16'", "float16"),
+        ("init_from = 'gpt-2-xl'", "gpt2-xl"),
+        ("init_from = 'gpt2_medium'", "gpt2-medium"),
+        ("init_from = 'Scratch'", "scratch"),
+        ("device = 'gpu'", "cuda"),
+        ("device = 'CUDA'", "cuda"),
+        ("backend = 'ncll'", "nccl"),
+    ],
+)
+def test_did_you_mean(setting: str, meant: str) -> None:
+    text = f"{setting}\nbatch_size = 4\n"
+    assert BENCH.finding(text).message.endswith(f"; did you mean {meant!r}?")
+    assert BENCH.marked(text) == [setting]
+
+
+def test_no_guess_without_a_likeness() -> None:
+    message = BENCH.finding("dtype = 16\nbatch_size = 4\n").message
+    assert message == "dtype = 16 is not one of 'float32', 'bfloat16', 'float16'"
+
+
+def test_a_backend_matters_only_to_several_processes() -> None:
+    text = "backend = 'ncll'\nbatch_size = 4\n"
+    assert BENCH.finding(text).severity is Severity.WARNING
+    assert Bench("NL314", world_size=8).finding(text).severity is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dtype = 'float16'\nbatch_size = 4\n",
+        "device = 'cuda:7'\nbatch_size = 4\n",
+        "device = 'xpu'\nbatch_size = 4\n",
+        "init_from = 'resume'\nbatch_size = 4\n",
+        "backend = 'NCCL'\nbatch_size = 4\n",
+        "batch_size = 4\n",
+    ],
+)
+def test_not_reported(text: str) -> None:
+    assert BENCH.findings(text) == []

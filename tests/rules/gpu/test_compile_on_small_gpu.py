@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nanolint.rule import Severity
+from tests.project_tree import SETUP, train_script, write_project
+from tests.rules.harness import Bench
+
+BENCH = Bench("NL201", gpu="rtx-4070")
+SMALL = "batch_size = 2\nblock_size = 256\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        (f"{SMALL}compile = True\n", f"{SMALL}compile = False\n"),
+        (f"{SMALL}dtype = 'float16'\r\n", f"{SMALL}dtype = 'float16'\r\ncompile = False\r\n"),
+        (
+            f"{SMALL}compile  =  (\n  True\n)  # ja, übersetzen",
+            f"{SMALL}compile  =  False  # ja, übersetzen",
+        ),
+        (f"compile = 1  # on\n{SMALL}", f"compile = False  # on\n{SMALL}"),
+    ],
+)
+def test_fixed(text: str, fixed: str) -> None:
+    assert BENCH.fixed(text) == text, "the fix is unsafe"
+    assert BENCH.fixed(text, unsafe=True) == fixed
+
+
+def test_the_message_has_both_peaks() -> None:
+    message = BENCH.finding(f"{SMALL}compile = True\n").message
+    assert "46 of the 68 SMs" in message
+    assert "GiB compiled and" in message
+    assert "GiB with compile = False" in message
+
+
+def test_it_is_a_warning_when_train_py_asks_for_tuning(tmp_path: Path) -> None:
+    setup = SETUP.replace("compile(model)", "compile(model, mode='max-autotune')")
+    root = write_project(tmp_path, {"train.py": train_script(setup=setup)})
+    bench = Bench("NL201", gpu="rtx-4070", path=root / "config" / "x.py")
+    assert bench.finding(SMALL).severity is Severity.WARNING
+    assert BENCH.finding(SMALL).severity is Severity.INFO
+
+
+def test_no_fix_where_the_run_would_not_fit_uncompiled() -> None:
+    found = Bench("NL201", gpu="rtx-4070").finding("batch_size = 64\nblock_size = 1024\n")
+    assert found.fix is None
+
+
+@pytest.mark.parametrize(
+    "gpu", ["rtx-3080", "rtx-2080-ti", "v100-16gb", "a100-40gb", "gtx-1080-ti", "mi300x", "24GB"]
+)
+def test_not_reported(gpu: str) -> None:
+    assert Bench("NL201", gpu=gpu).findings(SMALL) == []
+
+
+@pytest.mark.parametrize("setting", ["compile = False", "device = 'cpu'", "device = 'mps'"])
+def test_not_compiled_on_the_card(setting: str) -> None:
+    assert BENCH.findings(f"{SMALL}{setting}\n") == []
+
+
+def test_the_command_line_gets_the_corrected_flag() -> None:
+    bench = Bench("NL201", gpu="rtx-4070", overrides={"compile": True})
+    found = bench.finding(f"{SMALL}compile = False\n")
+    assert (found.fix, found.notes) == (None, ("pass --compile=False instead",))
