@@ -38,6 +38,7 @@ _TOKEN = re.compile(
     | (?P<colon>:)
     | (?P<semicolon>;)
     | (?P<operator>[-+*/%@&|^~<>.])
+    | (?P<other>[=!]|(?<!\w)(?:in|is)\b)
     | (?P<continued>\\(?:\r\n|\r|\n))
     | (?<!\w)(?P<lambda>lambda)\b
     | (?<!\w)(?P<for>for)\b
@@ -114,6 +115,7 @@ class _Scan:
                     yield LogicalLine(start, token.start())
                 start = position
                 self._begin_line(start)
+                self._spend()
             else:
                 position = self._token(token)
         if _has_code(text, start):

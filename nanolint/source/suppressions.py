@@ -1,0 +1,121 @@
+"""``# nanolint: ignore`` comments: which findings they silence, and on which lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Span
+from nanolint.source.scan import TooComplex, logical_lines
+from nanolint.source.text import LineIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nanolint.source.assignments import Comment
+
+_DIRECTIVE = re.compile(r"#\s*nanolint\s*:\s*(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_IGNORE = re.compile(r"(?P<kind>ignore-file|ignore)(?![\w-])[ \t]*(?P<list>\[[^\]]*(?P<end>\])?)?")
+_CODE = re.compile(r"[^\s,\[\]]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressedCode:
+    """A code or name between the brackets of a suppression."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """A comment that silences findings on the rows from ``first_row`` to ``last_row``.
+
+    Without ``codes`` it silences all rules. One that is ``malformed``, for the reason given,
+    silences nothing: its ``last_row`` is 0.
+    """
+
+    span: Span
+    kind: str  # "line" | "file"
+    first_row: int
+    last_row: int
+    codes: tuple[SuppressedCode, ...] = ()
+    malformed: str | None = None
+
+    def covers(self, row: int) -> bool:
+        """Whether findings on ``row`` are silenced."""
+        return self.first_row <= row <= self.last_row
+
+
+def find(comments: Iterable[Comment], text: str) -> tuple[Suppression, ...]:
+    """The suppressions among the comments of ``text``, in order.
+
+    A comment behind code covers the whole statement; one alone on its line covers the next
+    statement, and itself; ``ignore-file`` counts above the first statement.
+    """
+    directives = [
+        (comment, match) for comment in comments if (match := _DIRECTIVE.match(comment.text))
+    ]
+    if not directives:
+        return ()
+    lines = LineIndex(text)
+    statements = _statement_rows(text, lines)
+    return tuple(_suppression(*directive, lines, statements) for directive in directives)
+
+
+def _suppression(
+    comment: Comment,
+    directive: re.Match[str],
+    lines: LineIndex,
+    statements: list[tuple[int, int]],
+) -> Suppression:
+    row = lines.position(comment.span.start)[0]
+    match = _IGNORE.match(directive["rest"])
+    if match is None:
+        reason = "expected ignore, ignore[CODE, ...] or ignore-file[CODE, ...]"
+        return Suppression(comment.span, "line", row, 0, malformed=reason)
+    start = comment.span.start + directive.start("rest") + match.start("list")
+    codes = tuple(_codes(match["list"] or "", start))
+    whole_file = match["kind"] == "ignore-file"
+    kind = "file" if whole_file else "line"
+    reason = _fault(match, codes)
+    if whole_file and statements and statements[0][0] < row:
+        reason = reason or "ignore-file must stand above the first statement"
+    if reason is not None:
+        return Suppression(comment.span, kind, row, 0, codes, reason)
+    if whole_file:
+        return Suppression(comment.span, kind, 1, lines.last_row, codes)
+    return Suppression(comment.span, kind, *_covered(row, comment.own_line, statements), codes)
+
+
+def _fault(match: re.Match[str], codes: tuple[SuppressedCode, ...]) -> str | None:
+    if match["list"] is None:
+        return None
+    if match["end"] is None:
+        return "the bracket is not closed"
+    return None if codes else "there is no code between the brackets"
+
+
+def _codes(listed: str, start: int) -> Iterator[SuppressedCode]:
+    for code in _CODE.finditer(listed):
+        yield SuppressedCode(code[0], Span(start + code.start(), start + code.end()))
+
+
+def _covered(row: int, own_line: bool, statements: list[tuple[int, int]]) -> tuple[int, int]:
+    """The rows of the statement around ``row``; for a comment of its own, of the next one."""
+    for first, last in statements:
+        if first <= row <= last:
+            return first, last
+        if own_line and first > row:
+            return row, last
+    return row, row
+
+
+def _statement_rows(text: str, lines: LineIndex) -> list[tuple[int, int]]:
+    """The first and last row of each statement, those of one line taken together."""
+    try:
+        found = list(logical_lines(text))
+    except TooComplex:
+        return []  # such a text has no comments that were read, and no findings
+    return [(lines.position(line.start)[0], lines.position(line.end)[0]) for line in found]
