@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from nanolint.run.model import Run
 
 COMPONENTS = tuple(Component)
+
+# Deeper models than anybody trains are replayed with so many layers one by one, the rest in bulk.
+MOST_LAYERS = 192
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +123,18 @@ def _replay(
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
     """The events of ``run`` on ``gpu``."""
     shapes, tape = Shapes.of(run, gpu), Tape()
+    others = max(0, run.n_layer - MOST_LAYERS)
+    if others:
+        shapes = replace(shapes, n_layer=MOST_LAYERS)
     if runs_compiled(run, gpu):
         from nanolint.memory.compiled import Compiled
 
-        program = Compiled(shapes, tape)
-        train(run, shapes, program, tape, workspace_bytes=shapes.workspace_bytes)
+        workspace, program = shapes.workspace_bytes, Compiled(shapes, tape)
+        train(run, shapes, program, tape, workspace_bytes=workspace, other_layers=others)
     else:
         from nanolint.memory.eager import Eager
 
-        train(run, shapes, Eager(shapes, tape), tape)
+        train(run, shapes, Eager(shapes, tape), tape, other_layers=others)
     return tape
 
 
@@ -169,12 +175,12 @@ def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
 
 
 def _live(tape: Tape, summit: int) -> tuple[tuple[Component, int], ...]:
+    events = tape.events[: summit + 1]
     total = dict.fromkeys(COMPONENTS, 0)
-    for event in islice(tape.events, summit + 1):
-        if event >= 0:
+    freed = {~event for event in events if event < 0}
+    for event in events:
+        if event >= 0 and event not in freed:
             total[tape.components[event]] += tape.sizes[event]
-        else:
-            total[tape.components[~event]] -= tape.sizes[~event]
     return tuple(total.items())
 
 

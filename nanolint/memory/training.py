@@ -23,21 +23,28 @@ if TYPE_CHECKING:
 # second optimizer step on. Reserved bytes settle more slowly, and batches and logits alternate
 # between two places, so that an even accumulation is played as an even one, an odd as an odd one.
 BATCHES = 2  # of each split of estimate_loss
-MICRO_STEPS = 4
-STEPS = 2
+MICRO_STEPS = (4, 4)  # of the first and of the second optimizer step, at most
 
 OPTIMIZER = Component.OPTIMIZER
 
 
 def train(
-    run: Run, shapes: Shapes, program: Program, rec: Recorder, *, workspace_bytes: int = 0
+    run: Run,
+    shapes: Shapes,
+    program: Program,
+    rec: Recorder,
+    *,
+    workspace_bytes: int = 0,
+    other_layers: int = 0,
 ) -> None:
     """Write the events of ``run`` to ``rec``, its model calls by ``program``.
 
     ``workspace_bytes`` is cuBLAS's per thread, 0 for a program that takes it itself.
+    ``other_layers`` are those beyond ``shapes.n_layer``, each kind of their tensors as one block.
     """
     training = _Training(run, shapes, program, rec)
     training.workspaces = dict.fromkeys(("main", "autograd"), workspace_bytes)
+    training.other_layers = other_layers
     training.run()
 
 
@@ -56,6 +63,8 @@ class _Training:
         self._has_adam = False
         self._has_scale = False
         self.workspaces: dict[str, int] = {}
+        self.other_layers = 0
+        self._other_gradients: Handle | None = None
 
     def run(self) -> None:
         """Events of the whole run."""
@@ -66,11 +75,8 @@ class _Training:
         self._estimate_loss()
         if run.eval_only:
             return
-        micro_steps = max(1, run.micro_steps)
-        if micro_steps > MICRO_STEPS:
-            micro_steps = MICRO_STEPS - micro_steps % 2
-        for _ in range(min(STEPS, max(1, run.max_iters + 1))):
-            for _ in range(micro_steps):
+        for most in MICRO_STEPS[: max(1, run.max_iters + 1)]:
+            for _ in range(played(run.micro_steps, most)):
                 self._micro_step()
             rec.phase(Phase.OPTIMIZER)
             self._step()
@@ -92,12 +98,28 @@ class _Training:
         """Parameters and buffers, in module order: the slow path's mask follows c_proj."""
         last = "h.attn.c_proj.bias" if self._shapes.bias else "h.attn.c_proj.weight"
         manual = self._shapes.attention is Attention.MATH
+        self._others(4 * self._other_parameters(), f"{name}s of other layers", Component.PARAMETERS)
         for parameter in self._parameters:
             label = f"{name} {parameter.name} float32"
             self._alloc(parameter.nbytes, label, Component.PARAMETERS)
             if manual and parameter.name == last:
                 nbytes = 4 * self._shapes.block_size**2
                 self._alloc(nbytes, "causal mask (T, T) float32", Component.PARAMETERS)
+
+    def _others(self, nbytes: int, name: str, component: Component) -> Handle | None:
+        return self._alloc(nbytes, name, component) if nbytes else None
+
+    def _other_parameters(self) -> int:
+        block = sum(parameter.numel for parameter in self._shapes.block_parameters)
+        return self.other_layers * block
+
+    def _other_activations(self) -> int:
+        """Saved per layer: see docs/memory-model.md's table, without the slow path's scores."""
+        shapes = self._shapes
+        hidden, rows = shapes.tokens * shapes.n_embd, shapes.tokens
+        per_layer = (36 if shapes.half else 64) * hidden + 16 * rows + 4 * rows * shapes.n_head
+        copies = 24 * shapes.n_embd**2 if shapes.half else 0
+        return self.other_layers * (per_layer + 2 * hidden * shapes.dropout + copies)
 
     def _distribute(self) -> None:
         """DDP's reducer keeps a flat copy of all gradients, in buckets."""
@@ -132,6 +154,8 @@ class _Training:
     def _micro_step(self) -> None:
         rec = self._rec
         rec.phase(Phase.FORWARD)
+        name = "activations of other layers"
+        saved = self._others(self._other_activations(), name, Component.ACTIVATIONS)
         self._outputs = self._program.forward(self._batch, self._outputs)
         self._batch = self._get_batch()
         rec.phase(Phase.BACKWARD)
@@ -139,6 +163,12 @@ class _Training:
         scalars.append(self._scalar("gradient of the loss", Component.LOGITS_AND_LOSS))
         self._workspace("autograd")
         self._gradients = self._program.backward(self._gradients)
+        if saved is not None:
+            self._free(saved)
+        if self._other_gradients is None:
+            nbytes = 4 * self._other_parameters()
+            name = "gradients of other layers"
+            self._other_gradients = self._others(nbytes, name, Component.GRADIENTS)
         self._free(*reversed(scalars))
 
     def _scalar(self, name: str, component: Component = OPTIMIZER) -> Handle:
@@ -167,6 +197,9 @@ class _Training:
         assert self._gradients is not None
         self._free(*self._gradients)
         self._gradients = None
+        if self._other_gradients is not None:
+            self._free(self._other_gradients)
+            self._other_gradients = None
 
     def _unscale(self) -> Handle:
         """``scaler.unscale_``: 1/scale in float64, found_inf per device; returns found_inf."""
@@ -200,10 +233,18 @@ class _Training:
     def _adam(self) -> None:
         """Fused AdamW's state, made by the first step in the order of the parameter groups."""
         self._has_adam = True
+        self._others(8 * self._other_parameters(), "Adam's moments of other layers", OPTIMIZER)
         for parameter in decayed_first(self._parameters):
             self._scalar("Adam step float32")
             self._alloc(parameter.nbytes, "Adam first moment float32", OPTIMIZER)
             self._alloc(parameter.nbytes, "Adam second moment float32", OPTIMIZER)
+
+
+def played(micro_steps: int, most: int) -> int:
+    """How many of ``micro_steps`` are played: ``most`` or one fewer, to keep odd or even."""
+    if micro_steps <= most:
+        return max(1, micro_steps)
+    return most - (most - micro_steps) % 2
 
 
 def decayed_first(parameters: tuple[Parameter, ...]) -> list[Parameter]:
