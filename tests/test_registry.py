@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from nanolint.registry import Registry, Selection, UnknownRule
 from nanolint.rule import Context, Finding, Rule, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def nothing(context: Context) -> Iterator[Finding]:
