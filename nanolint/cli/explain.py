@@ -6,17 +6,29 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.cli.configuration import Configuration, add_settings_options, add_target_options
 from nanolint.cli.launch import read_launch, split_launch
+from nanolint.cli.options import add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
+from nanolint.cli.streams import printer
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from nanolint.cli.config_file import ConfigFile
     from nanolint.cli.streams import Streams
-    from nanolint.gpus.gpu import Target
-    from nanolint.plan import Plan
+    from nanolint.context import Case
     from nanolint.report.explanation import Explanation
 
-DESCRIPTION = "Tell where the memory of a run goes, phase by phase, and whether it fits a GPU."
+DESCRIPTION = """\
+Tell where the memory of a run goes, phase by phase, whether it fits a GPU, and what would help.
+
+  nanolint explain config/train_gpt2.py --gpu rtx-4070
+  nanolint explain config/train_gpt2.py --gpu rtx-4070 --plot memory.svg
+  nanolint explain config/train_gpt2.py --oom error.txt"""
+
+STDIN = "-"
+PICTURES = (".svg", ".png")
 
 
 def run(arguments: list[str], streams: Streams) -> int:
@@ -28,50 +40,127 @@ def run(arguments: list[str], streams: Streams) -> int:
     files = [*options.files, *configs]
     if len(files) != 1:
         parser.error(f"explain takes one FILE, found {len(files)}")
+    # Only now is it certain that anything will be judged; what follows imports the engine.
+    from nanolint.cli.config_file import open_config
+    from nanolint.cli.configuration import Configuration
+
     plan = Configuration(options, overrides).plan_of(Path(files[0]).parent)
     targets = plan.chosen.targets
-    if len(targets) > 1:
+    one_only = next((name for name in ("json", "plot", "oom") if _asked(options, name)), None)
+    if len(targets) > 1 and one_only:
         names = ", ".join(target.label for target in targets)
         raise UsageError(f"explain takes one GPU, found {names}; choose one with --gpu")
-    explanation = _explanation(files[0], plan, targets[0] if targets else None)
-    streams.stdout.write(json.dumps(explanation.as_json(), indent=2) + "\n")
+    config = open_config(files[0], plan)
+    cases = [config.case(target) for target in targets or (None,)]
+    if options.plot is not None:
+        return _plot(config, cases[0], options.plot, streams)
+    if options.oom is not None:
+        return _compare(config, cases[0], options, streams)
+    if options.format == "json":
+        explanation = _explanation(config.name, cases[0])
+        streams.stdout.write(json.dumps(explanation.as_json(), indent=2) + "\n")
+    else:
+        _tell(config, cases, options, streams)
     return 0
 
 
 def _parser() -> Parser:
     parser = Parser("nanolint explain", "FILE [OPTION]...", DESCRIPTION)
     parser.add_argument("files", nargs="*", metavar="FILE", help="a config, or a train.py")
-    parser.add_argument("--format", choices=("json",), default="json")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="OUT.svg|png",
+        help="draw live memory over the events of one step (needs nanolint[plot])",
+    )
+    parser.add_argument(
+        "--oom",
+        metavar="FILE|-",
+        help="compare PyTorch's out-of-memory error, pasted into FILE, with the replay",
+    )
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     add_target_options(parser)
     add_settings_options(parser)
     return parser
 
 
-def _explanation(name: str, plan: Plan, target: Target | None) -> Explanation:
-    from nanolint.files.reading import Unreadable, read
-    from nanolint.memory.replay import replay
-    from nanolint.memory.verdict import judge
-    from nanolint.report.explanation import Explanation
-    from nanolint.run.project import find_project
-    from nanolint.run.resolve import resolve, star_importer
-    from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.scan import TooComplex
-    from nanolint.source.text import Undecodable, decode
+def _asked(options: Namespace, name: str) -> bool:
+    """Whether what was asked for tells of one GPU only."""
+    return options.format == "json" if name == "json" else vars(options)[name] is not None
 
-    path = Path(name)
-    options = plan.setup(path).options
-    project = find_project(path, train_script=plan.train_script)
-    try:
-        text = decode(read(path)).text
-        module = parse(text, project.environment, star_importer(project, path))
-    except (Unreadable, Undecodable, Unparsable, TooComplex) as error:
-        raise UsageError(f"{name}: {error}") from error
-    resolution = resolve(module, project, options, target, config_path=path)
-    run = resolution.run
-    verdict = None
-    if run and run.on_gpu and target:
-        verdict = judge(run, target, allocator=options.allocator, platform=options.platform)
+
+def _explanation(name: str, case: Case) -> Explanation:
+    from nanolint.memory.replay import replay
+    from nanolint.report.explanation import Explanation
+
+    run, target, verdict = case.run, case.target, case.verdict
     unlimited = None
     if run:
         unlimited = verdict.replay if verdict else replay(run, target.gpu if target else None)
-    return Explanation(name, target, resolution, unlimited, verdict)
+    return Explanation(name, target, case.resolution, unlimited, verdict)
+
+
+def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams: Streams) -> None:
+    from nanolint.report.explain import text
+    from nanolint.source.text import LineIndex
+
+    out = printer(streams.stdout, options.color)
+    text.render(config.name, cases, config.project, LineIndex(config.text), out)
+
+
+def _plot(config: ConfigFile, case: Case, path: Path, streams: Streams) -> int:
+    if path.suffix.lower() not in PICTURES:
+        raise UsageError(f"--plot: expected a name that ends in .svg or .png, found {path}")
+    _needed_run(config, case)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise UsageError("--plot needs matplotlib: pip install 'nanolint[plot]'") from error
+    from nanolint.files.reading import reason
+    from nanolint.report.plot import draw
+
+    try:
+        draw(case, path, title=Path(config.name).name)
+    except OSError as error:
+        raise UsageError(f"--plot: {path}: {reason(error)}") from error
+    streams.warn(f"Wrote {path}.")
+    return 0
+
+
+def _compare(config: ConfigFile, case: Case, options: Namespace, streams: Streams) -> int:
+    from nanolint.memory.oom_message import NotAnOomMessage, parse_oom_message
+    from nanolint.report.explain import oom
+
+    _needed_run(config, case)
+    try:
+        message = parse_oom_message(_pasted(options.oom, streams))
+    except NotAnOomMessage as error:
+        raise UsageError(f"--oom: {error}") from error
+    target = oom.reported_target(message, case.target)
+    same_card = config.case(target)  # its size may decide dtype and kernel
+    oom.render(message, same_card, printer(streams.stdout, options.color))
+    return 0
+
+
+def _pasted(name: str, streams: Streams) -> str:
+    from nanolint.files.reading import Unreadable, read, read_bounded
+
+    try:
+        if name != STDIN:
+            raw = read(Path(name))
+        else:
+            buffer = getattr(streams.stdin, "buffer", None)
+            raw = read_bounded(buffer) if buffer else streams.stdin.read().encode()
+    except Unreadable as error:
+        raise UsageError(f"--oom: {name}: {error}") from error
+    return raw.decode(errors="replace")
+
+
+def _needed_run(config: ConfigFile, case: Case) -> None:
+    """Refuse a config whose memory only a run could tell, or that needs no GPU at all."""
+    if case.run is None:
+        keys = ", ".join(unresolved.key for unresolved in case.resolution.unresolved)
+        raise UsageError(f"{config.name}: not known before the run: {keys}")
+    if not case.run.on_gpu:
+        raise UsageError(f"{config.name}: device = {case.run.device!r} uses no GPU memory")

@@ -1,0 +1,56 @@
+"""One config that a command is about: read, resolved for a target, judged on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.cli.parser import UsageError
+
+if TYPE_CHECKING:
+    from nanolint.context import Case
+    from nanolint.gpus.gpu import Target
+    from nanolint.plan import Plan
+    from nanolint.run.config import Options, Project
+    from nanolint.source.assignments import Module
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A config under the name that the user gave it, and the project around it."""
+
+    name: str
+    text: str
+    module: Module
+    project: Project
+    options: Options
+
+    def case(self, target: Target | None) -> Case:
+        """The config on ``target``."""
+        from nanolint.context import Case
+        from nanolint.run.resolve import resolve
+
+        resolution = resolve(
+            self.module, self.project, self.options, target, config_path=Path(self.name)
+        )
+        return Case(resolution, target, self.options.allocator, self.options.platform)
+
+
+def open_config(name: str, plan: Plan) -> ConfigFile:
+    """Read the config called ``name``; raises UsageError, in one line, where that fails."""
+    from nanolint.files.reading import Unreadable, read
+    from nanolint.run.project import find_project
+    from nanolint.run.resolve import star_importer
+    from nanolint.source.parse import Unparsable, parse
+    from nanolint.source.scan import TooComplex
+    from nanolint.source.text import Undecodable, decode
+
+    path = Path(name)
+    project = find_project(path, train_script=plan.train_script)
+    try:
+        text = decode(read(path)).text
+        module = parse(text, project.environment, star_importer(project, path))
+    except (Unreadable, Undecodable, Unparsable, TooComplex) as error:
+        raise UsageError(f"{name}: {error}") from error
+    return ConfigFile(name, text, module, project, plan.setup(path).options)

@@ -1,0 +1,112 @@
+"""``nanolint fit``: which micro-batch of a config fits which card."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.cli.launch import read_launch, split_launch
+from nanolint.cli.options import add_settings_options, add_target_options
+from nanolint.cli.parser import Parser, UsageError
+from nanolint.cli.streams import printer
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from nanolint.cli.config_file import ConfigFile
+    from nanolint.cli.streams import Streams
+    from nanolint.gpus.gpu import Target
+    from nanolint.report.fit import Row
+
+DESCRIPTION = """\
+List the largest micro-batch that fits each card with room to spare, and the accumulation that
+keeps the effective batch.
+
+  nanolint fit config/train_gpt2.py
+  nanolint fit config/train_gpt2.py --gpu rtx-4070 --gpu 8xA100-40GB"""
+
+# From 8 to 192 GB: what is in desktops, what clouds rent, one old card without bfloat16.
+USUAL_CARDS = (
+    *("RTX 4060", "RTX 3080 10GB", "RTX 4070", "T4", "RTX 4080", "RTX 4090"),
+    *("RTX 5090", "A100 40GB", "L40S", "H100 SXM 80GB", "H200", "B200"),
+)
+
+
+def run(arguments: list[str], streams: Streams) -> int:
+    """Print the table for the config that ``arguments`` name; returns the exit status."""
+    given, launch = split_launch(arguments)
+    parser = _parser()
+    options = parser.parse(given, streams)
+    configs, overrides = read_launch(options.set, launch)
+    files = [*options.files, *configs]
+    if len(files) != 1:
+        parser.error(f"fit takes one FILE, found {len(files)}")
+    # Only now is it certain that anything will be judged; what follows imports the engine.
+    from nanolint.cli.config_file import open_config
+    from nanolint.cli.configuration import Configuration
+
+    plan = Configuration(options, overrides).plan_of(Path(files[0]).parent)
+    config = open_config(files[0], plan)
+    rows = _rows(config, _targets(plan.chosen.targets, options))
+    _needed_run(config, rows)
+    from nanolint.report import fit
+
+    if options.format == "json":
+        streams.stdout.write(json.dumps(fit.as_json(config.name, rows), indent=2) + "\n")
+    else:
+        fit.render(config.name, rows, printer(streams.stdout, options.color))
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser("nanolint fit", "FILE [OPTION]...", DESCRIPTION)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a config, or a train.py")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    add_target_options(parser)
+    add_settings_options(parser)
+    return parser
+
+
+def _targets(chosen: Sequence[Target], options: Namespace) -> list[tuple[Target, bool]]:
+    """What ``--gpu`` names; else the usual cards and those of the settings among them.
+
+    With each, whether somebody named it.
+    """
+    if options.gpu:
+        return [(target, True) for target in chosen]
+    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.lookup import find
+
+    named = {target.gpu.name for target in chosen}
+    held = chosen[0].in_use_bytes if chosen and options.in_use is not None else 0
+    usual = [find(name).gpu for name in USUAL_CARDS]
+    targets = [(Target(gpu, None, held), False) for gpu in usual if gpu.name not in named]
+    targets += [(target, True) for target in chosen]
+    return sorted(targets, key=lambda each: each[0].gpu.total_bytes)
+
+
+def _rows(config: ConfigFile, targets: Sequence[tuple[Target, bool]]) -> list[Row]:
+    from nanolint.memory.fit import best_fit
+    from nanolint.report.fit import Row
+
+    rows = []
+    for target, named in targets:
+        case = config.case(target)
+        fit = None
+        if case.run is not None and case.run.on_gpu:
+            fit = best_fit(case.run, target, allocator=case.allocator, platform=case.platform)
+        rows.append(Row(target, case.run, fit, named))
+    return rows
+
+
+def _needed_run(config: ConfigFile, rows: Sequence[Row]) -> None:
+    """Refuse a config whose memory only a run could tell, or that needs no GPU at all."""
+    if all(row.run is None for row in rows):
+        unresolved = config.case(rows[0].target).resolution.unresolved
+        keys = ", ".join(each.key for each in unresolved)
+        raise UsageError(f"{config.name}: not known before the run: {keys}")
+    if any(row.run is not None and not row.run.on_gpu for row in rows):
+        raise UsageError(f"{config.name}: the run uses no GPU memory")

@@ -1,0 +1,1 @@
+"""``nanolint explain`` for people: the run, where its memory goes, and what to do about it."""

@@ -1,0 +1,79 @@
+"""One target card: what it has, what others take of it, what the run needs, what is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.memory.context import context
+from nanolint.memory.replay import replay
+from nanolint.report.explain.words import OUTCOMES
+from nanolint.units import GIB, format_bytes
+
+if TYPE_CHECKING:
+    from nanolint.context import Case
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.verdict import Verdict
+    from nanolint.report.printer import Printer
+    from nanolint.run.model import Run
+
+LABEL = 24
+AMOUNT = 11
+
+
+def render(case: Case, verdict: Verdict, printer: Printer) -> None:
+    """Write the account of ``case``'s card."""
+    gpu, run = verdict.target.gpu, case.run
+    assert run is not None  # a verdict implies a run
+    word, style = OUTCOMES[verdict.outcome]
+    printer.line((verdict.target.label, "bold"), ": ", (word, style))
+    source = "estimated from its nominal size" if gpu.estimated else "as PyTorch reports it"
+    _row(printer, "total", gpu.total_bytes, source)
+    if verdict.target.in_use_bytes:
+        _row(printer, "other programs", -verdict.target.in_use_bytes)
+    held = context(gpu, run.world_size)
+    between = f"between {_gib(held.low)} and {_gib(held.high)}"
+    _row(printer, "context and kernels", -held.expected, between)
+    in_use = verdict.target.in_use_bytes
+    kept = gpu.total_bytes - in_use - held.expected - verdict.usable_bytes
+    if kept > 0 and verdict.usable_bytes:
+        _row(printer, f"kept by {case.platform}", -kept)
+    _row(printer, "left for PyTorch", verdict.usable_bytes)
+    peak = verdict.replay.peak
+    allocated, gaps = peak.allocated_bytes, peak.reserved_bytes - peak.allocated_bytes
+    parts = f"{_gib(allocated)} allocated at the peak, {_gib(gaps)} in gaps"
+    _row(printer, "reserved at most", peak.reserved_bytes, parts)
+    _margin(verdict, printer)
+    _row(printer, "nvidia-smi would show", verdict.process_bytes)
+    _sequences(run, gpu, peak.allocated_bytes, printer)
+
+
+def _margin(verdict: Verdict, printer: Printer) -> None:
+    margin = verdict.usable_bytes - verdict.replay.peak.reserved_bytes
+    if margin >= 0:
+        _row(printer, "to spare", margin)
+    elif verdict.fits:
+        _row(printer, "short of", -margin, "fits: PyTorch gives back what it only caches")
+    else:
+        _row(printer, "short of", -margin)
+
+
+def _sequences(run: Run, gpu: Gpu, allocated: int, printer: Printer) -> None:
+    """What one more sequence in the micro-batch costs, and one fewer gives back."""
+    more = replay(replace(run, batch_size=run.batch_size + 1), gpu).peak.allocated_bytes
+    cost = f"one more sequence costs {format_bytes(more - allocated)}"
+    if run.batch_size > 1:
+        fewer = replay(replace(run, batch_size=run.batch_size - 1), gpu).peak.allocated_bytes
+        cost += f", one fewer frees {format_bytes(allocated - fewer)}"
+    printer.line(f"  {cost}")
+
+
+def _row(printer: Printer, label: str, nbytes: int, remark: str = "") -> None:
+    sign = "-" if nbytes < 0 else ""
+    amount = f"{sign}{_gib(abs(nbytes))}"
+    printer.line(f"  {label:<{LABEL}}{amount:>{AMOUNT}}", (f"  {remark}".rstrip(), "dim"))
+
+
+def _gib(nbytes: int) -> str:
+    """One unit for the whole account, so that its lines can be compared."""
+    return f"{nbytes / GIB:.2f} GiB"

@@ -1,0 +1,49 @@
+"""A run that does not fit: PyTorch's error, and every way out with its verdict."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from nanolint.memory.alternatives import Alternatives
+from nanolint.memory.verdict import Outcome
+from nanolint.report.explain.words import IN_PHASES, OUTCOMES
+from nanolint.units import format_bytes
+
+if TYPE_CHECKING:
+    from nanolint.context import Case
+    from nanolint.memory.replay import OutOfMemory
+    from nanolint.memory.verdict import Verdict
+    from nanolint.report.printer import Printer
+
+CHANGE = 50  # cells
+
+
+def render(case: Case, verdict: Verdict, printer: Printer, width: int) -> None:
+    """Write the error, if there is one, and the ways out; nothing where all is well."""
+    if verdict.outcome is Outcome.COMFORTABLE:
+        return
+    if verdict.oom is not None:
+        printer.blank()
+        _error(verdict.oom, printer, width)
+    printer.blank()
+    ways_out(case, verdict, printer)
+
+
+def _error(oom: OutOfMemory, printer: Printer, width: int) -> None:
+    printer.line(("PyTorch would stop", "bold"), f" in {IN_PHASES[oom.phase]}, at: {oom.at}")
+    for line in textwrap.wrap(f"torch.OutOfMemoryError: {oom.message}", width - 2):
+        printer.line((f"  {line}", "red"))
+
+
+def ways_out(
+    case: Case, verdict: Verdict, printer: Printer, title: str = "What would help"
+) -> None:
+    """Write each alternative with what the process would then need, and its verdict."""
+    assert case.run is not None  # a verdict implies a run
+    ways = Alternatives(case.run, verdict.target, allocator=case.allocator, platform=case.platform)
+    printer.line((title, "bold"), f"{'process':>{CHANGE + 11 - len(title)}}")
+    for way in ways:
+        word, style = OUTCOMES[way.outcome]
+        amount = format_bytes(way.process_bytes)
+        printer.line(f"  {way.change:<{CHANGE}}{amount:>9}  ", (word, style))

@@ -1,0 +1,94 @@
+"""A pasted out-of-memory error beside the replay: do they agree, and what would have fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.gpus.gpu import Target
+from nanolint.memory.context import context
+from nanolint.memory.replay import size
+from nanolint.report.explain.failure import ways_out
+from nanolint.report.explain.words import IN_PHASES
+from nanolint.units import GIB
+
+if TYPE_CHECKING:
+    from nanolint.context import Case
+    from nanolint.memory.oom_message import OomMessage
+    from nanolint.memory.replay import OutOfMemory
+    from nanolint.report.printer import Printer
+
+LABEL = 26
+SAME_CARD = 0.05  # of the total: one card's figure differs by so much between systems
+SAME_BYTES = 0.02  # of what is allocated: the model's own error
+
+
+def reported_target(message: OomMessage, target: Target | None) -> Target:
+    """The card that the error comes from: the target with the error's figures, if it can be it."""
+    if target is not None:
+        gpu = target.gpu
+        if abs(gpu.total_bytes - message.total_bytes) <= SAME_CARD * message.total_bytes:
+            gpu = replace(gpu, total_bytes=message.total_bytes, estimated=False)
+            return Target(gpu, target.count, _others(message, Target(gpu, target.count)))
+    from nanolint.gpus.lookup import find
+
+    gpu = find(f"{message.total_bytes / GIB:.2f}GiB").gpu
+    return Target(gpu, None, _others(message, Target(gpu)))
+
+
+def _others(message: OomMessage, target: Target) -> int:
+    return message.others_bytes(context(target.gpu, target.count or 1).expected)
+
+
+def render(message: OomMessage, case: Case, printer: Printer) -> None:
+    """Write the figures of ``message``, the replay's on ``case``'s card, and what would fit."""
+    target, verdict = case.needed_target, case.verdict
+    assert verdict is not None  # the command refuses a run without one
+    printer.line(("The error", "bold"))
+    _row(printer, "tried to allocate", message.requested_bytes)
+    _row(printer, "allocated by PyTorch", message.allocated_bytes)
+    if message.reserved_bytes is not None:
+        _row(printer, "reserved by PyTorch", message.reserved_bytes)
+    _row(printer, "free", message.free_bytes)
+    _row(printer, "held by other programs", target.in_use_bytes, "and by the driver")
+    _row(printer, "total", message.total_bytes, target.label)
+    printer.blank()
+    printer.line(("The replay", "bold"), " with as much held by other programs")
+    _replayed(message, verdict.oom, printer)
+    printer.blank()
+    ways_out(case, verdict, printer, title="What would have fit")
+
+
+def _replayed(message: OomMessage, oom: OutOfMemory | None, printer: Printer) -> None:
+    if oom is None:
+        printer.line("  fits: ", ("it does not agree", "bold yellow"))
+        _differences(printer)
+        return
+    printer.line(f"  stops in {IN_PHASES[oom.phase]}, at: {oom.at}")
+    _row(printer, "tried to allocate", oom.requested_bytes)
+    _row(printer, "allocated by PyTorch", oom.allocated_bytes)
+    same_request = size(oom.requested_bytes) == size(message.requested_bytes)
+    apart = abs(oom.allocated_bytes - message.allocated_bytes)
+    if same_request and apart <= SAME_BYTES * message.allocated_bytes:
+        printer.line(("  It agrees: the same allocation fails.", "bold green"))
+    elif same_request:
+        printer.line(
+            ("  It agrees on the allocation", "bold yellow"),
+            f", but not on what is allocated before: {size(apart)} apart.",
+        )
+    else:
+        printer.line(
+            ("  It agrees that the run does not fit", "bold yellow"), ", but stops elsewhere."
+        )
+        _differences(printer)
+
+
+def _differences(printer: Printer) -> None:
+    printer.line(
+        ("  Usual reasons: the run had other values (--set KEY=VALUE tells them), another", "dim")
+    )
+    printer.line(("  version of PyTorch, or a model.py or train.py of its own.", "dim"))
+
+
+def _row(printer: Printer, label: str, nbytes: int, remark: str = "") -> None:
+    printer.line(f"  {label:<{LABEL}}{size(nbytes):>12}", (f"  {remark}".rstrip(), "dim"))

@@ -1,0 +1,101 @@
+"""The run as it is resolved: each value that decides memory, and the place it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.report.printer import printable
+from nanolint.run.config import Layer
+from nanolint.run.keys import KEYS
+from nanolint.source.values import Known
+
+if TYPE_CHECKING:
+    from nanolint.report.printer import Printer
+    from nanolint.run.config import Origin, Resolution, Setting
+    from nanolint.run.model import Run
+    from nanolint.source.text import LineIndex
+
+# What decides how much memory a run needs, in the order in which people think of it.
+SHOWN = (
+    *("batch_size", "gradient_accumulation_steps", "block_size"),
+    *("n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias"),
+    *("dtype", "compile", "init_from", "device"),
+)
+# Shown only where they are not nanoGPT's own: few people ever touch them.
+SHOWN_IF_SET = ("eval_only", "eval_iters", "grad_clip")
+
+LONGEST_VALUE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A key, its value as Python writes it, and where it came from."""
+
+    key: str
+    value: str
+    origin: str
+
+
+def rows(resolution: Resolution, lines: LineIndex) -> list[Row]:
+    """The values of ``resolution``; ``lines`` are those of the file at hand."""
+    settings = resolution.settings
+    keys = [key for key in SHOWN if key in settings]
+    keys += [key for key in SHOWN_IF_SET if key in settings and _is_changed(settings[key])]
+    table = [_row(settings[key], lines) for key in keys]
+    if resolution.run is not None:
+        table += _derived(resolution.run)
+    return table
+
+
+def render(resolution: Resolution, lines: LineIndex, printer: Printer) -> None:
+    """Write the table."""
+    table = rows(resolution, lines)
+    widest_key = max(len(row.key) for row in table)
+    widest_value = max(len(row.value) for row in table)
+    printer.line(("The run", "bold"))
+    for row in table:
+        printer.line(
+            f"  {row.key:<{widest_key}}  {row.value:<{widest_value}}  ", (row.origin, "dim")
+        )
+
+
+def _row(setting: Setting, lines: LineIndex) -> Row:
+    value = setting.value
+    if isinstance(value, Known):
+        return Row(setting.key, _shortened(repr(value.value)), _place(setting.origin, lines))
+    reason = f"not known before the run: {value.reason}"
+    return Row(setting.key, "?", printable(reason))
+
+
+def _derived(run: Run) -> list[Row]:
+    """What follows from several values at once."""
+    tokens = f"sequences a step, {run.tokens_per_iter:,} tokens"
+    return [
+        Row("world size", str(run.world_size), "processes, one GPU each"),
+        Row("attention", run.attention.value, "the kernel that PyTorch picks"),
+        Row("effective batch", f"{run.effective_batch_size:,}", tokens),
+    ]
+
+
+def _place(origin: Origin, lines: LineIndex) -> str:
+    if origin.layer is Layer.FILE and origin.span is not None:
+        return f"line {lines.position(origin.span.start)[0]}"
+    if origin.layer is Layer.TRAIN_SCRIPT and origin.path is not None:
+        return f"{printable(origin.path.name)}'s default"
+    if origin.layer is Layer.DATASET:
+        return "the dataset" + (f", {printable(origin.path.name)}" if origin.path else "")
+    if origin.layer is Layer.CHECKPOINT:
+        return "the checkpoint"
+    if origin.layer in (Layer.GPU, Layer.IMPORT, Layer.OVERRIDE):
+        return f"the {origin.layer.value}"
+    return str(origin.layer.value)
+
+
+def _is_changed(setting: Setting) -> bool:
+    return setting.value != KEYS[setting.key].default
+
+
+def _shortened(text: str) -> str:
+    text = printable(text)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."

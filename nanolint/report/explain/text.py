@@ -1,0 +1,80 @@
+"""The whole explanation of one config, a section at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.replay import replay
+from nanolint.report.explain import budget, card, failure, settings
+from nanolint.report.explain.log_lines import log_lines
+from nanolint.report.printer import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.context import Case
+    from nanolint.report.printer import Printer
+    from nanolint.run.config import Project, Resolution
+    from nanolint.source.text import LineIndex
+
+NO_TERMINAL = 80  # columns, where there is no terminal to ask
+WIDEST = 100
+
+
+def render(
+    name: str, cases: Sequence[Case], project: Project, lines: LineIndex, printer: Printer
+) -> None:
+    """Write the explanation of the file called ``name``, for each of its cases."""
+    width = min(printer.width or NO_TERMINAL, WIDEST)
+    shown: Resolution | None = None
+    for case in cases:
+        if shown is None:
+            printer.line((printable(name), "bold underline"))
+        else:
+            printer.blank()
+        if shown is None or not _same(shown, case.resolution):
+            shown = case.resolution
+            printer.blank()
+            settings.render(shown, lines, printer)
+            _log(case, printer)
+        _doubts(project, printer, first=case is cases[0])
+        printer.blank()
+        _memory(case, printer, width)
+
+
+def _log(case: Case, printer: Printer) -> None:
+    if case.run is None:
+        return
+    printer.blank()
+    printer.line(("nanoGPT will print", "bold"))
+    for line in log_lines(case.run):
+        printer.line(f"  {line}")
+
+
+def _doubts(project: Project, printer: Printer, *, first: bool) -> None:
+    if not first:
+        return
+    for piece in project.strange_pieces:
+        printer.line(("judged as nanoGPT's own, but it is not: ", "yellow"), printable(piece))
+
+
+def _memory(case: Case, printer: Printer, width: int) -> None:
+    run, verdict = case.run, case.verdict
+    if run is None:
+        printer.line(("Memory cannot be judged", "yellow"), ": values above are known at run time")
+    elif not run.on_gpu:
+        printer.line(f"device = {run.device!r}: nothing is allocated on a GPU")
+    elif verdict is None:
+        budget.render(replay(run), printer, width)
+        printer.blank()
+        printer.line(("No target GPU", "bold"), ": name one with --gpu rtx-4070 for a verdict")
+    else:
+        budget.render(verdict.replay, printer, width)
+        printer.blank()
+        card.render(case, verdict, printer)
+        failure.render(case, verdict, printer, width)
+
+
+def _same(one: Resolution, other: Resolution) -> bool:
+    """Whether two targets resolve to the same values, so that one table tells both."""
+    return one.run == other.run and one.settings == other.settings

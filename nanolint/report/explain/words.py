@@ -1,0 +1,40 @@
+"""What phases, components and outcomes are called in the text and in the picture."""
+
+from __future__ import annotations
+
+from nanolint.memory.stream import Component, Phase
+from nanolint.memory.verdict import Outcome
+
+PHASES = {
+    Phase.EVAL: "estimate_loss",
+    Phase.FORWARD: "forward",
+    Phase.BACKWARD: "backward",
+    Phase.OPTIMIZER: "optimizer",
+    Phase.EVAL_LATE: "later estimate_loss",
+}
+
+IN_PHASES = {
+    Phase.EVAL: "the first estimate_loss",
+    Phase.FORWARD: "the forward pass",
+    Phase.BACKWARD: "the backward pass",
+    Phase.OPTIMIZER: "the optimizer step",
+    Phase.EVAL_LATE: "a later estimate_loss",
+}
+
+COMPONENTS = {
+    Component.PARAMETERS: "parameters",
+    Component.GRADIENTS: "gradients",
+    Component.OPTIMIZER: "Adam's state",
+    Component.WEIGHT_COPIES: "half weight copies",
+    Component.ACTIVATIONS: "activations",
+    Component.LOGITS_AND_LOSS: "logits and loss",
+    Component.INPUTS: "inputs",
+    Component.WORKSPACE: "cuBLAS workspace",
+}
+
+OUTCOMES = {
+    Outcome.COMFORTABLE: ("fits", "bold green"),
+    Outcome.THIN: ("thin margin", "bold yellow"),
+    Outcome.FRAGMENTED: ("fragmented", "bold red"),
+    Outcome.OUT_OF_MEMORY: ("out of memory", "bold red"),
+}

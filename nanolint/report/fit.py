@@ -1,0 +1,92 @@
+"""Which micro-batch fits which card: the table of ``nanolint fit``, and its JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nanolint.report.printer import printable
+from nanolint.units import GIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.memory.fit import Fit
+    from nanolint.report.printer import Printer
+    from nanolint.run.model import Run
+
+HEAD = ("batch_size", "accumulation", "process", "to spare")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One card. ``run`` is the config on it, None where it is not known; ``fit`` None: none fits.
+
+    ``asked`` marks a card that the user or the settings named.
+    """
+
+    target: Target
+    run: Run | None
+    fit: Fit | None
+    asked: bool
+
+
+def as_json(name: str, rows: Sequence[Row]) -> dict[str, Any]:
+    """The object that ``--format json`` prints. Sizes are bytes."""
+    return {"file": name, "cards": [_card(row) for row in rows]}
+
+
+def _card(row: Row) -> dict[str, Any]:
+    gpu, fit = row.target.gpu, row.fit
+    return {
+        "gpu": row.target.label,
+        "total_bytes": gpu.total_bytes,
+        "in_use_bytes": row.target.in_use_bytes,
+        "effective_batch_size": row.run.effective_batch_size if row.run else None,
+        "fit": None
+        if fit is None
+        else {
+            "batch_size": fit.run.batch_size,
+            "gradient_accumulation_steps": fit.run.gradient_accumulation_steps,
+            "eval_iters": fit.run.eval_iters,
+            "allocated_bytes": fit.verdict.replay.peak.allocated_bytes,
+            "process_bytes": fit.verdict.process_bytes,
+            "margin_bytes": fit.margin_bytes,
+        },
+    }
+
+
+def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
+    """Write the table."""
+    run = next(row.run for row in rows if row.run)
+    widest = max(len(row.target.label) for row in rows)
+    kept = "sequences in an evaluation" if run.eval_only else "effective batch"
+    size = run.batch_size * run.eval_iters if run.eval_only else run.effective_batch_size
+    printer.line((printable(name), "bold"), f": the largest micro-batch, {kept} {size:,} kept")
+    batch, steps, process, margin = HEAD
+    steps = "eval_iters" if run.eval_only else steps
+    line = f"  {'':<{widest}}  {'total':>9}  {batch:>10}  {steps:>12}  {process:>9}  {margin:>9}"
+    printer.line((line, "dim"))
+    for row in rows:
+        style = "bold" if row.asked else ""
+        total = _gib(row.target.gpu.total_bytes)
+        printer.line("  ", (f"{row.target.label:<{widest}}", style), f"  {total}  ", _told(row))
+    if any(row.fit and row.fit.is_own for row in rows):
+        printer.line(("  * as the file has it", "dim"))
+
+
+def _told(row: Row) -> tuple[str, str]:
+    fit = row.fit
+    if fit is None:
+        return f"{'none fits':>10}", "red"
+    run = fit.run
+    own = "*" if fit.is_own else " "
+    steps = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
+    margin = _gib(fit.margin_bytes) if fit.margin_bytes >= 0 else f"{'tight':>9}"
+    amounts = f"{_gib(fit.verdict.process_bytes)}  {margin}"
+    return f"{run.batch_size:>9}{own}  {steps:>12}  {amounts}", ""
+
+
+def _gib(nbytes: int) -> str:
+    return f"{nbytes / GIB:5.2f} GiB"
