@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,8 +74,8 @@ def _suppression(
     row = lines.position(comment.span.start)[0]
     match = _IGNORE.match(directive["rest"])
     if match is None:
-        reason = "expected ignore, ignore[CODE, ...] or ignore-file[CODE, ...]"
-        return Suppression(comment.span, "line", row, 0, malformed=reason)
+        expected = "expected ignore, ignore[CODE, ...] or ignore-file[CODE, ...]"
+        return Suppression(comment.span, "line", row, 0, malformed=expected)
     start = comment.span.start + directive.start("rest") + match.start("list")
     codes = tuple(_codes(match["list"] or "", start))
     whole_file = match["kind"] == "ignore-file"
@@ -104,10 +105,12 @@ def _codes(listed: str, start: int) -> Iterator[SuppressedCode]:
 
 def _covered(row: int, own_line: bool, statements: list[tuple[int, int]]) -> tuple[int, int]:
     """The rows of the statement around ``row``; for a comment of its own, of the next one."""
-    for first, last in statements:
-        if first <= row <= last:
+    index = bisect_left(statements, row, key=lambda rows: rows[1])  # the first that ends later
+    if index < len(statements):
+        first, last = statements[index]
+        if first <= row:
             return first, last
-        if own_line and first > row:
+        if own_line:
             return row, last
     return row, row
 
