@@ -207,25 +207,28 @@ def _unsuppressed(
     skipped: list[Skipped],
 ) -> list[Diagnostic]:
     """The findings that no comment suppresses. Tells ``context`` which suppressions did nothing."""
+    families = {rule.code: rule.family or rule.code for rule in setup.rules}
     used: set[tuple[Suppression, str]] = set()
     kept: list[Diagnostic] = []
     for diagnostic in findings:
         row = context.row(diagnostic.span.start)
+        family = families[diagnostic.code]
         hits = [
             (suppression, code)
             for suppression in suppressions
-            if suppression.first_row <= row <= suppression.last_row
+            if suppression.covers(row)
             for code in _codes(suppression, setup)
-            if code in (diagnostic.code, "")
+            if not code or families.get(code) == family
         ]
         used.update(hits)
         if not hits or diagnostic.code == SYNTAX_ERROR:
             kept.append(diagnostic)
-    ran = {rule.code for rule in setup.rules} - {skip.code for skip in skipped}
+    ran = families.keys() - {skip.code for skip in skipped}
     context.suppressions = suppressions
     context.unused_suppressions = tuple(
         UnusedSuppression(suppression, code)
         for suppression in suppressions
+        if suppression.malformed is None
         for code in _codes(suppression, setup)
         if (suppression, code) not in used and (code in ran or not code)
     )
