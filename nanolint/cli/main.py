@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from nanolint.cli.streams import Streams
 
+TYPE_CHECKING = False  # importing typing would take longer than all of `--version`
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
@@ -20,6 +20,7 @@ DEFAULT_COMMAND = "check"
 COMMANDS = {
     "check": "nanolint.cli.check",
     "explain": "nanolint.cli.explain",
+    "fit": "nanolint.cli.fit",
     "rule": "nanolint.cli.rule",
     "gpus": "nanolint.cli.gpus",
     "settings": "nanolint.cli.settings",

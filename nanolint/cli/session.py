@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.cli.jobs import Job, judge_all, with_progress
 from nanolint.cli.judging import Work, judge
 from nanolint.cli.reporting import report
+from nanolint.cli.streams import Streams
 from nanolint.files.discovery import discover, is_excluded_anywhere
 from nanolint.files.reading import Unreadable, read_bounded
 from nanolint.report.results import FileResult, Results
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.cli.configuration import Configuration
-    from nanolint.cli.streams import Streams
     from nanolint.plan import Plan
 
 STDIN_NAME = "<stdin>"
@@ -36,7 +36,7 @@ def check_files(paths: Sequence[str], configuration: Configuration, streams: Str
         plans[id(plan)] = plan
         jobs.append(Job(candidate, list(plans).index(id(plan))))
     judged = judge_all(jobs, list(plans.values()), _work(options))
-    unfound = [FileResult(name, error=reason) for name, reason in found.problems]
+    unfound = [FileResult(name, error=f"{why}{_hint(name)}") for name, why in found.problems]
     files = [*unfound, *with_progress(judged, len(jobs), streams)]
     return report(Results(files, options.unsafe_fixes), configuration, streams)
 
@@ -60,8 +60,18 @@ def check_stdin(configuration: Configuration, streams: Streams) -> int:
         result = FileResult(name, error=str(error))
     if options.fix and not options.diff:
         _write_stdout(fixed, streams)
-        streams = streams._replace(stdout=streams.stderr)
+        streams = Streams(streams.stdin, streams.stderr, streams.stderr)
     return report(Results([result], options.unsafe_fixes), configuration, streams)
+
+
+def _hint(name: str) -> str:
+    """What to say of a missing file that is called almost like a command."""
+    import difflib
+
+    from nanolint.cli.main import COMMANDS
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    return f"; the command `nanolint {near[0]}` comes before all options" if near else ""
 
 
 def _work(options: Namespace) -> Work:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
 
+TYPE_CHECKING = False  # importing typing would take longer than all of `--version`
 if TYPE_CHECKING:
     from typing import TextIO
 
     from nanolint.report.printer import Printer
 
 
-class Streams(NamedTuple):
+class Streams:
     """The three standard streams."""
 
-    stdin: TextIO
-    stdout: TextIO
-    stderr: TextIO
+    def __init__(self, stdin: TextIO, stdout: TextIO, stderr: TextIO) -> None:
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
 
     def warn(self, line: str) -> None:
         """Write one line to stderr."""

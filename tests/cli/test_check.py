@@ -17,7 +17,15 @@ block_size = 1024
 gradient_accumulation_steps = 4 * 8
 dtype = 'bfloat16'
 """
-SMALL = "batch_size = 2\nblock_size = 64\ncompile = False\nn_layer = 2\nn_head = 2\nn_embd = 128\n"
+SMALL = """\
+batch_size = 2
+gradient_accumulation_steps = 8
+block_size = 64
+n_layer = 2
+n_head = 2
+n_embd = 128
+compile = False
+"""
 GPU = "--gpu=rtx-3060-12gb"
 CONCISE = "--output-format=concise"
 JSON = "--output-format=json"
@@ -131,12 +139,12 @@ class TestTargets:
         assert nanolint("a.py", GPU, "--in-use=11.5GiB", "--ignore=NL103").status == 1
 
     def test_a_count_sets_the_world_size(self) -> None:
-        write("a.py", SMALL + "gradient_accumulation_steps = 6\n")
+        write("a.py", SMALL.replace("= 8", "= 6"))
         assert "NL304" in nanolint("a.py", "--gpu=4xA100-40GB", CONCISE).out
         assert "NL304" not in nanolint("a.py", "--gpu=4xA100-40GB", "--world-size=2", CONCISE).out
 
     def test_a_count_on_the_command_line_outranks_a_file(self) -> None:
-        write("a.py", SMALL + "gradient_accumulation_steps = 6\n")
+        write("a.py", SMALL.replace("= 8", "= 6"))
         write("nanolint.toml", "world-size = 4")
         assert "NL304" in nanolint("a.py", "--gpu=80GB", CONCISE).out
         assert "NL304" not in nanolint("a.py", "--gpu=2xA100-80GB", CONCISE).out

@@ -82,6 +82,12 @@ class TestUnreadable:
     def test_missing(self) -> None:
         assert self.judge("gone.py") == "nanolint: gone.py: no such file or directory"
 
+    def test_missing_and_called_like_a_command(self) -> None:
+        assert self.judge("rules") == (
+            "nanolint: rules: no such file or directory; "
+            "the command `nanolint rule` comes before all options"
+        )
+
     def test_binary(self) -> None:
         Path("a.py").write_bytes(b"\x7fELF\0\0\0")
         assert self.judge("a.py").startswith("nanolint: a.py: it contains NUL bytes")
