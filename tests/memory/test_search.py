@@ -1,0 +1,101 @@
+"""The micro-batch that the fixer writes: brute force over every divisor agrees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nanolint.gpus.gpu import Gpu, Target
+from nanolint.memory.search import MicroBatch, best_micro_batch, divisors_down
+from nanolint.memory.verdict import Outcome, judge
+from nanolint.run.model import Attention, Dialect, Run
+
+RUN = Run(
+    batch_size=24,
+    gradient_accumulation_steps=10,
+    world_size=1,
+    block_size=256,
+    n_layer=2,
+    n_head=4,
+    n_embd=128,
+    vocab_size=5000,
+    dropout=0.0,
+    bias=False,
+    dtype="bfloat16",
+    compile=False,
+    init_from="scratch",
+    device="cuda",
+    attention=Attention.FLASH,
+)
+
+
+def card(mib: int) -> Target:
+    total = mib << 20
+    return Target(Gpu("card", "nvidia", total, total, 20, (8, 6), False, "test"))
+
+
+def brute_force(run: Run, targets: list[Target], *, upward: bool = False) -> int | None:
+    product, best = run.batch_size * run.gradient_accumulation_steps, None
+    for batch in range(1, product + 1):
+        steps, rest = divmod(product, batch)
+        if rest or batch == run.batch_size or (batch > run.batch_size) is not upward:
+            continue
+        if run.dialect is Dialect.TOTAL and steps % run.world_size:
+            continue
+        changed = replace(run, batch_size=batch, gradient_accumulation_steps=steps)
+        if all(judge(changed, target).outcome is Outcome.COMFORTABLE for target in targets):
+            best = batch
+    return best
+
+
+@pytest.mark.parametrize("mib", [300, 400, 500, 700, 1000, 2000])
+@pytest.mark.parametrize("upward", [False, True])
+@pytest.mark.parametrize(
+    "run",
+    [
+        RUN,
+        replace(RUN, batch_size=7, gradient_accumulation_steps=30),
+        replace(RUN, world_size=2, gradient_accumulation_steps=8),
+        replace(RUN, dialect=Dialect.PER_GPU, world_size=2),
+    ],
+)
+def test_the_choice_equals_brute_force(run: Run, upward: bool, mib: int) -> None:
+    targets = [card(mib), card(2 * mib)]
+    found = best_micro_batch([(run, target) for target in targets], upward=upward)
+    assert (found and found.batch_size) == brute_force(run, targets, upward=upward)
+    if found is not None:
+        product = run.batch_size * run.gradient_accumulation_steps
+        assert found.batch_size * found.gradient_accumulation_steps == product
+
+
+def test_with_eval_only_the_partner_is_eval_iters() -> None:
+    run = replace(RUN, batch_size=512, eval_only=True, eval_iters=30)
+    found = best_micro_batch([(run, card(1500))])
+    assert found is not None
+    assert found.eval_iters is not None
+    assert found.batch_size * found.eval_iters == 512 * 30
+    assert found.gradient_accumulation_steps == RUN.gradient_accumulation_steps
+
+
+def test_nothing_fits_a_card_that_the_parameters_fill() -> None:
+    assert best_micro_batch([(RUN, card(64))]) is None
+
+
+@pytest.mark.parametrize(("batch", "steps"), [(10**9, 7), (10**30, 10**9), (10**12 + 39, 1)])
+def test_huge_values_are_answered(batch: int, steps: int) -> None:
+    run = replace(RUN, batch_size=batch, gradient_accumulation_steps=steps)
+    found = best_micro_batch([(run, card(2000))])
+    assert found is not None
+    assert found.batch_size * found.gradient_accumulation_steps == batch * steps
+
+
+def test_off_the_gpu_any_micro_batch_is_comfortable() -> None:
+    run = replace(RUN, device="cpu")
+    assert best_micro_batch([(run, card(64))]) == MicroBatch(20, 12)
+
+
+def test_divisors_come_from_the_largest_down() -> None:
+    assert list(divisors_down(6, 2, 12)) == [(12, 1), (6, 2), (4, 3), (3, 4), (2, 6), (1, 12)]
+    assert list(divisors_down(6, 2, 5)) == [(4, 3), (3, 4), (2, 6), (1, 12)]
+    assert list(divisors_down(6, 2, 0)) == []

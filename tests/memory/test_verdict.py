@@ -1,0 +1,181 @@
+"""Verdicts on real runs that people have reported, and what a verdict says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nanolint.gpus.gpu import Gpu, Target
+from nanolint.memory.replay import replay
+from nanolint.memory.stream import Component, Phase
+from nanolint.memory.verdict import Outcome, judge
+from nanolint.run.model import Attention, Run
+
+GIB = 1 << 30
+GPT2 = Run(
+    batch_size=12,
+    gradient_accumulation_steps=40,
+    world_size=1,
+    block_size=1024,
+    n_layer=12,
+    n_head=12,
+    n_embd=768,
+    vocab_size=50304,
+    dropout=0.0,
+    bias=False,
+    dtype="bfloat16",
+    compile=True,
+    init_from="scratch",
+    device="cuda",
+    attention=Attention.FLASH,
+)
+LARGE = replace(
+    GPT2,
+    batch_size=1,
+    gradient_accumulation_steps=32,
+    n_layer=36,
+    n_head=20,
+    n_embd=1280,
+    vocab_size=50257,
+    bias=True,
+    init_from="gpt2-large",
+    max_iters=20,
+    eval_interval=5,
+)
+XL = replace(LARGE, n_layer=48, n_head=25, n_embd=1600, init_from="gpt2-xl")
+CHAR = replace(
+    GPT2, batch_size=64, gradient_accumulation_steps=1, block_size=256, n_layer=6, n_head=6,
+    n_embd=384, vocab_size=65, dropout=0.2,
+)  # fmt: skip
+SMALL = replace(
+    GPT2, batch_size=16, gradient_accumulation_steps=4, block_size=512, n_layer=6, n_head=6,
+    n_embd=384, dtype="float16",
+)  # fmt: skip
+EAGER = replace(GPT2, batch_size=32, compile=False)
+
+
+def card(
+    gib: float, sm_count: int, capability: tuple[int, int], count: int | None = None
+) -> Target:
+    total = int(gib * GIB)
+    return Target(Gpu("card", "nvidia", total, total, sm_count, capability, False, "test"), count)
+
+
+RTX_4070 = card(11.71, 46, (8, 9))
+RTX_3090 = card(23.68, 82, (8, 6))
+A100 = card(39.38, 108, (8, 0))
+V100 = card(15.78, 80, (7, 0))
+
+
+@pytest.mark.parametrize(
+    ("run", "target", "fits"),
+    [
+        pytest.param(XL, RTX_3090, False, id="nanoGPT-208-xl-on-24GB"),
+        pytest.param(replace(XL, compile=False), RTX_3090, False, id="nanoGPT-93-xl-on-24GB"),
+        pytest.param(XL, A100, True, id="nanoGPT-93-xl-on-40GB"),
+        pytest.param(LARGE, RTX_3090, True, id="nanoGPT-93-large-on-24GB"),
+        pytest.param(replace(LARGE, compile=False), RTX_3090, True, id="nanoGPT-93-large-eager"),
+        pytest.param(replace(EAGER, attention=Attention.MATH), V100, False, id="nanoGPT-88-slow"),
+        pytest.param(
+            replace(EAGER, attention=Attention.EFFICIENT), V100, False, id="nanoGPT-88-efficient"
+        ),
+        pytest.param(replace(GPT2, world_size=8), A100, True, id="readme-8xA100"),
+        pytest.param(CHAR, A100, True, id="readme-shakespeare-char"),
+        pytest.param(SMALL, RTX_4070, True, id="30M-on-4070"),
+        pytest.param(
+            replace(GPT2, batch_size=16, gradient_accumulation_steps=32), RTX_4070, False,
+            id="124M-B16-on-12GB",
+        ),
+        pytest.param(
+            replace(GPT2, batch_size=8, gradient_accumulation_steps=64), RTX_4070, True,
+            id="124M-B8-on-12GB",
+        ),
+    ],
+)  # fmt: skip
+def test_reported_runs_get_their_verdict(run: Run, target: Target, fits: bool) -> None:
+    assert judge(run, target).fits is fits
+
+
+def test_the_eager_error_of_nanogpt_issue_88() -> None:
+    run = replace(EAGER, attention=Attention.MATH)
+    oom = replay(run, limit_bytes=int(15.78 * GIB) - (500 << 20)).oom
+    assert oom is not None
+    assert oom.phase is Phase.EVAL
+    assert oom.logits
+    assert "Tried to allocate 6.14 GiB" in oom.message
+    assert "10.16 GiB is allocated by PyTorch" in oom.message
+
+
+def test_the_compiled_error_on_a_shared_12_gb_card() -> None:
+    run = replace(GPT2, batch_size=64)
+    target = replace(card(11.69, 46, (8, 9)), in_use_bytes=int(1.97 * GIB))
+    verdict = judge(run, target)
+    assert verdict.outcome is Outcome.OUT_OF_MEMORY
+    assert verdict.oom is not None
+    assert verdict.oom.phase is Phase.EVAL
+    assert verdict.oom.requested_bytes == 6_593_445_888
+    assert verdict.oom.allocated_bytes == pytest.approx(6.78 * GIB, rel=0.01)
+
+
+def test_the_process_of_a_compiled_run_on_an_rtx_4070() -> None:
+    assert judge(SMALL, RTX_4070).process_bytes == pytest.approx(4464 << 20, rel=0.05)
+
+
+def test_components_sum_to_the_peak_and_the_trace_reaches_it() -> None:
+    found = replay(replace(CHAR, compile=False), trace=True)
+    assert sum(nbytes for _, nbytes in found.components) == found.peak.allocated_bytes
+    assert max(moment.allocated_bytes for moment in found.events) == found.peak.allocated_bytes
+    assert max(moment.reserved_bytes for moment in found.events) == found.peak.reserved_bytes
+    assert max(nbytes for _, nbytes in found.phases) == found.peak.allocated_bytes
+    assert all(sum(moment.components) == moment.allocated_bytes for moment in found.events)
+
+
+def test_nothing_is_allocated_off_the_gpu() -> None:
+    found = replay(replace(GPT2, device="cpu"))
+    assert found.peak.allocated_bytes == found.peak.reserved_bytes == 0
+    assert judge(replace(GPT2, device="cpu"), RTX_4070).fits
+
+
+def test_evaluation_only_stops_before_gradients() -> None:
+    found = replay(replace(EAGER, eval_only=True))
+    assert [phase for phase, _ in found.phases] == [Phase.EVAL]
+    assert dict(found.components)[Component.GRADIENTS] == 0
+
+
+def test_resuming_holds_the_checkpoint_and_adam_from_the_start() -> None:
+    fresh, resumed = replay(EAGER), replay(replace(EAGER, init_from="resume"))
+    extra = resumed.peak.allocated_bytes - fresh.peak.allocated_bytes
+    assert extra == pytest.approx(4 * GPT2.parameters, rel=0.001)
+    evaluated = dict(resumed.phases)[Phase.EVAL] - dict(fresh.phases)[Phase.EVAL]
+    assert evaluated == pytest.approx(12 * GPT2.parameters, rel=0.001)
+
+
+def test_more_processes_add_gradient_buckets() -> None:
+    alone = replay(EAGER)
+    shared = replay(replace(EAGER, world_size=8))
+    extra = shared.peak.allocated_bytes - alone.peak.allocated_bytes
+    assert extra == pytest.approx(4 * GPT2.parameters, rel=0.001)
+
+
+def test_the_second_evaluation_is_dearer_and_only_played_when_reached() -> None:
+    phases = dict(replay(EAGER).phases)
+    assert phases[Phase.EVAL_LATE] > phases[Phase.EVAL]
+    short = replace(EAGER, max_iters=100, eval_interval=200)
+    assert Phase.EVAL_LATE not in dict(replay(short).phases)
+
+
+def test_outcomes_worsen_as_the_card_shrinks() -> None:
+    order = [Outcome.OUT_OF_MEMORY, Outcome.FRAGMENTED, Outcome.THIN, Outcome.COMFORTABLE]
+    found = [judge(GPT2, card(gib / 20, 46, (8, 9))).outcome for gib in range(180, 280)]
+    assert set(found) >= {Outcome.OUT_OF_MEMORY, Outcome.THIN, Outcome.COMFORTABLE}
+    assert [order.index(outcome) for outcome in found] == sorted(map(order.index, found))
+
+
+def test_windows_keeps_a_part_of_the_card() -> None:
+    assert judge(CHAR, RTX_4070, platform="wsl").usable_bytes < judge(CHAR, RTX_4070).usable_bytes
+
+
+def test_an_absurdly_deep_model_is_answered_in_bounded_work() -> None:
+    found = replay(replace(CHAR, n_layer=10**6, compile=False))
+    assert found.peak.allocated_bytes > 16 * replace(CHAR, n_layer=10**6).parameters
