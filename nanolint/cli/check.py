@@ -24,6 +24,7 @@ EPILOG = """\
 commands, as the first argument:
   check      judge files (the default)
   explain    where the memory of a run goes
+  fit        which micro-batch fits which GPU
   rule       what a rule looks for, and why
   gpus       the cards that nanolint knows by name
   settings   the settings in force, and where they come from
