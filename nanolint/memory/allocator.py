@@ -94,9 +94,6 @@ class CachingAllocator:
     def release(self, block: Block) -> None:
         """Take ``block`` back and merge it with its free neighbours."""
         self.allocated -= block.size
-        self._pool(block)
-
-    def _pool(self, block: Block) -> None:
         pool = self.pools[block.small]
         neighbour = block.previous
         if neighbour is not None and neighbour.free:

@@ -102,7 +102,8 @@ class ExpandableAllocator(CachingAllocator):
         hole.mapped = True
         before = hole.previous
         grown = before is not None and before.free
-        self._pool(hole)
+        self.allocated += hole.size  # release() counts it off again
+        self.release(hole)
         return before if grown else hole
 
     def _release_cached(self) -> None:

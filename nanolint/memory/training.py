@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # second optimizer step on. Reserved bytes settle more slowly, and batches and logits alternate
 # between two places, so that an even accumulation is played as an even one, an odd as an odd one.
 BATCHES = 2  # of each split of estimate_loss
+LATE_BATCHES = 1  # the same when the pools have settled
 MICRO_STEPS = (4, 4)  # of the first and of the second optimizer step, at most
 
 OPTIMIZER = Component.OPTIMIZER
@@ -72,7 +73,7 @@ class _Training:
         rec.phase(Phase.EVAL)
         self._model()
         self._batch = self._get_batch()
-        self._estimate_loss()
+        self._estimate_loss(BATCHES)
         if run.eval_only:
             return
         for most in MICRO_STEPS[: max(1, run.max_iters + 1)]:
@@ -82,7 +83,7 @@ class _Training:
             self._step()
         if 0 < run.eval_interval <= run.max_iters:
             rec.phase(Phase.EVAL_LATE)
-            self._estimate_loss()
+            self._estimate_loss(LATE_BATCHES)
 
     def _model(self) -> None:
         """Parameters, buffers, and what a checkpoint or DDP adds for the whole run."""
@@ -136,12 +137,12 @@ class _Training:
         if nbytes:
             self._alloc(nbytes, "cuBLAS workspace", Component.WORKSPACE)
 
-    def _estimate_loss(self) -> None:
+    def _estimate_loss(self, batches: int) -> None:
         """Its X, Y, logits and loss are locals: they live beside train.py's own."""
         batch: Inputs | None = None
         outputs: Outputs | None = None
         for _split in range(2):
-            for _ in range(min(BATCHES, max(1, self._run.eval_iters))):
+            for _ in range(min(batches, max(1, self._run.eval_iters))):
                 fetched = self._get_batch()
                 if batch is not None:
                     self._free(*batch)
