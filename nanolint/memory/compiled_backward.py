@@ -36,6 +36,7 @@ class Backward:
         self._dtype = HALF if shapes.half else FLOAT
         self._btc = shapes.tokens * shapes.n_embd
         self._sums = Sums(shapes, self.graph)
+        self._row_sums = 8 * shapes.tokens  # LayerNorm's two sums per row, inside its kernel
         # Gradients by layer, in reverse; flattened at the end.
         self._blocks: list[list[Buffer]] = []
         self._tangents = (
@@ -91,7 +92,9 @@ class Backward:
         logits = Buffer("logits", shapes.logits_bytes, self._dtype, LOSS)  # the caller's
         self.graph.inputs.append(logits)
         statistics = [self._input(buffer) for buffer in saved.statistics]
-        graph.kernel((saved.y, logits, *statistics, *self._tangents), gradient)
+        # The dense gradient of log_softmax's output and a sum per row stay inside the kernel.
+        hidden = shapes.logits_bytes + 4 * shapes.tokens
+        graph.kernel((saved.y, logits, *statistics, *self._tangents), gradient, hidden=hidden)
         out = self._input(saved.ln_f_out)
         flow = self._matrix("gradient of ln_f", self._btc)
         if saved.head is None:
@@ -122,15 +125,23 @@ class Backward:
         if self._sums.fused:
             workspace = self._sums.workspace()
             gradients = self._sums.gradients(name)
+            parts = self._sums.later(gradients)
             writes = (total, half) if mask else (total,)
             graph.kernel(
-                reads, *writes, inplace=(before,), workspace=workspace, direct=tuple(gradients)
+                reads,
+                *writes,
+                *parts,
+                inplace=(before,),
+                workspace=workspace,
+                direct=tuple(gradients),
+                hidden=self._row_sums,
             )
+            self._sums.finish(parts, gradients)
             if separate and not mask:
                 graph.kernel((total,), half)
             return total, half, gradients
         writes = (total, half) if separate else (total,)
-        graph.kernel(reads, *writes, inplace=((*before, hat),))
+        graph.kernel(reads, *writes, inplace=((*before, hat),), hidden=self._row_sums)
         return total, half, self._sums.norm(name, (flow, hat))
 
     def _linear(
@@ -253,26 +264,41 @@ class Backward:
         gathered = isinstance(first, Embedding)
         kept = tuple(self._input(buffer) for buffer in first[:-1])
         mask = (self._input(first.mask),) if first.mask else ()
+        if gathered and not mask:  # the estimate counts the position embeddings once per sequence
+            repeats = self._float("wpe", (shapes.batch_size - 1) * wpe.nbytes // 4)
+            graph.inputs.append(repeats)
+            kept += (repeats,)
         if not self._sums.fused:
             summed = kept if gathered else kept[:1]
             if shapes.batch_size == 1:
                 graph.kernel((), wpe)
                 graph.kernel((), tokens)
                 reads = (above, flow, *kept, *mask, saved.x, positions)
-                graph.kernel(reads, total, inplace=((above,),), mutates=(wpe, tokens))
+                graph.kernel(
+                    reads,
+                    total,
+                    inplace=((above,),),
+                    mutates=(wpe, tokens),
+                    hidden=self._row_sums,
+                )
                 return self._sums.norm("h.ln_1", (flow, *summed))
             graph.kernel((), tokens)
             reads = (above, flow, *kept, *mask, saved.x)
-            graph.kernel(reads, total, inplace=((above,),), mutates=(tokens,))
+            graph.kernel(
+                reads, total, inplace=((above,),), mutates=(tokens,), hidden=self._row_sums
+            )
             gradients = self._sums.norm("h.ln_1", (flow, *summed))
             graph.kernel((), wpe)
             graph.kernel((total, positions), mutates=(wpe,))
             return gradients
         workspace = self._sums.workspace()
         gradients = self._sums.gradients("h.ln_1")
+        parts = self._sums.later(gradients)
+        direct = tuple(gradients)
         if gathered and not mask:
             rows = [self._float("h.ln_1 sums", shapes.tokens) for _ in range(2)]
-            graph.kernel((flow, *kept), *rows, workspace=workspace, direct=tuple(gradients))
+            graph.kernel((flow, *kept), *rows, *parts, workspace=workspace, direct=direct)
+            self._sums.finish(parts, gradients)
             graph.kernel((), wpe)
             graph.kernel((), tokens)
             reads = (above, flow, *kept, *rows, saved.x, positions)
@@ -286,11 +312,14 @@ class Backward:
         graph.kernel(
             (above, flow, *kept, *mask, saved.x),
             total,
+            *parts,
             inplace=((above,),),
             workspace=workspace,
-            direct=tuple(gradients),
+            direct=direct,
             mutates=(tokens,),
+            hidden=self._row_sums,
         )
+        self._sums.finish(parts, gradients)
         graph.kernel((), wpe)
         graph.kernel((total, positions), mutates=(wpe,))
         return gradients

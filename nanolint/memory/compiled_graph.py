@@ -39,7 +39,18 @@ def padded_elements(batch: int, rows: int, columns: int, itemsize: int) -> int:
 class Buffer:
     """A tensor of the graph. ``slot`` names the memory it lives in, once planned."""
 
-    __slots__ = ("component", "dtype", "first", "kept", "last", "name", "nbytes", "part", "slot")
+    __slots__ = (
+        "component",
+        "dtype",
+        "first",
+        "kept",
+        "last",
+        "name",
+        "nbytes",
+        "part",
+        "slot",
+        "virtual",
+    )
 
     def __init__(self, name: str, nbytes: int, dtype: int, component: Component) -> None:
         self.name = name
@@ -48,6 +59,7 @@ class Buffer:
         self.component = component
         self.kept = False  # a graph output: never freed, never reused
         self.part = False  # an element of the tuple that a library call returned
+        self.virtual = False  # planned for by the scheduler, then left out of the code
         self.slot = -1
         self.first = 0  # the node that makes it
         self.last = -1  # the last node that uses it
@@ -57,14 +69,16 @@ class Node:
     """One kernel or library call.
 
     ``inplace`` lists, for an output, the inputs whose memory it may take over, best first;
-    ``workspace`` lives while the kernel runs; ``direct`` outputs are made by a plain PyTorch call
-    after the kernel, past Inductor's reuse; ``scratch`` is allocated and freed inside the call;
-    ``mutates`` are those of ``reads`` that it adds to, before anyone else reads them.
+    ``workspace`` lives while the kernel runs; ``direct`` outputs of later nodes are already made
+    here, by a plain PyTorch call after the kernel, past Inductor's reuse; ``scratch`` is allocated and freed inside the call;
+    ``mutates`` are those of ``reads`` that it adds to, before anyone else reads them; ``hidden``
+    are bytes of intermediate results that never leave the kernel, yet count in the estimate.
     """
 
     __slots__ = (
         "direct",
         "elements",
+        "hidden",
         "inplace",
         "mutates",
         "reads",
@@ -80,6 +94,7 @@ class Node:
         self.workspace: Buffer | None = None
         self.direct: tuple[Buffer, ...] = ()
         self.mutates: tuple[Buffer, ...] = ()
+        self.hidden = 0
         self.elements: tuple[Buffer, ...] = ()
         self.scratch: tuple[Buffer, ...] = ()
 
@@ -100,10 +115,12 @@ class Graph:
         workspace: Buffer | None = None,
         direct: tuple[Buffer, ...] = (),
         mutates: tuple[Buffer, ...] = (),
+        hidden: int = 0,
     ) -> None:
         """Add a kernel; ``inplace`` goes with the leading ``writes``."""
-        node = Node((*reads, *mutates), writes + direct)
+        node = Node((*reads, *mutates), writes)
         node.mutates = mutates
+        node.hidden = hidden
         node.inplace = inplace
         node.workspace = workspace
         node.direct = direct

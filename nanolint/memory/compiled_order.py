@@ -46,6 +46,7 @@ class _Web:
         self.buffers: dict[int, Buffer] = {id(buffer): buffer for buffer in graph.inputs}
         makers: dict[int, list[int]] = {}
         self.sizes = [_allocated(node) for node in nodes]
+        self.hidden = [node.hidden for node in nodes]
         self.before: list[list[int]] = []  # in the order of the reads
         self.after: list[list[int]] = [[] for _ in nodes]
         self.reads: list[list[int]] = []
@@ -75,7 +76,7 @@ class _Web:
 
 def _allocated(node: Node) -> int:
     own = sum(buffer.nbytes for buffer in node.writes if not buffer.part)
-    return own + sum(buffer.nbytes for buffer in node.elements)
+    return own + sum(buffer.nbytes for buffer in node.elements) + node.hidden
 
 
 def _least_peak(web: _Web) -> list[int]:
@@ -85,6 +86,7 @@ def _least_peak(web: _Web) -> list[int]:
     waiting = [len(before) for before in web.before]
     frees = [0] * count
     for index in range(count):
+        frees[index] = web.hidden[index]
         frees[index] += sum(web.buffers[key].nbytes for key in web.reads[index] if uses[key] == 1)
         frees[index] += sum(web.buffers[key].nbytes for key in web.writes[index] if uses[key] == 0)
     live = sum(buffer.nbytes for buffer in web.inputs)

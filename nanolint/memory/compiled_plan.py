@@ -54,6 +54,8 @@ def estimate(nodes: list[Node], inputs: list[Buffer]) -> list[int]:
         change[0] += buffer.nbytes
         change[buffer.last + 1] -= buffer.nbytes
     for index, node in enumerate(nodes):
+        change[index] += node.hidden
+        change[index + 1] -= node.hidden
         for buffer in node.elements:
             change[index] += buffer.nbytes
         for buffer in node.writes:
@@ -93,7 +95,7 @@ class Planner:
         taken: set[int] = set()  # ids of the inputs whose memory an output took over
         inplace = node.inplace
         for place, buffer in enumerate(node.writes):
-            if buffer.part or buffer in node.direct:
+            if buffer.part or buffer.virtual or buffer.slot >= 0:
                 continue
             if place < len(inplace):
                 for source in inplace[place]:

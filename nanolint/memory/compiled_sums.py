@@ -35,6 +35,25 @@ class Sums:
         vectors = 2 if self._shapes.bias else 1
         return _partial(self.fused * vectors * self._shapes.n_embd)
 
+    def later(self, gradients: list[Buffer]) -> tuple[Buffer, ...]:
+        """The split sums as planned before the kernels were fused: partial sums to be added up.
+
+        They are left out of the code, but the scheduler's estimate still counts them.
+        """
+        splits = self._splits(self._shapes.n_embd)
+        if splits == 1:
+            return tuple(gradients)
+        parts = tuple(_partial(splits * self._shapes.n_embd) for _ in gradients)
+        for part in parts:
+            part.virtual = True
+        return parts
+
+    def finish(self, parts: tuple[Buffer, ...], gradients: list[Buffer]) -> None:
+        """The nodes that would have added up the parts of ``later``."""
+        for part, gradient in zip(parts, gradients, strict=True):
+            if part is not gradient:
+                self._graph.kernel((part,), gradient)
+
     def norm(self, name: str, reads: tuple[Buffer, ...]) -> list[Buffer]:
         """LayerNorm's gradients in kernels of their own."""
         gradients = self.gradients(name)
