@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nanolint import settings
-from nanolint.cli.options import add_settings_options, add_target_options
 from nanolint.cli.parser import UsageError
 from nanolint.files.paths import absolute
 from nanolint.settings import Sourced
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
     from nanolint.plan import Plan
     from nanolint.source.values import Value
-
-__all__ = ["Configuration", "add_settings_options", "add_target_options"]
 
 
 class Configuration:
