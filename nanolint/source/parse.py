@@ -13,7 +13,7 @@ from nanolint.source.nodes import bound_name, dotted
 from nanolint.source.symbols import symbol
 from nanolint.source.targets import factors_of, integer, unpack
 from nanolint.source.text import LineIndex
-from nanolint.source.tree import Unparsable, all_spans, parse_tree, spans
+from nanolint.source.tree import Unparsable, parse_tree, parse_with_spans, spans
 from nanolint.source.uses import Uses
 from nanolint.source.values import Known, Unknown
 
@@ -37,8 +37,8 @@ def parse(
     ``environment`` are names that exist before the file runs; ``star_import`` gives the names of
     a module, None where it cannot be found.
     """
-    tree = parse_tree(text)
-    reader = _Reader(text, all_spans(tree, text), environment or {}, star_import)
+    tree, positions = parse_with_spans(text)
+    reader = _Reader(text, positions, environment or {}, star_import)
     reader.follow(tree.body)
     return reader.module(tree)
 
@@ -287,7 +287,9 @@ class _Reader:
             if isinstance(node, cst.Comment):
                 row, column = self._lines.position(start)
                 own_line = not self._lines.line(row)[: column - 1].strip(" \t\f\ufeff")
-                yield Comment(node.value, Span(start, end), own_line)
+                # The tree may have a form feed behind a comment where the text has a newline.
+                comment = self._text[start:end].rstrip("\r\n")
+                yield Comment(comment, Span(start, start + len(comment)), own_line)
 
 
 def _statements(tree: cst.Module) -> Iterator[cst.CSTNode]:

@@ -49,7 +49,7 @@ _TOKEN = re.compile(
 )
 _GLUED = ("if", "else", "and", "or", "in", "is", "not")  # as in ``1if x else 2``
 _LINE_START = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*(?P<word>\w*)[ \t]*(?P<next>[^\r\n]?)")
-_CODE = re.compile(r"[ \t\f]*[^ \t\f\r\n#]")
+_CODE = re.compile(r"[ \t\f\ufeff]*[^ \t\f\r\n#]")
 
 
 class TooComplex(Exception):

@@ -11,14 +11,16 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from nanolint.diagnostics import Span
-from nanolint.source.scan import TooComplex, check
+from nanolint.source.scan import TooComplex, logical_lines
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_MARK = "\ufeff"  # a byte order mark in decoded text; libcst swallows it
+_PREFIX = re.compile(r"\ufeff?\f*")
+_LONE_CR = re.compile(r"\r(?!\n)")
 _LIBCST_POSITION = re.compile(r"error at (\d+):(\d+)")
+_TOO_DEEP = "its code is nested too deeply"
 
 
 class Unparsable(Exception):
@@ -32,34 +34,69 @@ class Unparsable(Exception):
 
 def parse_tree(text: str) -> cst.Module:
     """The concrete syntax tree of ``text``. Raises Unparsable or TooComplex."""
-    check(text)
+    return _parsed(_faithful(text), text)
+
+
+def parse_with_spans(text: str) -> tuple[cst.Module, dict[cst.CSTNode, tuple[int, int]]]:
+    """The tree of ``text``, and the span of every node but white space.
+
+    Raises Unparsable or TooComplex.
+    """
+    code = _faithful(text)
+    module = _parsed(code, text)
     try:
-        return cst.parse_module(text)
-    except cst.ParserSyntaxError as error:
-        raise _explained(text, error.message) from None
-    except UnicodeEncodeError as error:
-        raise Unparsable("a character that is not valid Unicode", error.start) from None
+        positions = _Positions(module, wanted=None)
     except RecursionError:
-        raise TooComplex("its code is nested too deeply") from None
+        raise TooComplex(_TOO_DEEP) from None
+    written = "".join(positions.tokens)
+    # All offsets rest on this. A newline behind a last comment that ends with a backslash is lost.
+    if written != code and written != code.removesuffix("\n").removesuffix("\r"):
+        raise TooComplex("its syntax tree does not give back the same text")
+    return module, positions.spans
 
 
 def spans(module: cst.Module, nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, Span]:
-    """The characters that each of ``nodes`` takes in ``module.code``, own parentheses included."""
-    positions = _Positions(module, start=0, wanted={id(node) for node in nodes})
+    """The characters that each of ``nodes`` takes in the text of ``module``, own parentheses
+    included. They hold for every text that ``parse`` takes."""
+    positions = _Positions(module, wanted={id(node) for node in nodes})
     return {node: Span(*span) for node, span in positions.spans.items()}
 
 
-def all_spans(module: cst.Module, text: str) -> dict[cst.CSTNode, tuple[int, int]]:
-    """The span in ``text`` of every node but white space, in one pass. Raises TooComplex."""
-    start = len(_MARK) if text.startswith(_MARK) else 0
+def _parsed(code: str, text: str) -> cst.Module:
     try:
-        positions = _Positions(module, start=start, wanted=None)
+        return cst.parse_module(code)
     except RecursionError:
-        raise TooComplex("its code is nested too deeply") from None
-    if "".join(positions.tokens) != text[start:]:
-        # All offsets rest on this. libcst keeps it for every file that it was ever tried on.
-        raise TooComplex("its syntax tree does not give back the same text")
-    return positions.spans
+        raise TooComplex(_TOO_DEEP) from None
+    except UnicodeEncodeError as error:
+        raise Unparsable("a character that is not valid Unicode", error.start) from None
+    except cst.ParserSyntaxError as error:
+        raise _refusal(text, error.message) from None
+    except (cst.CSTLogicError, cst.CSTValidationError):
+        raise _refusal(text) from None
+
+
+def _faithful(text: str) -> str:
+    """``text`` with other white space in the same places, so that libcst gives it all back.
+
+    libcst drops a byte order mark, a last carriage return, and form feeds or a continuation in
+    front of a statement. Nothing but white space changes, and no other character moves.
+    """
+    prefix = _PREFIX.match(text)
+    characters = list(text)
+    for index in range(prefix.end() if prefix else 0):
+        characters[index] = "\n"
+    for carriage_return in _LONE_CR.finditer(text):
+        characters[carriage_return.start()] = "\n"
+    for line in logical_lines(text):
+        if text.startswith("\\", line.start):
+            characters[line.start] = " "
+        elif line.start and text.startswith("\f", line.start):
+            newline = line.start - (2 if text.startswith("\r\n", line.start - 2) else 1)
+            end = line.end - len(text[line.start : line.end].lstrip("\f"))
+            characters[newline:end] = (
+                characters[line.start : end] + characters[newline : line.start]
+            )
+    return "".join(characters)
 
 
 class _Positions(CodegenState):
@@ -68,10 +105,10 @@ class _Positions(CodegenState):
     libcst's own position providers do the same at four times the cost, for every node.
     """
 
-    def __init__(self, module: cst.Module, start: int, wanted: set[int] | None) -> None:
+    def __init__(self, module: cst.Module, wanted: set[int] | None) -> None:
         super().__init__(module.default_indent, module.default_newline)
         self.spans: dict[cst.CSTNode, tuple[int, int]] = {}
-        self._position = start
+        self._position = 0
         self._starts: list[int] = []
         self._wanted = wanted
         module._codegen(self)
@@ -96,8 +133,8 @@ class _Positions(CodegenState):
 _BLANK = frozenset({cst.SimpleWhitespace, cst.ParenthesizedWhitespace, cst.Newline})
 
 
-def _explained(text: str, message: str) -> Unparsable:
-    """Why ``text`` is not valid Python, in CPython's words: libcst lists all it hoped for."""
+def _refusal(text: str, message: str = "") -> Unparsable | TooComplex:
+    """Why ``text`` cannot be parsed, in CPython's words: libcst lists all it hoped for."""
     lines = LineIndex(text)
     try:
         with warnings.catch_warnings():
@@ -106,8 +143,8 @@ def _explained(text: str, message: str) -> Unparsable:
     except SyntaxError as error:
         offset = lines.offset(error.lineno or 1, error.offset or 1)
         return Unparsable(error.msg.partition(" (<unknown>")[0], offset)
-    except (MemoryError, RecursionError, ValueError):
-        pass  # a null byte, before Python 3.12
-    position = _LIBCST_POSITION.search(message)
-    offset = lines.offset(int(position[1]), int(position[2]) + 1) if position else 0
-    return Unparsable("invalid syntax", offset)
+    except (MemoryError, RecursionError, ValueError):  # ValueError: a null byte, before 3.12
+        position = _LIBCST_POSITION.search(message)
+        offset = lines.offset(int(position[1]), int(position[2]) + 1) if position else 0
+        return Unparsable("invalid syntax", offset)
+    return TooComplex("it is valid Python that nanolint's parser, libcst, does not know")
