@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled_graph import FLOAT, HALF, Buffer, Graph, padded_elements
+from nanolint.memory.compiled_builder import Builder
+from nanolint.memory.compiled_graph import FLOAT, Buffer, padded_elements
 from nanolint.memory.compiled_saved import Embedding, Layer, Norm, Saved
 from nanolint.memory.compiled_sums import Sums
 from nanolint.memory.stream import Component
@@ -23,18 +24,15 @@ GRADIENTS = Component.GRADIENTS
 LOSS = Component.LOGITS_AND_LOSS
 
 
-class Backward:
+class Backward(Builder):
     """Builds the backward graph. Afterwards: ``graph`` and ``gradients``, in parameter order.
 
     ``tangent`` and ``scale`` are the slots of the gradients of the logits and of the loss.
     """
 
     def __init__(self, shapes: Shapes, saved: Saved, tangent: int, scale: int) -> None:
-        self.shapes = shapes
-        self.graph = Graph()
+        super().__init__(shapes)
         self._saved = saved
-        self._dtype = HALF if shapes.half else FLOAT
-        self._btc = shapes.tokens * shapes.n_embd
         self._sums = Sums(shapes, self.graph)
         self._row_sums = 8 * shapes.tokens  # LayerNorm's two sums per row, inside its kernel
         # Gradients by layer, in reverse; flattened at the end.
@@ -57,12 +55,6 @@ class Backward:
         buffer.kept = False
         self.graph.inputs.append(buffer)
         return buffer
-
-    def _float(self, name: str, numel: int, component: Component = ACTIVATIONS) -> Buffer:
-        return Buffer(name, 4 * numel, FLOAT, component)
-
-    def _matrix(self, name: str, numel: int, component: Component = ACTIVATIONS) -> Buffer:
-        return Buffer(name, self.shapes.itemsize * numel, self._dtype, component)
 
     def _build(self) -> None:
         saved = self._saved
@@ -88,19 +80,19 @@ class Backward:
         saved, shapes, graph = self._saved, self.shapes, self.graph
         batch, columns = shapes.batch_size, shapes.vocab_size
         numel = padded_elements(batch, shapes.block_size, columns, shapes.itemsize)
-        gradient = self._matrix("gradient of the logits", numel, LOSS)
-        logits = Buffer("logits", shapes.logits_bytes, self._dtype, LOSS)  # the caller's
+        gradient = self.matrix("gradient of the logits", numel, LOSS)
+        logits = Buffer("logits", shapes.logits_bytes, self.dtype, LOSS)  # the caller's
         self.graph.inputs.append(logits)
         statistics = [self._input(buffer) for buffer in saved.statistics]
         # The dense gradient of log_softmax's output and a sum per row stay inside the kernel.
         hidden = shapes.logits_bytes + 4 * shapes.tokens
         graph.kernel((saved.y, logits, *statistics, *self._tangents), gradient, hidden=hidden)
         out = self._input(saved.ln_f_out)
-        flow = self._matrix("gradient of ln_f", self._btc)
+        flow = self.matrix("gradient of ln_f", self.btc)
         if saved.head is None:
             graph.kernel((gradient,), flow)
             return gradient, None, flow
-        weight = self._matrix("lm_head.weight gradient", columns * shapes.n_embd, GRADIENTS)
+        weight = self.matrix("lm_head.weight gradient", columns * shapes.n_embd, GRADIENTS)
         graph.kernel((gradient, out), weight)
         graph.kernel((gradient, self._input(saved.head)), flow)
         return gradient, weight, flow
@@ -117,9 +109,9 @@ class Backward:
         shapes, graph = self.shapes, self.graph
         hat, deviation = self._input(norm.hat), self._input(norm.deviation)
         mask = (self._input(norm.mask),) if norm.mask else ()
-        total = self._float("gradient of the residual stream", self._btc)
+        total = self.single("gradient of the residual stream", self.btc)
         separate = shapes.half or bool(mask)
-        half = self._matrix(f"gradient of {name}", self._btc) if separate else total
+        half = self.matrix(f"gradient of {name}", self.btc) if separate else total
         before = (above,) if above else ()
         reads = (*before, flow, hat, deviation, *mask)
         if self._sums.fused:
@@ -160,8 +152,8 @@ class Backward:
         """
         shapes, graph = self.shapes, self.graph
         columns, rows = shape
-        below = self._matrix(f"gradient of {name}'s input", shapes.tokens * columns)
-        product = self._matrix(f"{name}.weight gradient", columns * rows, GRADIENTS)
+        below = self.matrix(f"gradient of {name}'s input", shapes.tokens * columns)
+        product = self.matrix(f"{name}.weight gradient", columns * rows, GRADIENTS)
         weights = (self._input(weight),) if weight else ()
         kept = (self._input(saved_input),) if release else (saved_input,)
         input_reads = (flow, *weights)
@@ -176,7 +168,7 @@ class Backward:
     def _cast(self, product: Buffer) -> Buffer:
         if not self.shapes.half:
             return product
-        gradient = self._float(product.name, product.nbytes // 2, GRADIENTS)
+        gradient = self.single(product.name, product.nbytes // 2, GRADIENTS)
         self.graph.kernel((product,), gradient)
         return gradient
 
@@ -193,7 +185,7 @@ class Backward:
         flow, product = self._linear("h.mlp.c_proj", half, layer.gelu, layer.mlp_proj, (4 * c, c))
         down = self._parameters("h.mlp.c_proj", half, product, c)
         fc = self._input(layer.fc)
-        inner = self._matrix("gradient of h.mlp.c_fc", flow.nbytes // shapes.itemsize)
+        inner = self.matrix("gradient of h.mlp.c_fc", flow.nbytes // shapes.itemsize)
         graph.kernel((flow, fc), inner, inplace=((flow, fc),))
         flow, product = self._linear("h.mlp.c_fc", inner, layer.ln_2_out, layer.c_fc, (c, 4 * c))
         up = self._parameters("h.mlp.c_fc", inner, product, 4 * c)
@@ -219,24 +211,24 @@ class Backward:
     def _attention(self, layer: Layer, flow: Buffer) -> Buffer:
         """The attention kernel's backward, and its three gradients joined to (B, T, 3C)."""
         shapes, graph = self.shapes, self.graph
-        parts = tuple(self._matrix(f"gradient of {name}", self._btc) for name in "qkv")
+        parts = tuple(self.matrix(f"gradient of {name}", self.btc) for name in "qkv")
         rows = shapes.batch_size * shapes.n_head
         scratch: tuple[Buffer, ...]
         if shapes.attention is Attention.FLASH:
             length = -(-shapes.block_size // 128) * 128
             width = -(-shapes.head_size // 32) * 32
             scratch = (
-                self._float("flash attention softmax_d", rows * length),
-                self._float("flash attention dq_accum", rows * length * width),
+                self.single("flash attention softmax_d", rows * length),
+                self.single("flash attention dq_accum", rows * length * width),
             )
         else:
-            scratch = (self._float("efficient attention delta", rows * shapes.block_size),)
+            scratch = (self.single("efficient attention delta", rows * shapes.block_size),)
             if shapes.half:
-                scratch += (self._float("efficient attention dq", self._btc),)
+                scratch += (self.single("efficient attention dq", self.btc),)
         qkv = self._input(layer.qkv)
         attention = [self._input(buffer) for buffer in layer.attention]
         graph.call((flow, qkv, *attention), parts, scratch)
-        joined = self._matrix("gradient of h.attn.c_attn", 3 * self._btc)
+        joined = self.matrix("gradient of h.attn.c_attn", 3 * self.btc)
         graph.kernel(parts, joined)
         return joined
 
@@ -246,9 +238,9 @@ class Backward:
         """The first LayerNorm and the embeddings; wte's two gradients are added last."""
         saved, shapes, graph = self._saved, self.shapes, self.graph
         positions = self._input(saved.positions)
-        wte = self._float("wte.weight gradient", shapes.vocab_size * shapes.n_embd, GRADIENTS)
-        wpe = self._float("wpe.weight gradient", shapes.block_size * shapes.n_embd, GRADIENTS)
-        tokens = self._float("wte.weight gradient", wte.nbytes // 4, GRADIENTS)
+        wte = self.single("wte.weight gradient", shapes.vocab_size * shapes.n_embd, GRADIENTS)
+        wpe = self.single("wpe.weight gradient", shapes.block_size * shapes.n_embd, GRADIENTS)
+        tokens = self.single("wte.weight gradient", wte.nbytes // 4, GRADIENTS)
         ln_1 = self._first_norm(above, flow, tokens, wpe, positions)
         self._blocks[-1] = [*ln_1, *self._blocks[-1]]
         reads = (tokens, head_gradient) if head_gradient else (tokens, logits, saved.ln_f_out)
@@ -259,13 +251,13 @@ class Backward:
         self, above: Buffer, flow: Buffer, tokens: Buffer, wpe: Buffer, positions: Buffer
     ) -> list[Buffer]:
         saved, graph, shapes = self._saved, self.graph, self.shapes
-        total = self._float("gradient of the embeddings", self._btc)
+        total = self.single("gradient of the embeddings", self.btc)
         first = saved.layers[0].ln_1
         gathered = isinstance(first, Embedding)
         kept = tuple(self._input(buffer) for buffer in first[:-1])
         mask = (self._input(first.mask),) if first.mask else ()
         if gathered and not mask:  # the estimate counts the position embeddings once per sequence
-            repeats = self._float("wpe", (shapes.batch_size - 1) * wpe.nbytes // 4)
+            repeats = self.single("wpe", (shapes.batch_size - 1) * wpe.nbytes // 4)
             graph.inputs.append(repeats)
             kept += (repeats,)
         if not self._sums.fused:
@@ -296,7 +288,7 @@ class Backward:
         parts = self._sums.later(gradients)
         direct = tuple(gradients)
         if gathered and not mask:
-            rows = [self._float("h.ln_1 sums", shapes.tokens) for _ in range(2)]
+            rows = [self.single("h.ln_1 sums", shapes.tokens) for _ in range(2)]
             graph.kernel((flow, *kept), *rows, *parts, workspace=workspace, direct=direct)
             self._sums.finish(parts, gradients)
             graph.kernel((), wpe)
@@ -305,7 +297,7 @@ class Backward:
             graph.kernel(reads, total, inplace=((above,),), mutates=(tokens, wpe))
             return gradients
         if gathered:
-            token = self._float("h.ln_1 input", self._btc)
+            token = self.single("h.ln_1 input", self.btc)
             graph.kernel((*kept, *mask), token, inplace=((kept[0],),))
             kept = (token, kept[3])
         graph.kernel((), tokens)

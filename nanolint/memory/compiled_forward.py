@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled_graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, padded_elements
+from nanolint.memory.compiled_builder import Builder
+from nanolint.memory.compiled_graph import BOOL, FLOAT, HALF, INT, Buffer, padded_elements
 from nanolint.memory.compiled_saved import Embedding, Layer, Norm, Saved
 from nanolint.memory.stream import Component
 from nanolint.run.model import Attention
@@ -33,28 +34,30 @@ LOSS = Component.LOGITS_AND_LOSS
 def saves_embeddings(shapes: Shapes) -> bool:
     """Whether the partitioner saves the gathered embeddings rather than the normalised input.
 
-    The min-cut weighs (B+1)TC against BTC with distances to the backward pass.
+    Its minimal cut weighs bytes by their distance from the backward pass. The embeddings cost
+    (B+1)TC elements against BTC; where the balance tips was found by tracing (for two sequences
+    between widths of 672 and 704).
     """
-    return shapes.batch_size >= (5 if shapes.dropout else 3)
+    batch = shapes.batch_size
+    if shapes.dropout:
+        return batch >= 5
+    return batch >= 3 or (batch == 2 and shapes.n_embd >= 688)
 
 
-class Forward:
+class Forward(Builder):
     """Builds one forward graph. Afterwards: ``graph``, ``logits``, ``loss``, and ``saved``."""
 
     def __init__(self, shapes: Shapes, *, training: bool) -> None:
-        self.shapes = shapes
+        super().__init__(shapes)
         self.training = training
-        self.graph = Graph()
         self._dropout = shapes.dropout and training
-        self._dtype = HALF if shapes.half else FLOAT
-        self._btc = shapes.tokens * shapes.n_embd
         self._terms: list[Buffer] = []
         self._reads = 0
         self.x = self._batch("X")
         self.y = self._batch("Y")
         seeds = 8 * (2 * shapes.n_layer + 1)
         self._seeds = Buffer("dropout seeds", seeds, INT, ACTIVATIONS)
-        self.logits = self._matrix("logits", shapes.tokens * shapes.vocab_size, LOSS)
+        self.logits = self.matrix("logits", shapes.tokens * shapes.vocab_size, LOSS)
         self.loss = Buffer("loss", 4, FLOAT, LOSS)
         self.logits.kept = self.loss.kept = True
         self.saved = self._build()
@@ -64,12 +67,6 @@ class Forward:
         batch.kept = True
         self.graph.arguments.append(batch)
         return batch
-
-    def _float(self, name: str, numel: int) -> Buffer:
-        return Buffer(name, 4 * numel, FLOAT, ACTIVATIONS)
-
-    def _matrix(self, name: str, numel: int, component: Component = ACTIVATIONS) -> Buffer:
-        return Buffer(name, self.shapes.itemsize * numel, self._dtype, component)
 
     def _keep(self, *buffers: Buffer) -> None:
         if self.training:
@@ -97,9 +94,9 @@ class Forward:
 
     def _embed(self, positions: Buffer) -> tuple[Norm | Embedding, Buffer]:
         shapes, graph = self.shapes, self.graph
-        out = self._matrix("h.ln_1", self._btc)
-        hat = self._float("h.ln_1 normalised", self._btc)
-        deviation = self._float("h.ln_1 deviation", shapes.tokens)
+        out = self.matrix("h.ln_1", self.btc)
+        hat = self.single("h.ln_1 normalised", self.btc)
+        deviation = self.single("h.ln_1 deviation", shapes.tokens)
         mask = self._mask("drop")
         masks = (mask,) if mask else ()
         if not self.training:
@@ -107,7 +104,7 @@ class Forward:
             graph.kernel((self.x,), out)
             return Norm(hat, deviation, mask), out
         graph.kernel((), positions)
-        position = self._float("wpe", shapes.block_size * shapes.n_embd)
+        position = self.single("wpe", shapes.block_size * shapes.n_embd)
         gathered = saves_embeddings(shapes)
         if gathered:
             graph.kernel((), position)
@@ -121,8 +118,8 @@ class Forward:
             self._terms = [*masks]
             self._reads = 3 + len(masks)
             return Norm(hat, deviation, mask), out
-        token = self._float("wte", self._btc)
-        mean = self._float("h.ln_1 mean", shapes.tokens)
+        token = self.single("wte", self.btc)
+        mean = self.single("h.ln_1 mean", shapes.tokens)
         graph.kernel((*reads, position), *masks, token, mean, deviation, out)
         self._keep(position, token, mean)
         self._terms = [*masks, token, position]
@@ -153,15 +150,15 @@ class Forward:
         source = tuple(term for term in terms if term.dtype == FLOAT)
         stored = self._reads > MOST_READS
         if stored and not final:
-            total = self._float("residual stream", self._btc)
+            total = self.single("residual stream", self.btc)
             writes.append(total)
             inplace.append(source)
             source = (total,)
             self._terms = [total]
             self._reads = 1
-        out = self._matrix(name, self._btc)
-        hat = self._float(f"{name} normalised", self._btc)
-        deviation = self._float(f"{name} deviation", shapes.tokens)
+        out = self.matrix(name, self.btc)
+        hat = self.single(f"{name} normalised", self.btc)
+        deviation = self.single(f"{name} deviation", shapes.tokens)
         if not self.training:
             # Terms that only the sum reads cannot be taken over by what is made from the sum.
             if not shapes.half:
@@ -194,21 +191,21 @@ class Forward:
         self.graph.kernel((flow, *(copy for copy in copies if copy)), out)
 
     def _block(self, ln_1: Norm | Embedding, ln_1_out: Buffer) -> Layer:
-        shapes, btc = self.shapes, self._btc
+        shapes, btc = self.shapes, self.btc
         c = shapes.n_embd
         c_attn = self._linear_copies("h.attn.c_attn", c, 3 * c)
-        qkv = self._matrix("h.attn.c_attn", 3 * btc)
+        qkv = self.matrix("h.attn.c_attn", 3 * btc)
         self._linear(ln_1_out, c_attn, qkv)
         attention = self._attention(qkv)
         attn_proj = self._linear_copies("h.attn.c_proj", c, c)
-        proj = self._matrix("h.attn.c_proj", btc)
+        proj = self.matrix("h.attn.c_proj", btc)
         self._linear(attention[0], attn_proj, proj)
         self._add(proj)
         ln_2, ln_2_out = self._norm("h.ln_2")
         c_fc = self._linear_copies("h.mlp.c_fc", c, 4 * c)
-        fc = self._matrix("h.mlp.c_fc", 4 * btc)
+        fc = self.matrix("h.mlp.c_fc", 4 * btc)
         self._linear(ln_2_out, c_fc, fc)
-        gelu = self._matrix("h.mlp.gelu", 4 * btc)
+        gelu = self.matrix("h.mlp.gelu", 4 * btc)
         early = self.training and not shapes.bias  # the copy comes before GELU
         if early:
             mlp_proj = self._linear_copies("h.mlp.c_proj", 4 * c, c)
@@ -216,7 +213,7 @@ class Forward:
         self.graph.kernel((fc,), gelu, inplace=((fc,),))
         if not early:
             mlp_proj = self._linear_copies("h.mlp.c_proj", 4 * c, c)
-        down = self._matrix("h.mlp.c_proj", btc)
+        down = self.matrix("h.mlp.c_proj", btc)
         self._linear(gelu, mlp_proj, down)
         self._add(down)
         copies = (c_attn[0], attn_proj[0], c_fc[0], mlp_proj[0])
@@ -233,8 +230,8 @@ class Forward:
         rows = shapes.batch_size * shapes.n_head
         flash = shapes.attention is Attention.FLASH
         length = shapes.block_size if flash else -(-shapes.block_size // 32) * 32
-        out = self._matrix("h.attn", self._btc)
-        sumexp = self._float("h.attn log-sum-exp", rows * length)
+        out = self.matrix("h.attn", self.btc)
+        sumexp = self.single("h.attn log-sum-exp", rows * length)
         seed = Buffer("h.attn seed", 16 if flash else 8, INT, ACTIVATIONS)
         offset = Buffer("h.attn offset", 8, INT, ACTIVATIONS)
         if self.training:
