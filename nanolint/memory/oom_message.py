@@ -26,7 +26,7 @@ LARGEST = 1 << 50  # bytes; no figure of a message is beyond it
 ROUNDED = 0.005  # each figure is printed with two decimals, so this much of its unit may be missing
 
 _UNITS = {"GiB": GIB, "MiB": MIB, "KiB": KIB, "bytes": 1}
-_START = re.compile(r"out of memory\W{0,3}\s{1,3}Tried to allocate\b")
+_START = re.compile(r"out of memory\W{0,3} Tried to allocate\b")
 _NUMBER = r"(\d{1,9}(?:\.\d{1,3})?) (GiB|MiB|KiB|bytes)"
 _REQUESTED = re.compile(rf"Tried to allocate {_NUMBER}")
 _TOTAL = re.compile(rf"total capaci?ty of {_NUMBER}|{_NUMBER} total capacity")
@@ -89,13 +89,14 @@ def parse_oom_message(text: str) -> OomMessage:
 
 
 def _last_message(text: str) -> str:
+    text = " ".join(text.split())  # a terminal may have wrapped it anywhere
     starts = [match.start() for match in _START.finditer(text)]
     if not starts:
         raise NotAnOomMessage(
             "no PyTorch out-of-memory error: expected a text with "
             "'CUDA out of memory. Tried to allocate ...'"
         )
-    return " ".join(text[starts[-1] : starts[-1] + LONGEST_MESSAGE].split())
+    return text[starts[-1] : starts[-1] + LONGEST_MESSAGE]
 
 
 def _required(pattern: re.Pattern[str], message: str, what: str) -> int:
