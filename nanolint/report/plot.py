@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.replay import COMPONENTS, replay
+from nanolint.memory.replay import COMPONENTS, replay, runs_compiled
 from nanolint.memory.stream import Phase
 from nanolint.report.explain.words import PHASES
 from nanolint.report.palette import ALARM, FAINT, INK, LAYERS, REST, STYLE
@@ -53,6 +53,13 @@ class _Band:
     upper: Sequence[float]
 
 
+def _stairs(levels: Sequence[float]) -> tuple[list[float], list[int]]:
+    """The steps of ``levels``: a height for each run of equal values, and the edges of the runs."""
+    runs = [(height, len(list(group))) for height, group in groupby(levels)]
+    edges = accumulate((length for _, length in runs), initial=0)
+    return [height for height, _ in runs], list(edges)
+
+
 class _Picture:
     def __init__(self, axes: Any, case: Case, title: str) -> None:
         assert case.run is not None  # the command refuses a run that is not known
@@ -60,7 +67,7 @@ class _Picture:
         self._run = case.run
         self._title = title
         self._verdict = verdict = case.verdict
-        gpu = case.target.gpu if case.target else None
+        self._gpu = gpu = case.target.gpu if case.target else None
         expandable = case.allocator == "expandable"
         self._whole = replay(case.run, gpu, expandable=expandable, trace=True)
         self._oom: OutOfMemory | None = verdict.oom if verdict else None
@@ -89,10 +96,9 @@ class _Picture:
         count = len(self._step.moments)
         self._axes.set_xlim(0, count)
         self._axes.set_ylim(0, self._top)
-        for band in bands:
-            self._axes.fill_between(
-                range(count), band.lower, band.upper, step="post", color=band.color, linewidth=0
-            )
+        for band in bands[::-1]:  # each from 0 up; what lies below is painted over it
+            heights, edges = _stairs(band.upper)
+            self._axes.stairs(heights, edges, fill=True, color=band.color, linewidth=0)
         self._phases()
         self._reserved()
         self._key([band for band in bands if not self._label(band)])
@@ -188,13 +194,12 @@ class _Picture:
         held = held[: self._step.failed_at]
         if not held:
             return
-        self._axes.step(range(len(held)), held, where="post", color=INK, linewidth=0.9)
-        runs = [(len(list(group)), height) for height, group in groupby(held)]
-        ends = list(accumulate(length for length, _ in runs))
-        (length, height), end = max(zip(runs, ends, strict=True), key=lambda each: each[0][0])
+        heights, edges = _stairs(held)
+        self._axes.stairs(heights, edges, baseline=None, color=INK, linewidth=0.9, zorder=3)
+        flattest = max(range(len(heights)), key=lambda index: edges[index + 1] - edges[index])
         self._axes.text(
-            end - length / 2,
-            height + 0.006 * self._top,
+            (edges[flattest] + edges[flattest + 1]) / 2,
+            heights[flattest] + 0.006 * self._top,
             "reserved by PyTorch",
             ha="center",
             va="bottom",
@@ -272,7 +277,7 @@ class _Picture:
         self._axes.set_title(
             f"{self._title}: batch_size {run.batch_size}, block_size {run.block_size}, "
             f"{run.parameters_reported / 1e6:.1f}M parameters, {run.dtype}, "
-            f"{'compiled' if run.compile else 'eager'}",
+            f"{'compiled' if runs_compiled(run, self._gpu) else 'eager'}",
             loc="left",
             pad=20,
             fontsize=11,

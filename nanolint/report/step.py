@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.stream import Phase
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
     from nanolint.memory.replay import Moment
 
+MICRO_STEPS = 2  # shown: the first, and one on top of accumulated gradients; the others are alike
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+
+class Stretch(NamedTuple):
     """Consecutive events of one phase: ``start`` up to but without ``end``."""
 
     start: int
@@ -25,11 +26,11 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Consecutive moments. ``phases`` and ``failed_at`` count from the first of them."""
+    """The moments of a step. ``phases`` and ``failed_at`` count from the first of them."""
 
     title: str
     moments: Sequence[Moment]
-    phases: tuple[tuple[int, int, Phase], ...]
+    phases: tuple[Stretch, ...]
     failed_at: int | None = None
 
 
@@ -44,17 +45,16 @@ def step_of(moments: Sequence[Moment], failed_at: int | None) -> Step:
         number = next(i for i, each in enumerate(stretches) if failed_at < each.end)
     elif any(each.phase is Phase.OPTIMIZER for each in stretches):
         number = max(i for i, each in enumerate(stretches) if each.phase is Phase.OPTIMIZER)
-    title, first, last = _bounds(stretches, number)
-    start, end = stretches[first].start, stretches[last].end
-    return Step(
-        title=title,
-        moments=moments[start:end],
-        phases=tuple(
-            (each.start - start, each.end - start, each.phase)
-            for each in stretches[first : last + 1]
-        ),
-        failed_at=None if failed_at is None else failed_at - start,
-    )
+    title, shown = _shown(stretches, number)
+    kept: list[Moment] = []
+    phases = []
+    failure = None
+    for start, end, phase in shown:
+        if failed_at is not None and start <= failed_at < end:
+            failure = len(kept) + failed_at - start
+        phases.append(Stretch(len(kept), len(kept) + end - start, phase))
+        kept += moments[start:end]
+    return Step(title, kept, tuple(phases), failure)
 
 
 def _stretches(moments: Sequence[Moment]) -> list[Stretch]:
@@ -66,15 +66,25 @@ def _stretches(moments: Sequence[Moment]) -> list[Stretch]:
     return stretches
 
 
-def _bounds(stretches: list[Stretch], number: int) -> tuple[str, int, int]:
-    """What to call the step that the stretch of that number belongs to; its first and last."""
-    phase = stretches[number].phase
-    if phase is Phase.EVAL:
-        return "the model is loaded, then the first estimate_loss", number, number
-    if phase is Phase.EVAL_LATE:
-        return "a later estimate_loss", number, number
+def _shown(stretches: list[Stretch], number: int) -> tuple[str, list[Stretch]]:
+    """What to call the step that the stretch of that number belongs to; what to show of it."""
+    own = stretches[number]
+    if own.phase is Phase.EVAL:
+        return "the model is loaded, then the first estimate_loss", [own]
+    if own.phase is Phase.EVAL_LATE:
+        return "a later estimate_loss", [own]
     optimizers = [i for i, each in enumerate(stretches) if each.phase is Phase.OPTIMIZER]
     last = next((i for i in optimizers if i >= number), len(stretches) - 1)
     before = [i for i in optimizers if i < number]
     first = before[-1] + 1 if before else 1
-    return "the first step" if not before else "a step once training is under way", first, last
+    title = "a step once training is under way" if before else "the first step"
+    passes = stretches[first:last]
+    if len(passes) <= 2 * MICRO_STEPS:
+        return title, stretches[first : last + 1]
+    # A forward and a backward each: the first pair, then the one that fails or else the second.
+    pair = max(2, (number - first) // 2 * 2) if number < last else 2
+    return f"{title}, two micro-steps of it", [
+        *passes[:2],
+        *passes[pair : pair + 2],
+        stretches[last],
+    ]
