@@ -224,13 +224,15 @@ def _unsuppressed(
         if not hits or diagnostic.code == SYNTAX_ERROR:
             kept.append(diagnostic)
     ran = families.keys() - {skip.code for skip in skipped}
+    # A rule that needs a GPU might have found what a comment without codes suppresses.
+    all_ran = not any(skip.need in (Need.RUN, Need.GPU, Need.TRAIN_SCRIPT) for skip in skipped)
     context.suppressions = suppressions
     context.unused_suppressions = tuple(
         UnusedSuppression(suppression, code)
         for suppression in suppressions
         if suppression.malformed is None
         for code in _codes(suppression, setup)
-        if (suppression, code) not in used and (code in ran or not code)
+        if (suppression, code) not in used and (code in ran if code else all_ran)
     )
     return kept
 

@@ -25,6 +25,8 @@ from nanolint.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from nanolint.source.suppressions import Suppression as Suppression
+
 __all__ = [
     "Assignment",
     "Case",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.rule import Rule
 from nanolint_rules import RULES
+
+if TYPE_CHECKING:
+    from nanolint.rule import Rule
 
 ROOT = Path(__file__).parent.parent.parent
 

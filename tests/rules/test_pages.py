@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,7 +67,7 @@ def test_fixed_examples_are_what_the_page_says(rule: Rule, tmp_path: Path) -> No
             assert bench.fixed(example.block.body, unsafe=True) == cure.block.body
         told = {**example.block.told, **cure.block.told}
         cure.block.told = told
-        cured = cure.bench(rule.code, tmp_path / f"{number}-cured")
+        cured = replace(cure, beside=example.beside).bench(rule.code, tmp_path / f"{number}-cured")
         if rule.code != "NL001":
             ast.parse(cure.block.body)
         assert cured.findings(cure.block.body) == []

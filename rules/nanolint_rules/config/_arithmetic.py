@@ -1,4 +1,4 @@
-"""Products that people write into comments: ``12 batch size * 1024 tokens * 40 steps = 491,520``."""
+"""Products in comments: ``12 batch size * 1024 block size * 40 gradaccum = 491,520``."""
 
 from __future__ import annotations
 
@@ -62,9 +62,8 @@ class Number:
         if unit is not None:
             decimals = len(self.text[:-1].partition(".")[2])
             return f"{value / unit:.{decimals}f}{self.text[-1]}"
-        return (
-            f"{value:,}" if "," in self.text else f"{value:_}" if "_" in self.text else str(value)
-        )
+        group = next((sign for sign in ",_" if sign in self.text), "")
+        return f"{value:{group}}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from nanolint.rule import Severity
 from tests.project_tree import SETUP, train_script, write_project
 from tests.rules.harness import Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BENCH = Bench("NL201", gpu="rtx-4070")
 SMALL = "batch_size = 2\nblock_size = 256\n"

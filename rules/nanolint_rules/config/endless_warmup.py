@@ -1,0 +1,43 @@
+"""NL309: the run ends, or decays, before the learning rate has warmed up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint_rules._values import integer, said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEYS = ("warmup_iters", "max_iters", "lr_decay_iters")
+
+
+@rule("NL309", "endless-warmup", Severity.WARNING, needs=[Need.CONFIG])
+def endless_warmup(context: Context) -> Iterator[Finding]:
+    """warmup_iters is as long as the run or its decay, so the learning rate never gets there."""
+    warmup, steps, decay = (integer(context.value(key)) for key in KEYS)
+    if warmup is None or steps is None or decay is None or not context.value("decay_lr"):
+        return
+    if context.value("eval_only") or not any(map(context.assignment, KEYS)):
+        return
+    if warmup < min(steps, decay):
+        return
+    limit, end = ("max_iters", steps) if warmup >= steps else ("lr_decay_iters", decay)
+    yield Finding(
+        message=(
+            f"{said(context, 'warmup_iters', warmup)} is no less than {limit} = {end}: "
+            f"{_effect(warmup, steps, decay)}"
+        ),
+        span=context.span("warmup_iters", limit),
+    )
+
+
+def _effect(warmup: int, steps: int, decay: int) -> str:
+    if warmup >= steps:
+        return (
+            f"the highest learning rate of the run is {100 * steps / warmup:.2g} % of learning_rate"
+        )
+    if warmup == decay:
+        return f"step {warmup} divides by zero"
+    return "the learning rate drops to min_lr as soon as it is warm"

@@ -1,0 +1,36 @@
+"""NL317: the folder that the run reads its data from is not there."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Need, Severity, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@rule("NL317", "missing-dataset", Severity.INFO, needs=[Need.CONFIG, Need.TRAIN_SCRIPT])
+def missing_dataset(context: Context) -> Iterator[Finding]:
+    """dataset names a folder that data/ does not have."""
+    root, dataset = context.project.root, context.value("dataset")
+    if root is None or not isinstance(dataset, str) or "\0" in dataset:
+        return
+    present = _folders(root / "data")
+    if not present or (root / "data" / dataset).is_dir():
+        return  # without a data folder the data lie elsewhere
+    near = get_close_matches(dataset, present, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, present))}"
+    yield Finding(
+        message=f"dataset = {dataset!r}, and there is no folder data/{dataset}; {hint}",
+        span=context.span("dataset"),
+    )
+
+
+def _folders(data: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in data.iterdir() if entry.is_dir())
+    except OSError:
+        return []

@@ -1,0 +1,29 @@
+"""NL310: the decay goes up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint_rules._values import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule("NL310", "rising-learning-rate", Severity.WARNING, needs=[Need.CONFIG])
+def rising_learning_rate(context: Context) -> Iterator[Finding]:
+    """min_lr is above learning_rate, so the decay raises the learning rate."""
+    highest, lowest = context.value("learning_rate"), context.value("min_lr")
+    if not isinstance(highest, (int, float)) or not isinstance(lowest, (int, float)):
+        return
+    if not context.value("decay_lr") or context.value("eval_only") or lowest <= highest:
+        return
+    yield Finding(
+        message=(
+            f"{said(context, 'min_lr', lowest)} is above "
+            f"{said(context, 'learning_rate', highest)}: the learning rate rises as it "
+            f"decays; min_lr = {highest / 10:g} is a tenth, as usual"
+        ),
+        span=context.span("min_lr", "learning_rate"),
+    )

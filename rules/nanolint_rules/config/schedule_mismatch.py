@@ -1,0 +1,36 @@
+"""NL308: the learning rate decays over another number of steps than the run has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint_rules._values import integer, said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = "lr_decay_iters"
+TOLERANCE = 10  # percent; "should be ~= max_iters"
+
+
+@rule("NL308", "schedule-mismatch", Severity.WARNING, needs=[Need.CONFIG])
+def schedule_mismatch(context: Context) -> Iterator[Finding]:
+    """lr_decay_iters is far from max_iters, so the schedule ends too late or too early."""
+    steps, decay = integer(context.value("max_iters")), integer(context.value("lr_decay_iters"))
+    if steps is None or decay is None or not context.value("decay_lr"):
+        return
+    if context.value("eval_only") or not any(map(context.assignment, ("max_iters", KEY))):
+        return
+    if 100 * abs(decay - steps) <= TOLERANCE * steps:
+        return
+    yield Finding(
+        message=f"{said(context, KEY, decay)} beside max_iters = {steps}: {_effect(steps, decay)}",
+        span=context.span(KEY, "max_iters"),
+    )
+
+
+def _effect(steps: int, decay: int) -> str:
+    if decay < steps:
+        return f"the last {steps - decay:,} steps run at min_lr"
+    return f"the run ends after {100 * steps / decay:.2g} % of the decay, before min_lr is near"

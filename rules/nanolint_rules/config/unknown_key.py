@@ -1,0 +1,62 @@
+"""NL301: a name that no script of the project reads."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from nanolint.rule import (
+    Assignment,
+    Context,
+    Edit,
+    Finding,
+    Fix,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    rule,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LIKENESS = 0.8
+
+
+@rule(
+    "NL301",
+    "unknown-key",
+    Severity.WARNING,
+    needs=[Need.CONFIG, Need.TRAIN_SCRIPT],
+    fix=FixAvailability.SOMETIMES,
+)
+def unknown_key(context: Context) -> Iterator[Finding]:
+    """A name is set that no script of the project reads, so it has no effect."""
+    if context.is_train_script:
+        return  # what it sets is a key
+    read = {each.name for each in context.module.reads}
+    for assignment in context.module.assignments:
+        key = assignment.key
+        if key in context.project.known_keys or key in read or key.startswith("_"):
+            continue
+        near = _meant(context, key)
+        hint = f"; did you mean {near}?" if near else ""
+        yield Finding(
+            message=f"{key} is no key of this project's train.py, so it has no effect{hint}",
+            span=assignment.key_span,
+            fix=_fix(assignment, near) if near and not context.assignment(near) else None,
+        )
+
+
+def _meant(context: Context, key: str) -> str | None:
+    """The key that ``key`` is a slip of the pen for, the more likely of two first."""
+    near = get_close_matches(key.lower(), sorted(context.project.known_keys), 1, LIKENESS)
+    return near[0] if near else None
+
+
+def _fix(assignment: Assignment, name: str) -> Fix | None:
+    if assignment.shared:
+        return None
+    span = assignment.key_span
+    return Fix(f"Rename it to {name}", Safety.UNSAFE, (Edit(span.start, span.end, name),))

@@ -1,0 +1,30 @@
+"""NL311: the last steps of the run are in no checkpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint_rules._values import integer, said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule("NL311", "unsaved-tail", Severity.WARNING, needs=[Need.CONFIG])
+def unsaved_tail(context: Context) -> Iterator[Finding]:
+    """max_iters is no multiple of eval_interval, so the last steps are never saved."""
+    steps, interval = integer(context.value("max_iters")), integer(context.value("eval_interval"))
+    if steps is None or interval is None or steps % interval == 0 or context.value("eval_only"):
+        return
+    if not any(map(context.assignment, ("max_iters", "eval_interval"))):
+        return
+    lost = steps % interval
+    what = "no step of the run" if lost == steps else f"nothing after step {steps - lost:,}"
+    yield Finding(
+        message=(
+            f"max_iters = {steps} is no multiple of {said(context, 'eval_interval', interval)}: "
+            f"train.py saves only when it evaluates, so {what} is saved"
+        ),
+        span=context.span("max_iters", "eval_interval"),
+    )
