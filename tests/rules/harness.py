@@ -15,6 +15,7 @@ from nanolint.source.text import LineIndex
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from nanolint.diagnostics import Diagnostic
@@ -86,14 +87,24 @@ class Bench:
         """``text`` with the rule's own fixes applied, which must converge and lose nothing."""
 
         def fixable(diagnostic: Diagnostic) -> bool:
-            safe = diagnostic.fix is not None and diagnostic.fix.safety is Safety.SAFE
-            return diagnostic.code == self.rule.code and (safe or unsafe)
+            return diagnostic.code == self.rule.code and (unsafe or _is_safe(diagnostic))
 
+        return self._fixed(text, fixable)
+
+    def fixed_by_all(self, text: str) -> str:
+        """``text`` with every safe fix applied."""
+        return self._fixed(text, _is_safe)
+
+    def _fixed(self, text: str, fixable: Callable[[Diagnostic], bool]) -> str:
         result = fix_text(self.report, text, fixable=fixable)
         assert not result.dropped, result.dropped
         again = fix_text(self.report, result.text, fixable=fixable)
         assert again.text == result.text, "a second run changed the text again"
         return result.text
+
+
+def _is_safe(diagnostic: Diagnostic) -> bool:
+    return diagnostic.fix is not None and diagnostic.fix.safety is Safety.SAFE
 
 
 def _beside(rule: Rule) -> tuple[Rule, ...]:

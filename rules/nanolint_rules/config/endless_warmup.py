@@ -35,9 +35,7 @@ def endless_warmup(context: Context) -> Iterator[Finding]:
 
 def _effect(warmup: int, steps: int, decay: int) -> str:
     if warmup >= steps:
-        return (
-            f"the highest learning rate of the run is {100 * steps / warmup:.2g} % of learning_rate"
-        )
+        return f"the learning rate rises to no more than {100 * steps / warmup:.2g} % of its value"
     if warmup == decay:
         return f"step {warmup} divides by zero"
     return "the learning rate drops to min_lr as soon as it is warm"

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.harness import Bench
+
+BENCH = Bench("NL312")
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("batch_size = 8\n", "327,680"), ("block_size = 64\nbatch_size = 2\n", "5,120")],
+)
+def test_reported(text: str, tokens: str) -> None:
+    assert BENCH.finding(text).message.endswith(f"{tokens} tokens")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "batch_size = 8\ngradient_accumulation_steps = 40\n",
+        "block_size = 64\ndropout = 0.1\n",
+        "batch_size = 8\neval_only = True\n",
+    ],
+)
+def test_not_reported(text: str) -> None:
+    assert BENCH.findings(text) == []
+
+
+def test_set_on_the_command_line() -> None:
+    bench = Bench("NL312", overrides={"gradient_accumulation_steps": 4})
+    assert bench.findings("batch_size = 8\n") == []

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.project_tree import write_project
+from tests.rules.harness import Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    root = write_project(tmp_path, {"data/poems/prepare.py": "", "data/openwebtext/prepare.py": ""})
+    return Bench("NL317", path=root / "config" / "x.py")
+
+
+def test_reported(bench: Bench) -> None:
+    assert "did you mean 'poems'?" in bench.finding("dataset = 'poem'\nbatch_size = 4\n").message
+    assert "; there are 'openwebtext', 'poems'" in bench.finding("dataset = 'x1'\n").message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["dataset = 'poems'\n", "batch_size = 4\n", "dataset = '/mnt'\n", "dataset = input()\n"],
+)
+def test_not_reported(bench: Bench, text: str) -> None:
+    assert bench.findings(text) == []
+
+
+def test_a_project_without_data(tmp_path: Path) -> None:
+    path = write_project(tmp_path) / "config" / "x.py"
+    assert Bench("NL317", path=path).findings("dataset = 'poem'\n") == []
