@@ -84,8 +84,8 @@ class Backward(Builder):
         logits = Buffer("logits", shapes.logits_bytes, self.dtype, LOSS)  # the caller's
         self.graph.inputs.append(logits)
         statistics = [self._input(buffer) for buffer in saved.statistics]
-        # The dense gradient of log_softmax's output and a sum per row stay inside the kernel.
-        hidden = shapes.logits_bytes + 4 * shapes.tokens
+        # A sum per row stays inside the kernel and so, before the cast to half, does the gradient.
+        hidden = 4 * shapes.tokens + (shapes.logits_bytes if shapes.half else 0)
         graph.kernel((saved.y, logits, *statistics, *self._tangents), gradient, hidden=hidden)
         out = self._input(saved.ln_f_out)
         flow = self.matrix("gradient of ln_f", self.btc)

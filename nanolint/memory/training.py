@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # between two places, so that an even accumulation is played as an even one, an odd as an odd one.
 BATCHES = 2  # of each split of estimate_loss
 LATE_BATCHES = 1  # the same when the pools have settled
-MICRO_STEPS = (4, 4)  # of the first and of the second optimizer step, at most
+MICRO_STEPS = (4, 4, 2)  # of the first optimizer steps, at most
 
 OPTIMIZER = Component.OPTIMIZER
 
