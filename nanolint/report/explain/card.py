@@ -41,7 +41,7 @@ def render(case: Case, verdict: Verdict, printer: Printer) -> None:
     _row(printer, "left for PyTorch", verdict.usable_bytes)
     peak = verdict.replay.peak
     allocated, gaps = peak.allocated_bytes, peak.reserved_bytes - peak.allocated_bytes
-    parts = f"{_gib(allocated)} allocated at the peak, {_gib(gaps)} in gaps"
+    parts = f"{_gib(allocated)} allocated, {_gib(gaps)} in gaps"
     _row(printer, "reserved at most", peak.reserved_bytes, parts)
     _margin(verdict, printer)
     _row(printer, "nvidia-smi would show", verdict.process_bytes)
