@@ -11,6 +11,7 @@ import libcst as cst
 
 from nanolint.source import formatting
 from nanolint.source.bounds import MAX_SIZE, TOO_LARGE, Budget, Unevaluable
+from nanolint.source.nodes import is_str_format
 from nanolint.source.operations import BUILTINS, binary, compare, run_time_error, unary
 from nanolint.source.symbols import symbol
 from nanolint.source.values import Known, Unknown
@@ -230,18 +231,12 @@ def _call(node: cst.Call, scope: Scope) -> Plain:
         function = scope.builtin(node.func.value)
         if function is not None and not named:
             return _guarded(scope, function, *[_evaluate(value, scope) for value in plain])
-    elif isinstance(node.func, cst.Attribute) and _is_str_format(node.func):
+    elif isinstance(node.func, cst.Attribute) and is_str_format(node.func):
         template = _evaluate(node.func.value, scope)
         values = [_evaluate(value, scope) for value in plain]
         keywords = {key: _evaluate(value, scope) for key, value in named.items()}
         return _guarded(scope, formatting.str_format, template, values, keywords)
     raise Unevaluable(f"calls {_describe(node.func)} at run time")
-
-
-def _is_str_format(function: cst.Attribute) -> bool:
-    """Whether ``function`` is the ``format`` of a string literal."""
-    literal = isinstance(function.value, (cst.SimpleString, cst.ConcatenatedString))
-    return literal and function.attr.value == "format"
 
 
 def _describe(node: cst.BaseExpression) -> str:

@@ -54,3 +54,17 @@ def bound_name(alias: cst.ImportAlias) -> cst.Name:
     while isinstance(node, cst.Attribute):
         node = node.value
     return cst.ensure_type(node, cst.Name)
+
+
+def is_namespace(node: cst.CSTNode) -> bool:
+    """Whether ``node`` is ``globals()`` or the like."""
+    if not isinstance(node, cst.Call) or node.args or not isinstance(node.func, cst.Name):
+        return False
+    return node.func.value in ("globals", "locals", "vars")
+
+
+def is_str_format(node: cst.CSTNode) -> bool:
+    """Whether ``node`` is the ``format`` of a string literal."""
+    if not isinstance(node, cst.Attribute) or node.attr.value != "format":
+        return False
+    return isinstance(node.value, (cst.SimpleString, cst.ConcatenatedString))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanolint.source.nodes import bound_name, code_fields, dotted
+from nanolint.source.nodes import bound_name, code_fields, dotted, is_namespace, is_str_format
 from nanolint.source.operations import BUILTINS
 
 if TYPE_CHECKING:
@@ -18,17 +18,16 @@ if TYPE_CHECKING:
 class Flow(Enum):
     """Where the value of an expression goes."""
 
-    STRAIGHT = 1  # into an assignment or onto the screen, at most joined to other text
-    TEXT = 2  # only into a string that goes straight
+    STRAIGHT = 1  # into an assignment, at most joined to other text
+    TEXT = 2  # only into a string that goes straight, or onto the screen
     ANYWHERE = 3
 
 
 # Reading one of these names hands out the globals, or runs text as code.
 _ESCAPES = frozenset({"exec", "eval", "globals", "locals", "vars", "__builtins__"})
-_NAMESPACES = frozenset({"globals", "locals", "vars"})
 _HARMLESS_METHODS = frozenset({"copy", "get", "items", "keys", "values"})
 _HARMLESS_CALLS = frozenset({"dict", "len", "list", "print", "set", "sorted"})
-_TO_TEXT = frozenset({"str", "repr", "format"})
+_TO_TEXT = frozenset({"str", "repr", "format", "print"})
 _CONSTANTS = frozenset({"None", "True", "False"})
 # Their parts go where they go themselves.
 _PASSING = frozenset(
@@ -94,7 +93,7 @@ class Uses:
             self._bind(target.value)
         else:
             self.changes = True
-            if isinstance(target, cst.Subscript) and _is_namespace(target.value):
+            if isinstance(target, cst.Subscript) and is_namespace(target.value):
                 self.clouds = True
             self.visit(target, Flow.ANYWHERE)
 
@@ -111,7 +110,7 @@ class Uses:
             self.clouds |= node.value in _ESCAPES
 
     def _attribute(self, node: cst.Attribute, flow: Flow) -> None:
-        if _is_namespace(node.value) and node.attr.value in _HARMLESS_METHODS:
+        if is_namespace(node.value) and node.attr.value in _HARMLESS_METHODS:
             return
         if isinstance(node.value, cst.Name) and node.value.value == "sys":
             self.clouds |= node.attr.value == "modules"
@@ -119,7 +118,7 @@ class Uses:
 
     def _subscript(self, node: cst.Subscript, flow: Flow) -> None:
         passed = _onward(flow)
-        if not _is_namespace(node.value):
+        if not is_namespace(node.value):
             self.visit(node.value, passed)
         for element in node.slice:
             self.visit(element, passed)
@@ -128,23 +127,22 @@ class Uses:
         passed = _onward(flow)
         self.visit(node.left, passed)
         for target in node.comparisons:
-            if not _is_namespace(target.comparator):  # 'x' in globals()
+            if not is_namespace(target.comparator):  # 'x' in globals()
                 self.visit(target.comparator, passed)
 
     def _call(self, node: cst.Call, flow: Flow) -> None:
         name = node.func.value if isinstance(node.func, cst.Name) else ""
-        passed = Flow.ANYWHERE
-        if flow is Flow.TEXT or (
-            flow is Flow.STRAIGHT and (name in _TO_TEXT or _is_literal_method(node.func, "format"))
-        ):
-            passed = Flow.TEXT
-        elif flow is Flow.STRAIGHT and (name == "print" or _is_path_join(node.func)):
-            passed = Flow.STRAIGHT
+        passed = _onward(flow)
+        if flow is Flow.STRAIGHT:
+            if name in _TO_TEXT or is_str_format(node.func):
+                passed = Flow.TEXT
+            elif dotted(node.func) == "os.path.join":
+                passed = Flow.STRAIGHT
         self.changes |= name not in BUILTINS and name != "print"
         if name != "vars" or not node.args:  # vars(something) is no way to the globals
             self.visit(node.func, _onward(flow))
         for argument in node.args:
-            if name not in _HARMLESS_CALLS or not _is_namespace(argument.value):
+            if name not in _HARMLESS_CALLS or not is_namespace(argument.value):
                 self.visit(argument.value, passed)
 
     def _operation(self, node: cst.BinaryOperation, flow: Flow) -> None:
@@ -241,9 +239,6 @@ class Uses:
         if self._depth:
             self.later |= {item.name.value for item in node.names}
 
-    def _delete(self, node: cst.Del, _flow: Flow) -> None:
-        self._bind(node.target)
-
     def _captured(self, node: cst.MatchAs | cst.MatchStar | cst.MatchMapping, flow: Flow) -> None:
         name = node.rest if isinstance(node, cst.MatchMapping) else node.name
         if name is not None:
@@ -265,31 +260,10 @@ class Uses:
     def _expression(self, node: cst.Expr, _flow: Flow) -> None:
         self.visit(node.value, Flow.STRAIGHT)  # its value is dropped
 
-    def _nothing(self, node: cst.CSTNode, _flow: Flow) -> None:
-        pass
-
 
 def _onward(flow: Flow) -> Flow:
     """Where the operand of something that is no text operation goes."""
     return Flow.TEXT if flow is Flow.TEXT else Flow.ANYWHERE
-
-
-def _is_namespace(node: cst.CSTNode) -> bool:
-    """Whether ``node`` is ``globals()`` or the like."""
-    if not isinstance(node, cst.Call) or node.args or not isinstance(node.func, cst.Name):
-        return False
-    return node.func.value in _NAMESPACES
-
-
-def _is_literal_method(node: cst.BaseExpression, method: str) -> bool:
-    literal = isinstance(node, cst.Attribute) and isinstance(
-        node.value, (cst.SimpleString, cst.ConcatenatedString)
-    )
-    return literal and node.attr.value == method  # type: ignore[attr-defined]
-
-
-def _is_path_join(node: cst.BaseExpression) -> bool:
-    return dotted(node) == "os.path.join"
 
 
 _HANDLERS: dict[type[cst.CSTNode], Callable[[Uses, Any, Flow], None]] = {
@@ -303,7 +277,7 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[Uses, Any, Flow], None]] = {
     cst.ClassDef: Uses._definition,
     cst.CompFor: Uses._for,
     cst.Comparison: Uses._comparison,
-    cst.Del: Uses._delete,
+    cst.Del: lambda uses, node, flow: uses._bind(node.target),
     cst.Expr: Uses._expression,
     cst.For: Uses._for,
     cst.FormattedStringExpression: Uses._field,
@@ -319,7 +293,7 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[Uses, Any, Flow], None]] = {
     cst.MatchStar: Uses._captured,
     cst.Name: Uses._name,
     cst.NamedExpr: Uses._walrus,
-    cst.Nonlocal: Uses._nothing,
+    cst.Nonlocal: lambda uses, node, flow: None,
     cst.Param: Uses._parameter,
     cst.Subscript: Uses._subscript,
     cst.TypeAlias: Uses._type_alias,
