@@ -35,9 +35,10 @@ _MODULES = {
         "stale_arithmetic",
         "invalid_choice",
         "unaligned_head_size",
+        "unaligned_vocabulary",
         "missing_dataset",
     ),
-    "torch": ("deprecated_grad_scaler",),
+    "torch": ("deprecated_grad_scaler", "deprecated_cuda_autocast"),
 }
 
 

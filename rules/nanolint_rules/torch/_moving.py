@@ -49,15 +49,19 @@ def groups(uses: Iterable[Use]) -> Iterator[list[Use]]:
     yield from shared.values()
 
 
-def insert_argument(context: Context, call: cst.Call, literal: str) -> Edit:
-    """Put ``literal`` before the first argument, on a line of its own where that has one."""
+def insert_argument(context: Context, call: cst.Call, literal: str, before: str = "") -> Edit:
+    """Put ``literal`` before the first argument, on a line of its own where that has one.
+
+    ``before`` is written right before what was the first argument.
+    """
     if not call.args:
         function = context.spans([call.func])[call.func]
         start = context.text.index("(", function.end) + 1
         return Edit(start, start, literal)
     start = context.spans([call.args[0]])[call.args[0]].start
     opening = re.search(r"[\r\n]+[ \t]*\Z", context.text[:start])
-    return Edit(start, start, f"{literal},{opening[0]}" if opening else f"{literal}, ")
+    gap = opening[0] if opening else " "
+    return Edit(start, start, f"{literal},{gap}{before}")
 
 
 def _below_torch(qualified: str) -> str:
