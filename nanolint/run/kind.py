@@ -19,6 +19,7 @@ CONFIG_FOLDERS = ("config", "configs")
 _UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _STAR_IMPORT = re.compile(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
+_DEFINITION = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s)", re.MULTILINE)
 _PROGRAM = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s)", re.MULTILINE)
 _LOADS_CONFIGURATOR = re.compile(
     r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
@@ -59,11 +60,13 @@ def classify(
     keys = {assignment.key for assignment in module.assignments}
     keys |= {key for key, _ in module.imported}
     keys &= project.known_keys
-    if len(keys) >= LEAST_KEYS:
+    # Only a config's folder or its user makes a config of a file with functions or classes: a test
+    # or a model has names like batch_size of its own.
+    among_configs = path is not None and path.absolute().parent.name in CONFIG_FOLDERS
+    if len(keys) >= LEAST_KEYS and (explicit or among_configs or not _DEFINITION.search(text)):
         return FileKind.CONFIG
     # Somebody named the file, perhaps by a glob, or a commit hook that names all there are: one
     # key makes it a config then, as does a place among configs.
-    among_configs = path is not None and path.absolute().parent.name in CONFIG_FOLDERS
     if explicit and (keys or (among_configs and not _PROGRAM.search(text))):
         return FileKind.CONFIG
     return FileKind.SCRIPT
