@@ -71,8 +71,9 @@ class Project:
     ``environment`` adds the names that a config may read because train.py runs it with ``exec``
     in its own globals. ``strange_pieces`` names every part of model.py or of the training loop
     that the replay does not know: with any, memory findings are warnings and their fixes unsafe.
-    ``known_keys`` are all keys that any script of the project lets a config set. ``problems`` say
-    in a line each why a file around the config was not used.
+    ``known_keys`` are all keys that any script of the project lets a config set; ``names_read``
+    are the names that those scripts read anywhere, for a config may set one without a default.
+    ``problems`` say in a line each why a file around the config was not used.
     """
 
     root: Path | None
@@ -85,6 +86,7 @@ class Project:
     reads: tuple[Path, ...] = ()  # every file whose content shaped this project
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     manual_attention: ManualAttention = ManualAttention.NEVER
+    names_read: frozenset[str] = frozenset()
     settings_end: int | None = None
     problems: tuple[str, ...] = ()
 

@@ -11,7 +11,7 @@ from nanolint.run.keys import KEYS, OTHER_SCRIPTS_KEYS
 from nanolint.run.model import Dialect
 from nanolint.run.pieces import recognise
 from nanolint.run.reading import UnusableError, exists, read_source, syntax_tree
-from nanolint.run.train_script import read_train_script, settable_keys
+from nanolint.run.train_script import names_read, read_train_script, settable_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -119,7 +119,7 @@ def _read_project(train_script: Path) -> Project:
     root = train_script.parent
     script = read_train_script(read_source(train_script), root_importer(root))
     recognition = recognise(script.tree, train_script)
-    keys, scripts = _other_keys(train_script)
+    keys, names, scripts = _other_scripts(train_script)
     return Project(
         root=root,
         train_script=train_script,
@@ -127,6 +127,7 @@ def _read_project(train_script: Path) -> Project:
         environment=script.environment,
         dialect=script.dialect,
         known_keys=frozenset(script.defaults) | keys,
+        names_read=names_read(script.tree) | names,
         strange_pieces=recognition.strange,
         reads=tuple(dict.fromkeys((train_script, *recognition.reads, *scripts))),
         compile_mode=script.compile_mode,
@@ -135,19 +136,22 @@ def _read_project(train_script: Path) -> Project:
     )
 
 
-def _other_keys(train_script: Path) -> tuple[frozenset[str], list[Path]]:
-    """The keys of the other scripts beside train.py that load the configurator, and which."""
+def _other_scripts(train_script: Path) -> tuple[frozenset[str], frozenset[str], list[Path]]:
+    """The other scripts beside train.py that load the configurator: keys, names read, paths."""
     keys: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
     scripts = []
     for path in _scripts(train_script.parent):
         if path == train_script:
             continue
         try:
             text = read_source(path)
-            found = settable_keys(syntax_tree(text)) if "configurator" in text else None
+            tree = syntax_tree(text) if "configurator" in text else None
         except UnusableError:
             continue
-        if found is not None:
+        found = None if tree is None else settable_keys(tree)
+        if tree is not None and found is not None:
             keys |= found
+            names |= names_read(tree)
             scripts.append(path)
-    return keys, scripts
+    return keys, names, scripts

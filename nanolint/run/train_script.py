@@ -182,3 +182,14 @@ def _constant(expression: ast.expr, environment: Mapping[str, Value]) -> object:
         if isinstance(value, Known):
             return value.value
     return ast.unparse(expression)
+
+
+def names_read(tree: ast.Module) -> frozenset[str]:
+    """The names that a script reads anywhere, also as text: ``'key' in globals()``."""
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    found |= {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return frozenset(name for name in found if name.isidentifier())

@@ -35,7 +35,7 @@ def unknown_key(context: Context) -> Iterator[Finding]:
     """A name is set that no script of the project reads, so it has no effect."""
     if context.is_train_script:
         return  # what it sets is a key
-    read = {each.name for each in context.module.reads}
+    read = {each.name for each in context.module.reads} | context.project.names_read
     for assignment in context.module.assignments:
         key = assignment.key
         if key in context.project.known_keys or key in read or key.startswith("_"):
