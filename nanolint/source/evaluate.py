@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nanolint.source.values import Plain, Value
 
 _CONSTANTS: dict[str, Plain] = {"None": None, "True": True, "False": False}
+_CHOICES = (cst.IfExp, cst.Name)  # whose candidates are those of a part of them
 _LONGEST_NUMBER = 1300  # characters; more digits are past MAX_BITS
 
 
@@ -92,7 +93,12 @@ def _evaluate(node: cst.BaseExpression, scope: Scope) -> Plain:
     handler = _HANDLERS.get(type(node))
     if handler is None:
         raise Unevaluable(f"{_describe(node)} at run time")
-    return handler(node, scope)
+    try:
+        return handler(node, scope)
+    except Unevaluable as error:
+        if error.candidates and type(node) not in _CHOICES:
+            raise Unevaluable(error.reason) from None  # they are those of an operand
+        raise
 
 
 def _name(node: cst.Name, scope: Scope) -> Plain:
