@@ -38,6 +38,8 @@ def invalid_choice(context: Context) -> Iterator[Finding]:
         value = context.value(key)
         if value is None or not is_asked_for(context, key) or _is_legal(key, value, choices):
             continue
+        if context.is_train_script and context.project.strange_pieces:
+            continue  # a train.py of its own kind knows its own defaults
         legal = ", ".join(map(repr, choices))
         yield Finding(
             message=f"{key} = {value!r} is not one of {legal}{_hint(value, choices)}",

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 def missing_dataset(context: Context) -> Iterator[Finding]:
     """dataset names a folder that data/ does not have."""
     root, dataset = context.project.root, context.value("dataset")
-    if root is None or not isinstance(dataset, str) or "\0" in dataset:
+    if root is None or not isinstance(dataset, str) or not dataset or "\0" in dataset:
         return
+    if context.assignment("dataset") is None or dataset.startswith(("/", "~", "..")):
+        return  # inherited, or on another disk, perhaps of another machine
     present = _folders(root / "data")
     if not present or (root / "data" / dataset).is_dir():
         return  # without a data folder the data lie elsewhere

@@ -20,6 +20,8 @@ def unsaved_tail(context: Context) -> Iterator[Finding]:
     if not any(map(context.assignment, ("max_iters", "eval_interval"))):
         return
     lost = steps % interval
+    if 100 * lost < steps:
+        return  # less than a hundredth of the run
     what = "no step of the run" if lost == steps else f"nothing after step {steps - lost:,}"
     yield Finding(
         message=(
