@@ -63,10 +63,11 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
     widest = max(len(row.target.label) for row in rows)
     kept = "sequences in an evaluation" if run.eval_only else "effective batch"
     size = run.batch_size * run.eval_iters if run.eval_only else run.effective_batch_size
-    printer.line((printable(name), "bold"), f": the largest micro-batch, {kept} {size:,} kept")
+    printer.line((printable(name), "bold"))
+    printer.line(f"the largest micro-batch that fits with room to spare, {kept} {size:,} kept")
     batch, steps, process, margin = HEAD
     steps = "eval_iters" if run.eval_only else steps
-    line = f"  {'':<{widest}}  {'total':>9}  {batch:>10}  {steps:>12}  {process:>9}  {margin:>9}"
+    line = f"  {'':<{widest}}  {'total':>10}  {batch:>10}  {steps:>12}  {process:>10}  {margin:>10}"
     printer.line((line, "dim"))
     for row in rows:
         style = "bold" if row.asked else ""
@@ -83,10 +84,10 @@ def _told(row: Row) -> tuple[str, str]:
     run = fit.run
     own = "*" if fit.is_own else " "
     steps = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
-    margin = _gib(fit.margin_bytes) if fit.margin_bytes >= 0 else f"{'tight':>9}"
+    margin = _gib(fit.margin_bytes) if fit.margin_bytes >= 0 else f"{'tight':>10}"
     amounts = f"{_gib(fit.verdict.process_bytes)}  {margin}"
     return f"{run.batch_size:>9}{own}  {steps:>12}  {amounts}", ""
 
 
 def _gib(nbytes: int) -> str:
-    return f"{nbytes / GIB:5.2f} GiB"
+    return f"{nbytes / GIB:6.2f} GiB"

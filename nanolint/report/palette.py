@@ -1,4 +1,4 @@
-"""Colours and type of the picture."""
+"""Colours, type and size of the picture."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ LAYERS = (
 )
 INK, FAINT, ALARM = "#222222", "#777777", "#AA1133"
 
+SIZE = (10.0, 5.4)  # inches
+DOTS_PER_INCH = 160
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
+    "text.parse_math": False,  # a dollar in a file's name is a dollar
     "svg.hashsalt": "nanolint",  # the same run gives the same file
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.replay import COMPONENTS, replay, runs_compiled
 from nanolint.memory.stream import Phase
 from nanolint.report.explain.words import PHASES
-from nanolint.report.palette import ALARM, FAINT, INK, LAYERS, REST, STYLE
+from nanolint.report.palette import ALARM, DOTS_PER_INCH, FAINT, INK, LAYERS, REST, SIZE, STYLE
+from nanolint.report.printer import printable
 from nanolint.report.step import Step, step_of
 from nanolint.units import GIB, MIB, format_bytes
 
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
     from nanolint.context import Case
     from nanolint.memory.replay import OutOfMemory
 
-SIZE = (10.0, 5.4)  # inches
-DOTS_PER_INCH = 160
+LONGEST_NAME = 48  # characters of the file's name in the title
 THINNEST_LABELLED = 0.034  # of the axis: a band that still holds a line of text
 THINNEST_KEYED = 0.004  # of the axis: a thinner band cannot be seen, so its name is left out
 LABEL_SHARE = 0.11  # of the axis: how much width a label inside a band needs
@@ -35,10 +36,11 @@ def draw(case: Case, path: Path, *, title: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a file's name may hold characters that no font has
         figure = Figure(figsize=SIZE, layout="constrained")
         FigureCanvasAgg(figure)
-        _Picture(figure.add_subplot(), case, title).draw()
+        _Picture(figure.add_subplot(), case, _shortened(title)).draw()
         metadata = {"Date": None} if path.suffix.lower() == ".svg" else {"Software": None}
         figure.savefig(path, dpi=DOTS_PER_INCH, metadata=metadata)
 
@@ -58,6 +60,11 @@ def _stairs(levels: Sequence[float]) -> tuple[list[float], list[int]]:
     runs = [(height, len(list(group))) for height, group in groupby(levels)]
     edges = accumulate((length for _, length in runs), initial=0)
     return [height for height, _ in runs], list(edges)
+
+
+def _shortened(name: str) -> str:
+    name = printable(name)
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
 
 
 class _Picture:

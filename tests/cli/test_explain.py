@@ -75,8 +75,13 @@ class TestTheRun:
         )
         out = nanolint("explain", "config.py", "--gpu=rtx-4070")
         assert out.status == 0
-        assert "batch_size ? not known before the run: " in words(out.out)
+        assert "batch_size ? not known before the run" in words(out.out)
         assert "Memory cannot be judged" in out.out
+
+    def test_values_that_nanogpt_would_refuse(self) -> None:
+        Path("config.py").write_text("n_embd = 500\nbatch_size = 4\n", encoding="utf-8")
+        told = words(nanolint("explain", "config.py").out)
+        assert "n_embd = 500 is not a multiple of n_head = 12" in told
 
     def test_a_run_on_the_cpu(self) -> None:
         Path("config.py").write_text("device = 'cpu'\ncompile = False\n", encoding="utf-8")

@@ -70,6 +70,11 @@ class TestWithMatplotlib:
             nanolint("explain", config, "--gpu=rtx-3060", f"--plot={name}")
         assert Path("one.svg").read_bytes() == Path("two.svg").read_bytes()
 
+    def test_any_name_can_be_drawn(self) -> None:
+        name = "$x_$" + "長" * 60 + ".py"
+        Path(name).write_text(CONFIG, encoding="utf-8")
+        assert nanolint("explain", name, "--plot=peak.svg").status == 0
+
     def test_a_folder_that_is_not_there(self, config: str) -> None:
         outcome = nanolint("explain", config, "--plot=nowhere/peak.svg")
         assert outcome.status == 2

@@ -64,8 +64,7 @@ def _row(setting: Setting, lines: LineIndex) -> Row:
     value = setting.value
     if isinstance(value, Known):
         return Row(setting.key, _shortened(repr(value.value)), _place(setting.origin, lines))
-    reason = f"not known before the run: {value.reason}"
-    return Row(setting.key, "?", printable(reason))
+    return Row(setting.key, "?", "not known before the run")
 
 
 def _derived(run: Run) -> list[Row]:

@@ -61,7 +61,9 @@ def _doubts(project: Project, printer: Printer, *, first: bool) -> None:
 def _memory(case: Case, printer: Printer, width: int) -> None:
     run, verdict = case.run, case.verdict
     if run is None:
-        printer.line(("Memory cannot be judged", "yellow"), ": values above are known at run time")
+        printer.line(("Memory cannot be judged", "bold yellow"))
+        for unresolved in case.resolution.unresolved:
+            printer.paragraph(f"  {unresolved.key}: ", text=unresolved.reason, indent="    ")
     elif not run.on_gpu:
         printer.line(f"device = {run.device!r}: nothing is allocated on a GPU")
     elif verdict is None:
