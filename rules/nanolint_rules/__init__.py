@@ -38,7 +38,11 @@ _MODULES = {
         "unaligned_vocabulary",
         "missing_dataset",
     ),
-    "torch": ("deprecated_grad_scaler", "deprecated_cuda_autocast"),
+    "torch": (
+        "deprecated_grad_scaler",
+        "deprecated_cuda_autocast",
+        "unchecked_checkpoint_load",
+    ),
 }
 
 
