@@ -1,0 +1,44 @@
+"""What the pages say is what the code does."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.md")]
+
+
+def script(path: str) -> ModuleType:
+    """A script of the repository as a module."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_accuracy_table_is_the_models_own() -> None:
+    accuracy = script("validation/accuracy.py")
+    text = accuracy.PAGE.read_text(encoding="utf-8")
+    assert accuracy.page_with(text, accuracy.table()) == text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_ci_finds_the_readmes_test_command() -> None:
+    block = re.search(
+        r"<!-- test command -->\n```sh\n(.+)\n```", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
+    assert block is not None and "pytest" in block[1]

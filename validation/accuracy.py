@@ -1,0 +1,210 @@
+"""How far the memory model is from what is known, as the table of docs/memory-model.md.
+
+    python validation/accuracy.py            # print the table
+    python validation/accuracy.py --write    # and put it into the page
+
+Needs nothing but nanolint: the oracles' results and people's reports are recorded beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nanolint.gpus.gpu import Gpu, Target
+from nanolint.memory.allocator import play
+from nanolint.memory.compiled import Compiled
+from nanolint.memory.eager import Eager
+from nanolint.memory.program import Shapes
+from nanolint.memory.replay import summits
+from nanolint.memory.tape import Tape
+from nanolint.memory.training import train
+from nanolint.memory.verdict import judge
+from nanolint.run.model import Attention, Run
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "memory-model.md"
+START, END = "<!-- accuracy: start -->", "<!-- accuracy: end -->"
+GIB, MIB = 1 << 30, 1 << 20
+
+DEFAULT = Run(
+    batch_size=12,
+    gradient_accumulation_steps=40,
+    world_size=1,
+    block_size=1024,
+    n_layer=12,
+    n_head=12,
+    n_embd=768,
+    vocab_size=50304,
+    dropout=0.0,
+    bias=False,
+    dtype="bfloat16",
+    compile=True,
+    init_from="scratch",
+    device="cuda",
+    attention=Attention.FLASH,
+)
+ORACLE_KEYS = (
+    "batch_size", "block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias",
+    "dtype",
+)  # fmt: skip
+COMPILED_SM_COUNT = 46  # of the card that the compiled oracle pretends
+
+FINETUNE = {"vocab_size": 50257, "bias": True, "max_iters": 20, "eval_interval": 5}
+PRESETS: dict[str, dict[str, Any]] = {
+    "xl": {"n_layer": 48, "n_head": 25, "n_embd": 1600, "init_from": "gpt2-xl", **FINETUNE},
+    "large": {"n_layer": 36, "n_head": 20, "n_embd": 1280, "init_from": "gpt2-large", **FINETUNE},
+    "char": {
+        "batch_size": 64, "gradient_accumulation_steps": 1, "block_size": 256, "n_layer": 6,
+        "n_head": 6, "n_embd": 384, "vocab_size": 65, "dropout": 0.2,
+    },
+    "30m": {
+        "batch_size": 16, "gradient_accumulation_steps": 4, "block_size": 512, "n_layer": 6,
+        "n_head": 6, "n_embd": 384, "dtype": "float16",
+    },
+}  # fmt: skip
+
+
+def reported() -> list[dict[str, Any]]:
+    """Runs that people have reported, each with its verdict and some with figures."""
+    rows: list[dict[str, Any]] = json.loads((HERE / "recorded" / "reported.json").read_text())
+    return rows
+
+
+def run_of(row: dict[str, Any]) -> Run:
+    """The run of a reported row."""
+    values = dict(row["run"])
+    values = {**PRESETS.get(values.pop("preset", ""), {}), **values}
+    if "attention" in values:
+        values["attention"] = Attention(values["attention"])
+    return replace(DEFAULT, **values)
+
+
+def target_of(row: dict[str, Any]) -> Target:
+    """The card of a reported row."""
+    card = row["card"]
+    total = int(card["total_gib"] * GIB)
+    gpu = Gpu(
+        name=row["id"],
+        vendor="nvidia",
+        total_bytes=total,
+        nominal_bytes=total,
+        sm_count=card["sm_count"],
+        compute_capability=tuple(card["compute_capability"]),
+        estimated=False,
+        source=row["source"],
+    )
+    return Target(gpu, in_use_bytes=int(card.get("in_use_gib", 0) * GIB))
+
+
+def table() -> str:
+    """All of it, as Markdown."""
+    return "\n\n".join([_oracles(), _verdicts(), _figures()])
+
+
+def _oracles() -> str:
+    lines = [
+        "| against | configs | what | median error | worst error |",
+        "|---|---|---|---|---|",
+    ]
+    for name, program in (("eager", Eager), ("compiled", Compiled)):
+        allocated, reserved = _errors(name, program)
+        lines += [
+            _row(f"{name} oracle", "allocated peak", allocated),
+            _row(f"{name} oracle", "reserved peak", reserved),
+        ]
+    return "\n".join(lines)
+
+
+def _row(against: str, what: str, errors: list[float]) -> str:
+    median, worst = statistics.median(map(abs, errors)), max(errors, key=abs)
+    return f"| {against} | {len(errors)} | {what} | {median:.4%} | {worst:+.4%} |"
+
+
+def _errors(name: str, program: type[Eager | Compiled]) -> tuple[list[float], list[float]]:
+    """Relative errors; the oracles have no cuBLAS workspace, so the replay goes without, too."""
+    allocated, reserved = [], []
+    for row in json.loads((HERE / "recorded" / f"{name}.json").read_text()):
+        run = replace(
+            DEFAULT,
+            **{key: row[key] for key in ORACLE_KEYS},
+            gradient_accumulation_steps=row["grad_accum"],
+            attention=Attention(row["attention"]),
+            compile=name == "compiled",
+            # The eager oracle stops after two steps, before a later evaluation.
+            max_iters=DEFAULT.max_iters if name == "compiled" else 1,
+        )
+        shapes, tape = replace(Shapes.of(run), workspace_bytes=0), Tape()
+        if name == "compiled":
+            shapes = replace(shapes, sm_count=COMPILED_SM_COUNT)
+        train(run, shapes, program(shapes, tape), tape)
+        peaks = summits(tape, len(tape.events))
+        allocated.append(max(summit[0] for summit in peaks.values()) / row["overall"] - 1)
+        reserved.append(play(tape).peak_reserved_bytes / row["reserved"] - 1)
+    return allocated, reserved
+
+
+def _verdicts() -> str:
+    rows = [(row, judge(run_of(row), target_of(row))) for row in reported()]
+    cells = {
+        (real, told): sum(row["fits"] is real and v.fits is told for row, v in rows)
+        for real in (True, False)
+        for told in (True, False)
+    }
+    return "\n".join(
+        [
+            "| reported runs | predicted to fit | predicted to fail |",
+            "|---|---|---|",
+            f"| did fit | {cells[True, True]} | {cells[True, False]} |",
+            f"| ran out of memory | {cells[False, True]} | {cells[False, False]} |",
+        ]
+    )
+
+
+def _figures() -> str:
+    lines = ["| reported figure | measured | predicted |", "|---|---|---|"]
+    for row in reported():
+        verdict = judge(run_of(row), target_of(row))
+        found = {
+            "requested": verdict.oom and verdict.oom.requested_bytes,
+            "allocated": verdict.oom and verdict.oom.allocated_bytes,
+            "process": verdict.process_bytes,
+        }
+        for key, predicted in found.items():
+            for unit, size in (("gib", GIB), ("mib", MIB)):
+                measured = row.get(f"{key}_{unit}")
+                if measured is not None and predicted is not None:
+                    name = "GiB" if unit == "gib" else "MiB"
+                    places = 2 if unit == "gib" else 0
+                    lines.append(
+                        f"| {row['what']}: {key} | {measured} {name} "
+                        f"| {predicted / size:.{places}f} {name} |"
+                    )
+    return "\n".join(lines)
+
+
+def page_with(text: str, generated: str) -> str:
+    """The page with what stands between the markers replaced."""
+    before, rest = text.split(START)
+    return f"{before}{START}\n{generated}\n{END}{rest.split(END)[1]}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the table; with ``--write`` put it into the page."""
+    parser = argparse.ArgumentParser(description="The memory model's errors")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args(argv)
+    generated = table()
+    print(generated)
+    if arguments.write:
+        PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), generated), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
