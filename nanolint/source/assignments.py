@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One factor of a product such as ``5 * 8``. ``value`` is None unless it is an int literal."""
+    """One factor of a product such as ``5 * 8``. ``value`` is None unless it is an int literal.
+
+    ``span`` is that of the literal itself, without parentheses around it.
+    """
 
     span: Span
     value: int | None

@@ -68,12 +68,10 @@ def evaluate(expression: cst.BaseExpression, scope: Scope) -> Value:
 
 
 def operate(symbol: str, left: Value, right: Value, scope: Scope) -> Value:
-    """The value of ``left symbol= right``, which for a list would change the list itself."""
+    """The value of ``left symbol right``."""
     for operand in (left, right):
         if isinstance(operand, Unknown):
             return Unknown(operand.reason)
-        if isinstance(operand.value, (list, dict)):
-            return Unknown("changes a list or dictionary in place")
     try:
         return Known(_guarded(scope, binary, symbol, left.value, right.value))  # type: ignore[union-attr]
     except Unevaluable as error:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanolint.diagnostics import Span
-from nanolint.source.assignments import Assignment, Comment, Factor, Module, Read
+from nanolint.source.assignments import Assignment, Factor, Module, Read
+from nanolint.source.comments import comments
 from nanolint.source.evaluate import Scope, evaluate, operate
 from nanolint.source.nodes import bound_name, dotted
 from nanolint.source.symbols import symbol
@@ -55,8 +56,10 @@ class Follower:
             dynamic["*"] = self._scope.clouded
         return Module(
             assignments=tuple(self._assignments),
-            reads=tuple(Read(node.value, self._span(node), in_text) for node, in_text in loads),
-            comments=tuple(self._comments()),
+            reads=tuple(
+                Read(node.value, self._inner_span(node), in_text) for node, in_text in loads
+            ),
+            comments=tuple(comments(self._positions, self._text, self._lines)),
             dynamic=tuple(dynamic.items()),
             imported=tuple(self._imported),
             final={name: self._names[name] for name in self._written},
@@ -223,15 +226,19 @@ class Follower:
                 key=target.value,
                 value=value,
                 statement=line,
-                key_span=self._span(target),
+                key_span=self._inner_span(target),
                 value_span=span,
                 expression=self._text[span.start : span.end],
-                factors=tuple(Factor(self._span(node), integer(node)) for node in factors),
+                factors=tuple(self._factor(node) for node in factors),
                 reads=self._uses_of(expression).names | more_reads,
                 shared=shared,
             )
         )
         self._set(target.value, value)
+
+    def _factor(self, node: cst.BaseExpression) -> Factor:
+        value = integer(node)
+        return Factor(self._span(node) if value is None else self._inner_span(node), value)
 
     def _set(self, name: str, value: Value) -> None:
         """``name`` surely has ``value`` now, unless a function may set it at any time."""
@@ -260,21 +267,20 @@ class Follower:
         return self._uses[node]
 
     def _span(self, node: cst.CSTNode) -> Span:
+        """The characters of ``node`` with its own parentheses."""
         return Span(*self._positions[node])
+
+    def _inner_span(self, node: cst.BaseExpression) -> Span:
+        """The characters of ``node`` without them."""
+        start, end = self._positions[node]
+        if node.lpar:
+            start, end = self._positions[node.lpar[-1]][1], self._positions[node.rpar[0]][0]
+        return Span(start, end)
 
     def _row(self, statement: cst.CSTNode) -> int:
         leading = getattr(statement, "leading_lines", ())
         start = self._positions[leading[-1]][1] if leading else self._positions[statement][0]
         return self._lines.position(start)[0]
-
-    def _comments(self) -> Iterator[Comment]:
-        for node, (start, end) in self._positions.items():
-            if isinstance(node, cst.Comment):
-                row, column = self._lines.position(start)
-                own_line = not self._lines.line(row)[: column - 1].strip(" \t\f\ufeff")
-                # The tree may have a form feed behind a comment where the text has a newline.
-                comment = self._text[start:end].rstrip("\r\n")
-                yield Comment(comment, Span(start, start + len(comment)), own_line)
 
 
 def _statements(tree: cst.Module) -> Iterator[cst.CSTNode]:

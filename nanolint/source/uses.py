@@ -178,6 +178,7 @@ class Uses:
             self.visit(node.value, straight)
 
     def _augmented(self, node: cst.AugAssign, _flow: Flow) -> None:
+        self.changes = True  # a list, if the target is one, with all its other names
         self.visit(node.target, Flow.ANYWHERE)
         self._bind(node.target)
         self.visit(node.value, Flow.ANYWHERE)
