@@ -22,8 +22,9 @@ class Builder:
 
     def single(self, name: str, numel: int, component: Component = Component.ACTIVATIONS) -> Buffer:
         """A float32 tensor."""
-        return Buffer(name, 4 * numel, FLOAT, component)
+        return Buffer(f"{name} float32", 4 * numel, FLOAT, component)
 
     def matrix(self, name: str, numel: int, component: Component = Component.ACTIVATIONS) -> Buffer:
         """A tensor in the dtype of the matrix products."""
-        return Buffer(name, self.shapes.itemsize * numel, self.dtype, component)
+        nbytes = self.shapes.itemsize * numel
+        return Buffer(name, nbytes, self.dtype, component)

@@ -57,7 +57,7 @@ class Forward(Builder):
         self.y = self._batch("Y")
         seeds = 8 * (2 * shapes.n_layer + 1)
         self._seeds = Buffer("dropout seeds", seeds, INT, ACTIVATIONS)
-        self.logits = self.matrix("logits", shapes.tokens * shapes.vocab_size, LOSS)
+        self.logits = self.matrix("logits (B*T, V)", shapes.tokens * shapes.vocab_size, LOSS)
         self.loss = Buffer("loss", 4, FLOAT, LOSS)
         self.logits.kept = self.loss.kept = True
         self.saved = self._build()
@@ -75,7 +75,7 @@ class Forward(Builder):
 
     def _build(self) -> Saved:
         shapes, graph = self.shapes, self.graph
-        positions = Buffer("positions", 8 * shapes.block_size, INT, ACTIVATIONS)
+        positions = Buffer("positions (T) int64", 8 * shapes.block_size, INT, ACTIVATIONS)
         ln_1, out = self._embed(positions)
         layers = []
         for index in range(shapes.n_layer):
@@ -83,7 +83,7 @@ class Forward(Builder):
                 ln_1, out = self._norm("h.ln_1")
             layers.append(self._block(ln_1, out))
         ln_f, out = self._norm("ln_f", final=True)
-        head = self._copy("lm_head.weight", shapes.vocab_size * shapes.n_embd)
+        head = self._copy("lm_head.weight (V, C)", shapes.vocab_size * shapes.n_embd)
         copies = (head,) if head else ()
         graph.kernel((out, *copies), self.logits)
         self._keep(out, *copies)
@@ -94,17 +94,17 @@ class Forward(Builder):
 
     def _embed(self, positions: Buffer) -> tuple[Norm | Embedding, Buffer]:
         shapes, graph = self.shapes, self.graph
-        out = self.matrix("h.ln_1", self.btc)
-        hat = self.single("h.ln_1 normalised", self.btc)
-        deviation = self.single("h.ln_1 deviation", shapes.tokens)
-        mask = self._mask("drop")
+        out = self.matrix("output of h.ln_1 (B, T, C)", self.btc)
+        hat = self.single("normalised input of h.ln_1 (B, T, C)", self.btc)
+        deviation = self.single("rstd of h.ln_1 (B*T)", shapes.tokens)
+        mask = self._mask()
         masks = (mask,) if mask else ()
         if not self.training:
             self._reads = 3  # idx, wte, wpe
             graph.kernel((self.x,), out)
             return Norm(hat, deviation, mask), out
         graph.kernel((), positions)
-        position = self.single("wpe", shapes.block_size * shapes.n_embd)
+        position = self.single("position embeddings (T, C)", shapes.block_size * shapes.n_embd)
         gathered = saves_embeddings(shapes)
         if gathered:
             graph.kernel((), position)
@@ -118,26 +118,26 @@ class Forward(Builder):
             self._terms = [*masks]
             self._reads = 3 + len(masks)
             return Norm(hat, deviation, mask), out
-        token = self.single("wte", self.btc)
-        mean = self.single("h.ln_1 mean", shapes.tokens)
+        token = self.single("token embeddings (B, T, C)", self.btc)
+        mean = self.single("mean of h.ln_1 (B*T)", shapes.tokens)
         graph.kernel((*reads, position), *masks, token, mean, deviation, out)
         self._keep(position, token, mean)
         self._terms = [*masks, token, position]
         self._reads = len(self._terms)
         return Embedding(token, position, mean, deviation, mask), out
 
-    def _mask(self, name: str) -> Buffer | None:
+    def _mask(self) -> Buffer | None:
         if not self._dropout:
             return None
         shapes = self.shapes
         nbytes = padded_elements(shapes.batch_size, shapes.block_size, shapes.n_embd, 1)
-        return Buffer(f"{name} dropout mask", nbytes, BOOL, ACTIVATIONS)
+        return Buffer("dropout mask (B, T, C) bool", nbytes, BOOL, ACTIVATIONS)
 
     def _norm(self, name: str, *, final: bool = False) -> tuple[Norm, Buffer]:
         """LayerNorm of the residual stream, with the dropout of the term added last."""
         shapes = self.shapes
         terms = self._terms
-        mask = self._mask(name)
+        mask = self._mask()
         reads = [*terms, self._seeds] if mask else list(terms)
         writes: list[Buffer] = []
         inplace: list[tuple[Buffer, ...]] = []
@@ -150,15 +150,15 @@ class Forward(Builder):
         source = tuple(term for term in terms if term.dtype == FLOAT)
         stored = self._reads > MOST_READS
         if stored and not final:
-            total = self.single("residual stream", self.btc)
+            total = self.single("residual stream (B, T, C)", self.btc)
             writes.append(total)
             inplace.append(source)
             source = (total,)
             self._terms = [total]
             self._reads = 1
-        out = self.matrix(name, self.btc)
-        hat = self.single(f"{name} normalised", self.btc)
-        deviation = self.single(f"{name} deviation", shapes.tokens)
+        out = self.matrix(f"output of {name} (B, T, C)", self.btc)
+        hat = self.single(f"normalised input of {name} (B, T, C)", self.btc)
+        deviation = self.single(f"rstd of {name} (B*T)", shapes.tokens)
         if not self.training:
             # Terms that only the sum reads cannot be taken over by what is made from the sum.
             if not shapes.half:
@@ -175,7 +175,7 @@ class Forward(Builder):
         """The half copy of a weight matrix or, in evaluation and with ``bias``, of a vector."""
         if not self.shapes.half:
             return None
-        copy = Buffer(name, 2 * numel, HALF, COPIES)
+        copy = Buffer(f"copy of {name}", 2 * numel, HALF, COPIES)
         self.graph.kernel((), copy)
         return copy
 
@@ -194,18 +194,18 @@ class Forward(Builder):
         shapes, btc = self.shapes, self.btc
         c = shapes.n_embd
         c_attn = self._linear_copies("h.attn.c_attn", c, 3 * c)
-        qkv = self.matrix("h.attn.c_attn", 3 * btc)
+        qkv = self.matrix("output of h.attn.c_attn (B, T, 3C)", 3 * btc)
         self._linear(ln_1_out, c_attn, qkv)
         attention = self._attention(qkv)
         attn_proj = self._linear_copies("h.attn.c_proj", c, c)
-        proj = self.matrix("h.attn.c_proj", btc)
+        proj = self.matrix("output of h.attn.c_proj (B, T, C)", btc)
         self._linear(attention[0], attn_proj, proj)
         self._add(proj)
         ln_2, ln_2_out = self._norm("h.ln_2")
         c_fc = self._linear_copies("h.mlp.c_fc", c, 4 * c)
-        fc = self.matrix("h.mlp.c_fc", 4 * btc)
+        fc = self.matrix("output of h.mlp.c_fc (B, T, 4C)", 4 * btc)
         self._linear(ln_2_out, c_fc, fc)
-        gelu = self.matrix("h.mlp.gelu", 4 * btc)
+        gelu = self.matrix("GELU output (B, T, 4C)", 4 * btc)
         early = self.training and not shapes.bias  # the copy comes before GELU
         if early:
             mlp_proj = self._linear_copies("h.mlp.c_proj", 4 * c, c)
@@ -213,7 +213,7 @@ class Forward(Builder):
         self.graph.kernel((fc,), gelu, inplace=((fc,),))
         if not early:
             mlp_proj = self._linear_copies("h.mlp.c_proj", 4 * c, c)
-        down = self.matrix("h.mlp.c_proj", btc)
+        down = self.matrix("output of h.mlp.c_proj (B, T, C)", btc)
         self._linear(gelu, mlp_proj, down)
         self._add(down)
         copies = (c_attn[0], attn_proj[0], c_fc[0], mlp_proj[0])
@@ -230,10 +230,10 @@ class Forward(Builder):
         rows = shapes.batch_size * shapes.n_head
         flash = shapes.attention is Attention.FLASH
         length = shapes.block_size if flash else -(-shapes.block_size // 32) * 32
-        out = self.matrix("h.attn", self.btc)
-        sumexp = self.single("h.attn log-sum-exp", rows * length)
-        seed = Buffer("h.attn seed", 16 if flash else 8, INT, ACTIVATIONS)
-        offset = Buffer("h.attn offset", 8, INT, ACTIVATIONS)
+        out = self.matrix("attention output (B, T, C)", self.btc)
+        sumexp = self.single("attention log-sum-exp (B, H, T)", rows * length)
+        seed = Buffer("attention random state", 16 if flash else 8, INT, ACTIVATIONS)
+        offset = Buffer("attention random state", 8, INT, ACTIVATIONS)
         if self.training:
             self.graph.call((qkv,), (out, sumexp, seed, offset))
         else:
@@ -243,8 +243,8 @@ class Forward(Builder):
 
     def _loss(self) -> tuple[Buffer, Buffer, Buffer]:
         tokens, graph = self.shapes.tokens, self.graph
-        amax = Buffer("cross_entropy amax", 4 * tokens, FLOAT, LOSS)
-        log = Buffer("cross_entropy log-sum-exp", 4 * tokens, FLOAT, LOSS)
+        amax = Buffer("cross_entropy maximum (B*T) float32", 4 * tokens, FLOAT, LOSS)
+        log = Buffer("cross_entropy log-sum-exp (B*T) float32", 4 * tokens, FLOAT, LOSS)
         count = Buffer("cross_entropy count", 4, FLOAT, LOSS)
         graph.kernel((self.logits,), amax, log)
         self._keep(amax, log, count)

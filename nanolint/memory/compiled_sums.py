@@ -84,8 +84,8 @@ class Sums:
 
 
 def _gradient(name: str, columns: int) -> Buffer:
-    return Buffer(f"{name} gradient", 4 * columns, FLOAT, Component.GRADIENTS)
+    return Buffer(f"gradient of {name} float32", 4 * columns, FLOAT, Component.GRADIENTS)
 
 
 def _partial(numel: int) -> Buffer:
-    return Buffer("partial sums", 4 * numel, FLOAT, Component.ACTIVATIONS)
+    return Buffer("partial sums float32", 4 * numel, FLOAT, Component.ACTIVATIONS)
