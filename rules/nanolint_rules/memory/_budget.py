@@ -10,7 +10,7 @@ from nanolint.memory.smallest import smallest_card
 from nanolint.memory.stream import Phase
 from nanolint.memory.verdict import Outcome, Verdict, judge
 from nanolint.rewrite import insert_assignment, replace_integer
-from nanolint.rule import Case, Finding, Fix, Related, Safety, Severity, format_bytes
+from nanolint.rule import Finding, Fix, Related, Safety, Severity, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +29,9 @@ WHERE = {
     Phase.EVAL_LATE: "a later estimate_loss",
 }
 
+# What moves to the card before the first evaluation, by the names that the replay gives it.
+SET_UP = ("parameter ", "checkpoint's ", "DDP ", "Adam ")
+
 SMALLEST_BLOCK = 64
 
 
@@ -46,37 +49,37 @@ def out_of_memory(
 ) -> Iterator[Finding]:
     """A finding for each target on which the run dies in the way that ``matches`` describes."""
     failing = [
-        (case, case.verdict, case.verdict.oom)
+        (case.run, case.gpu_name, verdict, verdict.oom)
         for case in context.cases
-        if case.verdict is not None
-        and case.verdict.oom is not None
-        and matches(case.verdict.outcome, case.verdict.oom)
+        if case.run is not None
+        and (verdict := case.verdict) is not None
+        and verdict.oom is not None
+        and matches(verdict.outcome, verdict.oom)
     ]
     if not failing:
         return
     remedy = cure(context)
-    for case, verdict, oom in failing:
+    for run, gpu_name, verdict, oom in failing:
         yield Finding(
-            message=f"{told(context, case, verdict, oom)}; {remedy.clause}",
+            message=f"{told(run, gpu_name, verdict, oom)}; {remedy.clause}",
             span=context.span("batch_size", partner(context), "block_size"),
             fix=remedy.fix,
-            gpu=case.gpu_name,
+            gpu=gpu_name,
             notes=(oom.message, *_doubts(context), *remedy.notes),
             related=_related(context),
             severity=Severity.WARNING if context.project.strange_pieces else None,
         )
 
 
-def told(context: Context, case: Case, verdict: Verdict, oom: OutOfMemory) -> str:
+def told(run: Run, gpu_name: str, verdict: Verdict, oom: OutOfMemory) -> str:
     """What fails, where, and by how much."""
-    del context
-    run = case.run
-    assert run is not None  # a verdict implies a run
+    set_up = oom.phase is Phase.EVAL and oom.at.startswith(SET_UP)
+    where = "before the first step" if set_up else f"in {WHERE[oom.phase]}"
     return (
-        f"batch_size = {run.batch_size} runs {case.gpu_name} out of memory in {WHERE[oom.phase]}: "
-        f"{oom.at} needs {format_bytes(oom.requested_bytes)}, "
-        f"{format_bytes(oom.allocated_bytes)} is allocated and "
-        f"{format_bytes(oom.free_bytes)} of {format_bytes(verdict.usable_bytes)} is free"
+        f"batch_size = {run.batch_size} runs {gpu_name} out of memory {where}: "
+        f"{format_bytes(oom.requested_bytes)} wanted for {oom.at}, "
+        f"{format_bytes(oom.free_bytes)} of {format_bytes(verdict.usable_bytes)} free, "
+        f"{format_bytes(oom.allocated_bytes)} allocated"
     )
 
 
