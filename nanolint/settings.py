@@ -69,7 +69,7 @@ class Settings:
     extend_unsafe_fixes: tuple[str, ...] = ()
     exclude: tuple[str, ...] = tuple(EXCLUDED.split())
     extend_exclude: tuple[str, ...] = ()
-    output_format: Literal["full", "concise", "json"] = "full"
+    output_format: Literal["full", "concise", "json", "sarif", "github"] = "full"
 
     __pydantic_config__: ClassVar[ConfigDict] = {
         "extra": "forbid",

@@ -32,6 +32,7 @@ commands, as the first argument:
 exit status: 0 clean or all fixed, 1 errors or warnings remain, 2 wrong usage or unreadable input"""
 
 STDIN = "-"
+FORMATS = ("full", "concise", "json", "sarif", "github")
 
 
 def run(arguments: list[str], streams: Streams) -> int:
@@ -89,7 +90,7 @@ def _add_fix_options(parser: Parser) -> None:
 
 def _add_output_options(parser: Parser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=("full", "concise", "json"))
+    group.add_argument("--output-format", choices=FORMATS)
     group.add_argument("--output-file", metavar="PATH", help="write the report there")
     group.add_argument("--statistics", action="store_true", help="count findings by rule")
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 CLEAN, FINDINGS, FAILURE = 0, 1, 2
 
-FOR_PROGRAMS = frozenset({"json"})  # formats that hold the report and nothing else
+FOR_PROGRAMS = frozenset(
+    {"json", "sarif", "github"}
+)  # formats that hold the report and nothing else
 
 NO_TARGET = (
     "no target GPU, so memory and GPU rules were skipped; name one with --gpu rtx-4070 "

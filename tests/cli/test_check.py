@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nanolint.cli.check import FORMATS
 from tests.cli.command import nanolint
 
 HEADS = "n_embd = 384\nn_head = 5\nbatch_size = 2\nblock_size = 64\n"  # NL303, which has no fix
@@ -305,6 +306,19 @@ class TestOutput:
         write("a.py", HEADS)
         write("nanolint.toml", 'output-format = "concise"')
         assert nanolint("a.py", GPU).out.startswith("a.py:1:1: ")
+
+    @pytest.mark.parametrize("name", FORMATS)
+    def test_the_settings_know_every_format(self, name: str) -> None:
+        write("a.py", HEADS)
+        write("nanolint.toml", f'output-format = "{name}"')
+        assert nanolint("a.py", GPU).out == nanolint("a.py", GPU, f"--output-format={name}").out
+
+    @pytest.mark.parametrize("name", ["json", "sarif", "github"])
+    def test_formats_for_programs_are_alone_on_stdout(self, name: str) -> None:
+        write("a.py", HEADS)
+        outcome = nanolint("a.py", GPU, f"--output-format={name}")
+        assert outcome.status == 1
+        assert "Found" not in outcome.out
 
     def test_json_is_alone_on_stdout(self) -> None:
         write("a.py", HEADS)
