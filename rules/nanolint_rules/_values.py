@@ -11,7 +11,7 @@ from nanolint.rule import Fix, Safety
 from nanolint.run.config import Layer
 
 if TYPE_CHECKING:
-    from nanolint.rule import Case, Context
+    from nanolint.rule import Assignment, Case, Context
 
 NEIGHBOURS = {
     "compile": ("dtype", "device"),
@@ -44,6 +44,11 @@ def integer(value: object) -> int | None:
     return value if isinstance(value, int) and value > 0 and value is not True else None
 
 
+def is_key(context: Context, key: str) -> bool:
+    """Whether the project's train.py has ``key`` at all; a fork may have dropped it."""
+    return key in context.project.defaults
+
+
 def is_asked_for(context: Context, key: str) -> bool:
     """Whether the user set ``key``: in this file, in one that it imports, or when launching."""
     setting = context.setting(key)
@@ -66,31 +71,42 @@ def quoted(context: Context, key: str, text: str) -> str:
     return f"{quote}{text}{quote}"
 
 
-def set_value(
-    context: Context, key: str, literal: str, *, safety: Safety, title: str | None = None
-) -> Remedy:
+def set_value(context: Context, key: str, literal: str, *, safety: Safety) -> Remedy:
     """Set ``key`` to ``literal``: replaced where the file sets it, else put beside its partner."""
     if context.from_command_line(key):
         return Remedy(notes=(f"pass --{key}={literal.strip(QUOTES)} instead",))
     reason = blocker(context, key)
     if reason is not None:
         return Remedy(notes=(f"not fixed: {reason}",))
-    title = title or f"Set {key} = {literal}"
-    notes: tuple[str, ...] = ()
-    if context.inherited_by:
-        safety, notes = (
-            Safety.UNSAFE,
-            (f"unsafe, because {', '.join(context.inherited_by)} inherits this value",),
-        )
-    elif context.is_train_script:
-        safety, notes = Safety.UNSAFE, ("unsafe, because every config inherits this default",)
+    title = f"Set {key} = {literal}"
+    notes = _inheritance(context)
+    safety = Safety.UNSAFE if notes else safety
     assignment = context.assignment(key)
     if assignment is not None:
         return Remedy(Fix(title, safety, (replace_value(assignment, literal),)), notes)
-    anchors = (context.assignment(partner) for partner in NEIGHBOURS.get(key, ()))
-    anchor = next(filter(None, anchors), context.module.assignments[-1])
-    edit = insert_assignment(context.text, anchor, key, literal)
+    edit = insert_assignment(context.text, _anchors(context, key)[-1], key, literal)
     return Remedy(Fix(title, safety, (edit,)), notes)
+
+
+def _inheritance(context: Context) -> tuple[str, ...]:
+    """Why a change to this file is a change to other runs, if it is."""
+    if context.inherited_by:
+        return (f"unsafe, because {', '.join(context.inherited_by)} inherits this value",)
+    if context.is_train_script:
+        return ("unsafe, because every config inherits this default",)
+    return ()
+
+
+def _anchors(context: Context, key: str) -> list[Assignment]:
+    """The assignments that ``key`` may be put below, the best last: its partners in the file."""
+    anchors = [
+        assignment
+        for assignment in context.module.assignments
+        if not assignment.shared and in_settings(context, assignment.key_span.start)
+    ]
+    partners = NEIGHBOURS.get(key, ())
+    beside = [each for partner in reversed(partners) for each in anchors if each.key == partner]
+    return [*anchors, *beside]
 
 
 def blocker(context: Context, key: str) -> str | None:
@@ -98,7 +114,7 @@ def blocker(context: Context, key: str) -> str | None:
     assignment = context.assignment(key)
     if assignment is not None and assignment.shared:
         return f"{key} is set together with other names"
-    if assignment is None and not context.module.assignments:
+    if assignment is None and not _anchors(context, key):
         return "the file sets nothing to put it beside"
     for read in context.module.reads:
         if read.name == key and not read.in_text and in_settings(context, read.span.start):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
-from nanolint_rules._values import known, quoted, said, set_value
+from nanolint_rules._values import is_key, known, quoted, said, set_value
 from nanolint_rules.gpu._cards import BFLOAT16, TRITON, capability, compiles, shown
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 )
 def bfloat16_on_old_gpu(context: Context) -> Iterator[Finding]:
     """dtype is bfloat16, set or inherited, and the GPU has none."""
+    if not is_key(context, "dtype"):
+        return
     for case in context.cases:
         version = capability(case)
         if version is None or version >= BFLOAT16 or known(case, "dtype") != "bfloat16":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
-from nanolint_rules._values import said, set_value
+from nanolint_rules._values import is_key, said, set_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 )
 def compile_on_mps(context: Context) -> Iterator[Finding]:
     """compile is on, and the device is an Apple GPU."""
+    if not is_key(context, "compile"):
+        return
     device, compiles = context.value("device"), context.value("compile")
     if not str(device).startswith("mps") or not compiles:
         return

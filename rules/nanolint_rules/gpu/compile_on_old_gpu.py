@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
-from nanolint_rules._values import said, set_value
+from nanolint_rules._values import is_key, said, set_value
 from nanolint_rules.gpu._cards import TRITON, capability, compiles, shown
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 )
 def compile_on_old_gpu(context: Context) -> Iterator[Finding]:
     """compile is on, and the GPU is too old for torch.compile."""
+    if not is_key(context, "compile"):
+        return
     for case in context.cases:
         version = capability(case)
         if version is None or version >= TRITON or not compiles(case):

@@ -17,7 +17,7 @@ from nanolint.rule import (
     format_bytes,
     rule,
 )
-from nanolint_rules._values import Remedy, said, set_value
+from nanolint_rules._values import Remedy, is_key, said, set_value
 from nanolint_rules.gpu._cards import TRITON, capability
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ WARNING = "Not enough SMs to use max_autotune_gemm mode"
 )
 def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
     """compile is on, and the GPU has too few multiprocessors for max-autotune."""
+    if not is_key(context, "compile"):
+        return
     small = [case for case in context.cases if _is_small(case)]
     if not small:
         return

@@ -17,7 +17,7 @@ from nanolint.rule import (
     rule,
 )
 from nanolint.run.capability import attention_kernel
-from nanolint_rules._values import known, quoted, said, set_value
+from nanolint_rules._values import is_key, known, quoted, said, set_value
 from nanolint_rules.gpu._cards import BFLOAT16, capability, every_card_has, has_tensor_cores
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 )
 def float32_on_tensor_cores(context: Context) -> Iterator[Finding]:
     """dtype is float32, and the GPU has tensor cores for half precision."""
+    if not is_key(context, "dtype"):
+        return
     half = "bfloat16" if every_card_has(context, BFLOAT16) else "float16"
     for case in context.cases:
         if known(case, "dtype") != "float32" or not has_tensor_cores(case):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Need, Severity, rule
-from nanolint_rules._values import is_asked_for
+from nanolint_rules._values import is_asked_for, is_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 @rule("NL206", "ignored-dtype", Severity.INFO, needs=[Need.CONFIG])
 def ignored_dtype(context: Context) -> Iterator[Finding]:
     """dtype is set, and the device is one on which train.py does not read it."""
+    if not is_key(context, "dtype"):
+        return
     dtype, device = context.value("dtype"), context.value("device")
     if dtype not in ("bfloat16", "float16") or not is_asked_for(context, "dtype"):
         return

@@ -12,7 +12,7 @@ KEY = "gradient_accumulation_steps"
     [
         (f"{KEY} = 5 * 8\n", f"{KEY} = 42\n"),
         (f"{KEY} = 7\r\nbatch_size = 4", f"{KEY} = 6\r\nbatch_size = 4"),
-        (f"{KEY}   =  ( 20 )    # größer\n", f"{KEY}   =  18    # größer\n"),
+        (f"{KEY}   =  ( 20 )    # größer\n", f"{KEY}   =  ( 18 )    # größer\n"),
         (f"{KEY} = (\n    4  # a\n    * 2  # b\n)\n", f"{KEY} = (\n    3  # a\n    * 2  # b\n)\n"),
         ("batch_size = 8", f"batch_size = 8\n{KEY} = 42"),
         (f"{KEY} = 1\n", f"{KEY} = 6\n"),
