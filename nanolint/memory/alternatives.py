@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from nanolint.memory.allocator import play
 from nanolint.memory.context import context
 from nanolint.memory.early_logits import without_logits
+from nanolint.memory.fit import reserved_on
 from nanolint.memory.replay import record
 from nanolint.memory.search import best_micro_batch
 from nanolint.memory.verdict import Outcome, comfortable_limit, judge, usable_bytes
@@ -31,7 +32,8 @@ TRITON_CAPABILITY = (7, 0)  # torch.compile refuses older cards
 class Alternative:
     """One way to go on: what to write or do, and how the run would then fare.
 
-    ``process_bytes`` is what nvidia-smi would show for the process on an unlimited card.
+    ``process_bytes`` is what nvidia-smi would show for the process; where it does not fit, on an
+    unlimited card.
     """
 
     change: str
@@ -67,9 +69,18 @@ class Alternatives:
             if alternative is not None:
                 yield alternative
 
-    def _of(self, change: str, run: Run) -> Alternative:
-        verdict = judge(run, self._target, allocator=self._allocator, platform=self._platform)
-        return Alternative(change, verdict.outcome, verdict.process_bytes)
+    def _of(
+        self,
+        change: str,
+        run: Run,
+        *,
+        target: Target | None = None,
+        allocator: str | None = None,
+    ) -> Alternative:
+        target, allocator = target or self._target, allocator or self._allocator
+        verdict = judge(run, target, allocator=allocator, platform=self._platform)
+        process = reserved_on(run, verdict, allocator) + verdict.context_bytes
+        return Alternative(change, verdict.outcome, process)
 
     def _micro_batch(self) -> Alternative | None:
         """The largest micro-batch that is comfortable; accumulation makes up for it."""
@@ -165,28 +176,29 @@ class Alternatives:
             outcome = Outcome.COMFORTABLE
         elif passes(limit, self._allocator):
             outcome = Outcome.THIN
-        elif passes(limit, "expandable"):
-            outcome = Outcome.FRAGMENTED
         else:
             outcome = Outcome.OUT_OF_MEMORY
-        reserved = play(tape, expandable=self._allocator == "expandable").peak_reserved_bytes
+            if passes(limit, "expandable"):
+                outcome = Outcome.FRAGMENTED
+        fits = outcome in (Outcome.COMFORTABLE, Outcome.THIN)
+        expandable = self._allocator == "expandable"
+        playback = play(tape, limit_bytes=limit if fits else None, expandable=expandable)
+        reserved = playback.peak_reserved_bytes
         return Alternative("del logits in train.py", outcome, reserved + held.expected)
 
     def _expandable_segments(self) -> Alternative | None:
         if self._allocator == "expandable":
             return None
-        verdict = judge(self._run, self._target, allocator="expandable", platform=self._platform)
         change = "expandable_segments:True in the environment"
-        return Alternative(change, verdict.outcome, verdict.process_bytes)
+        return self._of(change, self._run, allocator="expandable")
 
     def _other_programs_closed(self) -> Alternative | None:
         held = self._target.in_use_bytes
         if not held:
             return None
         alone = replace(self._target, in_use_bytes=0)
-        verdict = judge(self._run, alone, allocator=self._allocator, platform=self._platform)
         change = f"other programs closed (frees {format_bytes(held)})"
-        return Alternative(change, verdict.outcome, verdict.process_bytes)
+        return self._of(change, self._run, target=alone)
 
     def _largest(
         self,

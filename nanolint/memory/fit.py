@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from nanolint.memory.replay import replay
 from nanolint.memory.search import best_micro_batch
 from nanolint.memory.verdict import Outcome, Verdict, judge
 
@@ -15,16 +16,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The run with its micro-batch and accumulation changed. ``is_own``: they are the config's."""
+    """The run with its micro-batch and accumulation changed. ``is_own``: they are the config's.
+
+    ``reserved_bytes`` is the most that PyTorch reserves on this card.
+    """
 
     run: Run
     verdict: Verdict
+    reserved_bytes: int
     is_own: bool
 
     @property
+    def process_bytes(self) -> int:
+        """What nvidia-smi would show for the process."""
+        return self.reserved_bytes + self.verdict.context_bytes
+
+    @property
     def margin_bytes(self) -> int:
-        """What PyTorch may reserve beyond the peak; negative where it must give back caches."""
-        return self.verdict.usable_bytes - self.verdict.replay.peak.reserved_bytes
+        """What PyTorch could reserve beyond that."""
+        return self.verdict.usable_bytes - self.reserved_bytes
 
 
 def best_fit(
@@ -49,7 +59,20 @@ def best_fit(
     verdict = judge(best, target, allocator=allocator, platform=platform)
     if verdict.outcome is not Outcome.COMFORTABLE:
         return None
-    return Fit(best, verdict, is_own=best == run)
+    return Fit(best, verdict, reserved_on(best, verdict, allocator), is_own=best == run)
+
+
+def reserved_on(run: Run, verdict: Verdict, allocator: str = "default") -> int:
+    """The most bytes that ``run`` reserves on the card of its verdict; without limit, if too many.
+
+    Near the limit that is less than on an unlimited card: PyTorch gives cached segments back.
+    """
+    unlimited = verdict.replay.peak.reserved_bytes
+    if not verdict.fits or unlimited <= verdict.limit_bytes:
+        return unlimited
+    gpu, limit = verdict.target.gpu, verdict.limit_bytes
+    limited = replay(run, gpu, limit_bytes=limit, expandable=allocator == "expandable")
+    return limited.peak.reserved_bytes
 
 
 def _one_sequence(run: Run) -> Run:

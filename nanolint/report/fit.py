@@ -51,7 +51,7 @@ def _card(row: Row) -> dict[str, Any]:
             "gradient_accumulation_steps": fit.run.gradient_accumulation_steps,
             "eval_iters": fit.run.eval_iters,
             "allocated_bytes": fit.verdict.replay.peak.allocated_bytes,
-            "process_bytes": fit.verdict.process_bytes,
+            "process_bytes": fit.process_bytes,
             "margin_bytes": fit.margin_bytes,
         },
     }
@@ -61,10 +61,12 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
     """Write the table."""
     run = next(row.run for row in rows if row.run)
     widest = max(len(row.target.label) for row in rows)
-    kept = "sequences in an evaluation" if run.eval_only else "effective batch"
-    size = run.batch_size * run.eval_iters if run.eval_only else run.effective_batch_size
+    if run.eval_only:
+        kept = f"{run.batch_size * run.eval_iters:,} sequences evaluated"
+    else:
+        kept = f"effective batch {run.effective_batch_size:,} kept"
     printer.line((printable(name), "bold"))
-    printer.line(f"the largest micro-batch that fits with room to spare, {kept} {size:,} kept")
+    printer.line(f"the largest micro-batch that fits with room to spare, {kept}")
     batch, steps, process, margin = HEAD
     steps = "eval_iters" if run.eval_only else steps
     line = f"  {'':<{widest}}  {'total':>10}  {batch:>10}  {steps:>12}  {process:>10}  {margin:>10}"
@@ -84,8 +86,7 @@ def _told(row: Row) -> tuple[str, str]:
     run = fit.run
     own = "*" if fit.is_own else " "
     steps = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
-    margin = _gib(fit.margin_bytes) if fit.margin_bytes >= 0 else f"{'tight':>10}"
-    amounts = f"{_gib(fit.verdict.process_bytes)}  {margin}"
+    amounts = f"{_gib(fit.process_bytes)}  {_gib(fit.margin_bytes)}"
     return f"{run.batch_size:>9}{own}  {steps:>12}  {amounts}", ""
 
 

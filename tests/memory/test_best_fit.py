@@ -43,8 +43,18 @@ def test_none_where_one_sequence_is_too_many() -> None:
     assert best_fit(GPT2_XL, card("rtx-3090")) is None
 
 
-def test_the_margin_is_what_is_left_for_pytorch() -> None:
-    fit = best_fit(GPT2, card("rtx-4090"))
+@pytest.mark.parametrize("name", ["rtx-3060", "rtx-4090", "h200"])
+def test_the_process_and_the_margin_make_up_the_card(name: str) -> None:
+    target = card(name)
+    fit = best_fit(GPT2, target)
     assert fit is not None
-    left = fit.verdict.usable_bytes - fit.verdict.replay.peak.reserved_bytes
-    assert fit.margin_bytes == left > 0
+    assert fit.margin_bytes > 0
+    assert fit.process_bytes + fit.margin_bytes == target.gpu.total_bytes
+
+
+def test_a_run_that_must_give_caches_back_is_told_as_it_is_on_the_card() -> None:
+    run = replace(GPT2, batch_size=300, gradient_accumulation_steps=40, eval_only=True)
+    target = card("12GB")
+    fit = best_fit(run, target)
+    assert fit is not None
+    assert fit.process_bytes < target.gpu.total_bytes

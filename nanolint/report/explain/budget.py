@@ -21,7 +21,8 @@ def render(replay: Replay, printer: Printer, width: int) -> None:
     """Write a bar per component at the peak, and one per phase."""
     peak = replay.peak
     bars = Bars(printer.stream, _cells(width))
-    printer.line(("At the peak", "bold"), f", in {IN_PHASES[peak.phase]}, at: {peak.at}")
+    printer.line(("At the peak", "bold"), f", in {IN_PHASES[peak.phase]}")
+    printer.line(f"  at: {peak.at}")
     live = sorted(replay.components, key=lambda component: -component[1])
     for component, nbytes in live:
         if nbytes:

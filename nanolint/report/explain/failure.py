@@ -31,7 +31,8 @@ def render(case: Case, verdict: Verdict, printer: Printer, width: int) -> None:
 
 
 def _error(oom: OutOfMemory, printer: Printer, width: int) -> None:
-    printer.line(("PyTorch would stop", "bold"), f" in {IN_PHASES[oom.phase]}, at: {oom.at}")
+    printer.line(("PyTorch would stop", "bold"), f" in {IN_PHASES[oom.phase]}")
+    printer.line(f"  at: {oom.at}")
     told = f"torch.OutOfMemoryError: {oom.message}"
     for line in textwrap.wrap(told, width - 2, break_on_hyphens=False):
         printer.line((f"  {line}", "red"))

@@ -64,7 +64,8 @@ def _replayed(message: OomMessage, oom: OutOfMemory | None, printer: Printer) ->
         printer.line("  fits: ", ("it does not agree", "bold yellow"))
         _differences(printer)
         return
-    printer.line(f"  stops in {IN_PHASES[oom.phase]}, at: {oom.at}")
+    printer.line(f"  stops in {IN_PHASES[oom.phase]}")
+    printer.line(f"  at: {oom.at}")
     _row(printer, "tried to allocate", oom.requested_bytes)
     _row(printer, "allocated by PyTorch", oom.allocated_bytes)
     same_request = size(oom.requested_bytes) == size(message.requested_bytes)
