@@ -99,7 +99,8 @@ def _train_script_settings(
         if project.settings_end is not None and assignment.statement.end > project.settings_end:
             continue
         value = assignment.value
-        if isinstance(default, Unknown) and isinstance(value, Known):
+        written_again = isinstance(default, Unknown) and not default.candidates
+        if written_again and isinstance(value, Known):
             value = default  # something else above the line writes it at run time
         span = assignment.value_span
         yield Setting(assignment.key, value, Origin(Layer.FILE, config_path, span))

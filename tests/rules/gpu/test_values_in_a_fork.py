@@ -53,3 +53,10 @@ def test_a_file_that_sets_nothing_by_itself() -> None:
         "if True:\n    batch_size = 1\n    bias = 1\n"
     )
     assert found.notes == ("not fixed: the file sets nothing to put it beside",)
+
+
+def test_a_conditional_default_may_become_a_value(tmp_path: Path) -> None:
+    path = write_project(tmp_path) / "train.py"
+    text = path.read_text(encoding="utf-8")
+    fixed = Bench("NL203", gpu="t4", path=path).fixed(text, unsafe=True)
+    assert "dtype = 'float16'\ncompile = True\n" in fixed
