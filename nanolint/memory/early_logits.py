@@ -22,33 +22,34 @@ def without_logits(tape: Tape) -> Tape:
     """``tape`` with each logits buffer freed as soon as nothing but the name would hold it."""
     early = Tape()
     early.sizes, early.names, early.components = tape.sizes, tape.names, tape.components
-    compiled = TANGENT in tape.names
-    phases = dict(tape.phases)
-    phase = Phase.EVAL
+    compiled = any(name.startswith(TANGENT) for name in tape.names)
+    phases, phase = dict(tape.phases), Phase.EVAL
     held: Handle | None = None  # the last call's logits
     saved = False  # whether autograd holds them too
     deleted: set[Handle] = set()
-    events = early.events
     for number, event in enumerate(tape.events):
         if number in phases:
             phase = phases[number]
-            early.phases.append((len(events), phase))
-        if event < 0 and ~event in deleted:
+            early.phase(phase)
+        handle = event if event >= 0 else ~event
+        if event < 0 and handle in deleted:
             continue
-        word = tape.names[event if event >= 0 else ~event]
-        fetches = event >= 0 and word.split()[0] == BATCH  # the statement after the call
-        consumed = event < 0 and word == TANGENT
-        if held is not None and fetches and not saved:
-            events.append(~held)
+        name = tape.names[handle]
+        if held is not None and not saved and event >= 0 and _is(name, BATCH):
+            early.free(held)  # get_batch is the statement after the call
             deleted.add(held)
             held = None
-        events.append(event)
-        if held is not None and consumed:
-            events.append(~held)
+        early.events.append(event)
+        if held is not None and event < 0 and name.startswith(TANGENT):
+            early.free(held)
             deleted.add(held)
             held = None
-        if event >= 0 and word.split()[0] == LOGITS:
-            held, saved = event, compiled and phase is Phase.FORWARD
-        elif event < 0 and ~event == held:
-            held = None
+        if _is(name, LOGITS):
+            held = event if event >= 0 else None
+            saved = compiled and phase is Phase.FORWARD
     return early
+
+
+def _is(name: str, word: str) -> bool:
+    """Whether ``name`` is ``word``, with or without a shape behind it."""
+    return name.split(maxsplit=1)[0] == word
