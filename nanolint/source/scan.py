@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 1 << 20  # characters
 MAX_STATEMENTS = 10_000
 MAX_DEPTH = 400  # see _BRACKET: 100 brackets, or a chain of 400 operators
-MAX_WORK = 1_000_000
+MAX_WORK = 800_000
 MAX_PATTERN_DEPTH = 4  # brackets in the pattern of a ``case``
 MAX_ELIFS = 200  # in one chain
 

@@ -6,7 +6,7 @@ import math
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolint.source.parse import parse
@@ -155,6 +155,7 @@ expressions = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(expressions)
 def test_generated_arithmetic_agrees_with_python(expression: str) -> None:
     value = value_of(expression)

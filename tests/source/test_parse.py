@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolint.diagnostics import Span
@@ -281,6 +281,7 @@ PIECES = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_whatever_parses_has_exact_spans(text: str) -> None:
     with contextlib.suppress(Unparsable, TooComplex):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolint.source.text import LineIndex, SourceText, Undecodable, Unencodable, decode, encode
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_what_can_be_decoded_comes_back_byte_for_byte(raw: bytes) -> None:
     try:
@@ -20,6 +21,7 @@ def test_what_can_be_decoded_comes_back_byte_for_byte(raw: bytes) -> None:
     assert encode(source, source.text) == raw
 
 
+@settings(deadline=None)
 @given(
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40),
     st.sampled_from(["utf-8", "latin-1", "cp1252", "koi8-r", "gbk", "shift_jis", "iso2022_jp"]),
@@ -110,6 +112,7 @@ def test_columns_count_characters() -> None:
     assert lines.offset(1, 8) == 7
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40), st.integers(0, 40))
 def test_offsets_and_positions_are_inverse(text: str, offset: int) -> None:
     lines = LineIndex(text)
