@@ -25,12 +25,14 @@ commands, as the first argument:
   check      judge files (the default)
   explain    where the memory of a run goes
   fit        which micro-batch fits which GPU
+  launch     judge a launch line: nanolint launch -- torchrun ... train.py config/x.py
   rule       what a rule looks for, and why
   gpus       the cards that nanolint knows by name
   settings   the settings in force, and where they come from
 
 exit status: 0 clean or all fixed, 1 errors or warnings remain, 2 wrong usage or unreadable input"""
 
+USAGE = "[check] [OPTION]... [FILE|DIR|-]..."
 STDIN = "-"
 FORMATS = ("full", "concise", "json", "sarif", "github")
 
@@ -38,7 +40,7 @@ FORMATS = ("full", "concise", "json", "sarif", "github")
 def run(arguments: list[str], streams: Streams) -> int:
     """Judge what ``arguments`` name; returns the exit status."""
     given, launch = split_launch(arguments)
-    options = _parser().parse(given, streams)
+    options = check_parser("nanolint", USAGE, DESCRIPTION, EPILOG).parse(given, streams)
     configs, overrides = read_launch(options.set, launch)
     paths = [*options.files, *configs]
     if STDIN in paths and len(paths) > 1:
@@ -55,8 +57,9 @@ def run(arguments: list[str], streams: Streams) -> int:
     return session.check_files(paths or ["."], configuration, streams)
 
 
-def _parser() -> Parser:
-    parser = Parser("nanolint", "[check] [OPTION]... [FILE|DIR|-]...", DESCRIPTION, EPILOG)
+def check_parser(prog: str, usage: str, description: str, epilog: str | None = None) -> Parser:
+    """A parser of everything that says what to judge, how, and how to report it."""
+    parser = Parser(prog, usage, description, epilog)
     parser.add_argument(
         "files", nargs="*", metavar="FILE|DIR|-", help="what to judge; this folder if none is given"
     )

@@ -21,6 +21,7 @@ COMMANDS = {
     "check": "nanolint.cli.check",
     "explain": "nanolint.cli.explain",
     "fit": "nanolint.cli.fit",
+    "launch": "nanolint.cli.launch_line",
     "rule": "nanolint.cli.rule",
     "gpus": "nanolint.cli.gpus",
     "settings": "nanolint.cli.settings",

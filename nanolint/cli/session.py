@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.cli.jobs import Job, judge_all, with_progress
 from nanolint.cli.judging import Work, judge
 from nanolint.cli.reporting import report
+from nanolint.cli.shell_scripts import Launched, read_shell_script
 from nanolint.cli.streams import Streams
 from nanolint.files.discovery import discover, is_excluded_anywhere
 from nanolint.files.reading import Unreadable, read_bounded
@@ -21,23 +22,33 @@ if TYPE_CHECKING:
     from nanolint.plan import Plan
 
 STDIN_NAME = "<stdin>"
+SHELL_SCRIPT = ".sh"
 
 
 def check_files(paths: Sequence[str], configuration: Configuration, streams: Streams) -> int:
     """Judge files and folders; returns the exit status."""
     options = configuration.options
-    found = discover(paths, configuration.settings_of, force_exclude=options.force_exclude)
-    if not found.candidates and not found.problems and not options.quiet:
+    scripts = [path for path in paths if path.endswith(SHELL_SCRIPT)]
+    others = [path for path in paths if not path.endswith(SHELL_SCRIPT)]
+    found = discover(others, configuration.settings_of, force_exclude=options.force_exclude)
+    files = [FileResult(name, error=f"{why}{_hint(name)}") for name, why in found.problems]
+    runs = [Launched(candidate, configuration) for candidate in found.candidates]
+    for script in scripts:
+        launched, told = read_shell_script(script, configuration)
+        runs += launched
+        files += [told] if told else []
+    if not runs and not files and not options.quiet:
         streams.warn("nanolint: no Python files found")
     plans: dict[int, Plan] = {}
     jobs = []
-    for candidate in found.candidates:
-        plan = configuration.plan_of(candidate.path.parent)
+    for run in runs:
+        plan = run.configuration.plan_of(run.candidate.path.parent)
         plans[id(plan)] = plan
-        jobs.append(Job(candidate, list(plans).index(id(plan))))
-    judged = judge_all(jobs, list(plans.values()), _work(options))
-    unfound = [FileResult(name, error=f"{why}{_hint(name)}") for name, why in found.problems]
-    files = [*unfound, *with_progress(judged, len(jobs), streams)]
+        jobs.append(Job(run.candidate, list(plans).index(id(plan))))
+    judged = with_progress(
+        judge_all(jobs, list(plans.values()), _work(options)), len(jobs), streams
+    )
+    files += (run.placed(result) for run, result in zip(runs, judged, strict=True))
     return report(Results(files, options.unsafe_fixes), configuration, streams)
 
 

@@ -1,0 +1,71 @@
+"""``nanolint launch``: judge the run that a launch line starts."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from nanolint.cli.check import check_parser
+from nanolint.cli.launch import read_launch, split_launch
+from nanolint.cli.parser import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from nanolint.cli.streams import Streams
+    from nanolint.run.launch import Launch
+    from nanolint.source.values import Value
+
+DESCRIPTION = """\
+Judge the run that a launch line starts: its world size, script, config, overrides and allocator.
+
+  nanolint launch --gpu a100-40gb -- torchrun --nproc_per_node=8 train.py config/train_gpt2.py
+  nanolint run.sh    judges the launch lines in a shell script"""
+
+
+def run(arguments: list[str], streams: Streams) -> int:
+    """Judge the launch line behind ``--``; returns the exit status."""
+    given, words = split_launch(arguments)
+    parser = check_parser("nanolint launch", "[OPTION]... -- COMMAND...", DESCRIPTION)
+    options = parser.parse(given, streams)
+    if options.files or not words:
+        raise UsageError(
+            "the launch line stands after --, as in: "
+            "nanolint launch -- torchrun --nproc_per_node=8 train.py config/x.py"
+        )
+    from nanolint.cli import session
+    from nanolint.cli.configuration import Configuration
+    from nanolint.run.launch import NotALaunch, read_launch_line
+
+    try:
+        launch = read_launch_line(shlex.split(words[0]) if len(words) == 1 else words)
+    except ValueError as error:  # NotALaunch, or a quote that is not closed
+        wrong = "" if isinstance(error, NotALaunch) else "cannot split the launch line: "
+        raise UsageError(f"after --: {wrong}{error}") from error
+    for remark in () if options.quiet else launch.remarks:
+        streams.warn(f"nanolint: {remark}")
+    _, sets = read_launch(options.set, ())
+    launched, overrides = launch_options(options, sets, launch, launch.script)
+    if launched.train_script is None and not options.quiet:
+        streams.warn(f"nanolint: {launch.script}: no such file; judged as nanoGPT's own train.py")
+    paths = [str(path) for path in launch.configs or (launch.script,)]
+    return session.check_files(paths, Configuration(launched, overrides), streams)
+
+
+def launch_options(
+    options: Namespace, sets: Sequence[tuple[str, Value]], launch: Launch, script: Path
+) -> tuple[Namespace, tuple[tuple[str, Value], ...]]:
+    """``options`` with what the launch line says where they are silent, and all overrides.
+
+    ``script`` is where the line's training script lies.
+    """
+    said = {
+        "world_size": launch.world_size,
+        "allocator": launch.allocator,
+        "train_script": str(script) if script.is_file() else None,
+    }
+    given = vars(options)
+    silent = {name: value for name, value in said.items() if given.get(name) is None}
+    return Namespace(**{**given, **silent}), (*sets, *launch.overrides)
