@@ -45,13 +45,12 @@ def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
         return
     remedy = _remedy(context)
     tuned = (context.project.compile_mode or "").startswith("max-autotune")
-    cost = "matrix products are not tuned as train.py asks" if tuned else "harmless in this mode"
+    cost = "so nothing is tuned as train.py asks" if tuned else "which is harmless here"
     for case in small:
         yield Finding(
             message=(
-                f"{said(context, 'compile', True)} on {case.gpu_name}, with "
-                f"{case.needed_target.gpu.sm_count} of the {LEAST_SMS} SMs that torch.compile "
-                f'wants, warns "{WARNING}": {cost}; {_peaks(case)}'
+                f"{said(context, 'compile', True)} on {case.gpu_name} ({_sms(case)} of "
+                f'{LEAST_SMS} SMs): torch.compile warns "{WARNING}", {cost}; {_peaks(case)}'
             ),
             span=context.span("compile", "dtype", "device"),
             fix=remedy.fix,
@@ -62,10 +61,14 @@ def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
 
 
 def _is_small(case: Case) -> bool:
-    version, sms = capability(case), case.needed_target.gpu.sm_count
+    version, sms = capability(case), _sms(case)
     if version is None or version < TRITON or sms is None:
         return False  # not NVIDIA, too old to compile at all, or only a size
     return sms < LEAST_SMS and case.run is not None and case.run.compile
+
+
+def _sms(case: Case) -> int | None:
+    return case.needed_target.gpu.sm_count
 
 
 def _remedy(context: Context) -> Remedy:
@@ -89,6 +92,6 @@ def _peaks(case: Case) -> str:
     assert on is not None  # a small card is a CUDA device
     assert off is not None
     return (
-        f"peak memory is {format_bytes(on.process_bytes)} compiled and "
-        f"{format_bytes(off.process_bytes)} with compile = False"
+        f"peak memory is {format_bytes(on.process_bytes)}, "
+        f"with compile = False {format_bytes(off.process_bytes)}"
     )

@@ -34,9 +34,9 @@ def test_fixed(text: str, fixed: str) -> None:
 
 def test_the_message_has_both_peaks() -> None:
     message = BENCH.finding(f"{SMALL}compile = True\n").message
-    assert "46 of the 68 SMs" in message
-    assert "GiB compiled and" in message
-    assert "GiB with compile = False" in message
+    assert "(46 of 68 SMs)" in message
+    assert "peak memory is " in message
+    assert "GiB, with compile = False " in message
 
 
 def test_it_is_a_warning_when_train_py_asks_for_tuning(tmp_path: Path) -> None:
