@@ -69,6 +69,7 @@ def check_parser(prog: str, usage: str, description: str, epilog: str | None = N
     add_rule_options(parser)
     _add_output_options(parser)
     add_settings_options(parser)
+    _add_baseline_options(parser)
     files = parser.add_argument_group("files")
     files.add_argument("--stdin-filename", metavar="PATH", help="the name of what - stands for")
     files.add_argument(
@@ -88,6 +89,17 @@ def _add_fix_options(parser: Parser) -> None:
     group.add_argument("--diff", action="store_true", help="print what --fix would change")
     group.add_argument(
         "--exit-non-zero-on-fix", action="store_true", help="exit with 1 if anything was fixed"
+    )
+
+
+def _add_baseline_options(parser: Parser) -> None:
+    group = parser.add_argument_group("known findings")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--write-baseline", metavar="PATH", help="write down all findings there, and exit with 0"
+    )
+    either.add_argument(
+        "--baseline", metavar="PATH", help="leave out the findings that are written down there"
     )
 
 

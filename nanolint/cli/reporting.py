@@ -39,6 +39,12 @@ NO_TARGET = (
 def report(results: Results, configuration: Configuration, streams: Streams) -> int:
     """Report ``results``; returns the exit status."""
     options = configuration.options
+    if options.write_baseline is not None:
+        return _write_baseline(results, options, streams)
+    if options.baseline is not None:
+        from nanolint.cli.baseline import without_known
+
+        results = without_known(results, Path(options.baseline))
     name = configuration.settings_of(Path()).settings.output_format
     style = "diff" if options.diff else "statistics" if options.statistics else name
     with _output(options, streams) as out:
@@ -48,6 +54,18 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
             summary.render(results, writer, verbose=options.verbose)
     _tell(results, streams, options)
     return _status(results, options)
+
+
+def _write_baseline(results: Results, options: Namespace, streams: Streams) -> int:
+    from nanolint.cli.baseline import write_baseline
+
+    write_baseline(Path(options.write_baseline), results)
+    _tell(results, streams, options)
+    if not options.quiet:
+        count = _number(len(results.findings), "known finding")
+        streams.warn(f"Wrote {count} to {options.write_baseline}.")
+    failed = any(file.error is not None for file in results.files)
+    return FAILURE if failed else CLEAN
 
 
 @contextlib.contextmanager

@@ -43,6 +43,7 @@ class Results:
 
     files: Sequence[FileResult]
     unsafe_fixes: bool = False  # whether the user asked for unsafe fixes too
+    known: int = 0  # findings left out because a baseline lists them
 
     @cached_property
     def findings(self) -> list[Diagnostic]:

@@ -26,12 +26,15 @@ def render(results: Results, printer: Printer, *, verbose: bool = False) -> None
     _fixed(results, printer, verbose=verbose)
     _skipped(results.files, printer, verbose=verbose)
     judged = [file for file in results.files if file.error is None]
+    if results.known:
+        printer.line(f"Left out {results.known} known to the baseline.")
     if results.findings:
         printer.line((f"Found {_counts(results)} in {_files(judged)}.", "bold"))
         _fixable(results, printer)
     elif judged or not results.files:
+        new = "new " if results.known else ""
         left = "left " if results.applied else ""
-        printer.line((f"No findings {left}in {_files(judged)}.", "bold green"))
+        printer.line((f"No {new}findings {left}in {_files(judged)}.", "bold green"))
 
 
 def _fixed(results: Results, printer: Printer, *, verbose: bool) -> None:
