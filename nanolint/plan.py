@@ -46,13 +46,20 @@ class Plan:
         if options.torch_version is None:
             folder = absolute(path).parent if path else Path.cwd()
             options = replace(options, torch_version=find_torch_version(folder))
+        claimed = self.chosen.claimed(path, self.sourced.root)
+        if any(target.count is not None for target in claimed) and not self._sized_by_option:
+            options = replace(options, world_size=None)
         return Setup(
             rules=self._rules_for(path),
             known_codes=self._known_codes,
-            targets=self.chosen.targets,
+            targets=claimed or self.chosen.targets,
             options=options,
             train_script=self.train_script,
         )
+
+    @property
+    def _sized_by_option(self) -> bool:
+        return self.sourced.origin("world-size").startswith("--")
 
     def adjusted(self, diagnostic: Diagnostic) -> Diagnostic:
         """``diagnostic`` with the severity and the fix safety that the settings give its rule."""

@@ -43,6 +43,28 @@ def _kebab(name: str) -> str:
     return name.replace("_", "-")
 
 
+PYDANTIC_CONFIG: ConfigDict = {"extra": "forbid", "strict": True, "alias_generator": _kebab}
+
+
+@dataclass(frozen=True)
+class TargetTable:
+    """One ``[[tool.nanolint.target]]``: a card and the files that run on it.
+
+    Without ``files`` it counts for every file that no other table names.
+    """
+
+    gpu: str
+    count: int | None = None
+    in_use: str | None = None
+    files: tuple[str, ...] = ()
+
+    __pydantic_config__: ClassVar[ConfigDict] = PYDANTIC_CONFIG
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.count < 1:
+            raise ValueError("count must be at least 1")
+
+
 @dataclass(frozen=True)
 class Settings:
     """Every setting, with its default. In TOML the names are written with hyphens.
@@ -52,6 +74,7 @@ class Settings:
     """
 
     gpu: tuple[str, ...] = ()
+    target: tuple[TargetTable, ...] = ()
     in_use: str | None = None
     world_size: int | None = None
     train_script: str | None = None
@@ -71,11 +94,7 @@ class Settings:
     extend_exclude: tuple[str, ...] = ()
     output_format: Literal["full", "concise", "json", "sarif", "github"] = "full"
 
-    __pydantic_config__: ClassVar[ConfigDict] = {
-        "extra": "forbid",
-        "strict": True,
-        "alias_generator": _kebab,
-    }
+    __pydantic_config__: ClassVar[ConfigDict] = PYDANTIC_CONFIG
 
     def __post_init__(self) -> None:
         if self.world_size is not None and self.world_size < 1:
@@ -85,6 +104,7 @@ class Settings:
 
 
 KEYS = tuple(_kebab(setting.name) for setting in fields(Settings))
+TARGET_KEYS = tuple(_kebab(setting.name) for setting in fields(TargetTable))
 
 
 @dataclass(frozen=True)
@@ -200,12 +220,16 @@ def _told(error: ErrorDetails) -> str:
     if error["type"] == "unexpected_keyword_argument":
         import difflib
 
-        near = difflib.get_close_matches(path[0].lower(), KEYS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(KEYS)}"
-        return f"unknown key {path[0]!r}; {hint}"
+        *table, key = path
+        keys = TARGET_KEYS if table else KEYS
+        near = difflib.get_close_matches(key.lower(), keys, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(keys)}"
+        return f"unknown key {'.'.join(path)!r}; {hint}"
+    if error["type"] in ("missing", "missing_argument"):
+        return f"{'.'.join(path)} is missing"
     message = error["msg"].removeprefix("Value error, ")
-    if not path:
-        return message
+    if error["type"] == "value_error":  # of a table as a whole; its text names the key
+        return ": ".join(filter(None, (".".join(path), message)))
     for said, told in WORDING:
         message = message.replace(said, told)
     return f"{'.'.join(path)} {message}, not {_shown(error['input'])}"

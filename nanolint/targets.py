@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.files.discovery import matches
 from nanolint.settings import DEFAULT, SettingsError, Sourced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from nanolint.gpus.gpu import Target
     from nanolint.gpus.local import LocalGpu
+    from nanolint.settings import TargetTable
+
+Claims: TypeAlias = "tuple[tuple[tuple[str, ...], Target], ...]"  # patterns of files, and a card
 
 OPTION, VARIABLE, LOCAL = "--gpu", "NANOLINT_GPU", "the local card"
 AUTO = "auto"
@@ -20,10 +25,20 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The targets, and where they were named. Without any, ``origin`` is ``DEFAULT``."""
+    """The targets, and where they were named. Without any, ``origin`` is ``DEFAULT``.
+
+    ``claims`` are cards for the files that their patterns match, in the place of ``targets``.
+    """
 
     targets: tuple[Target, ...]
     origin: str
+    claims: Claims = ()
+
+    def claimed(self, path: Path | None, root: Path) -> tuple[Target, ...]:
+        """The cards that claim ``path`` for themselves; patterns are relative to ``root``."""
+        if path is None:
+            return ()
+        return tuple(target for files, target in self.claims if matches(path, files, root))
 
 
 def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
@@ -37,18 +52,49 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
     listed = environment.get(VARIABLE, "").strip()
     if listed and origin != OPTION:
         names, origin = tuple(name.strip() for name in listed.split(",") if name.strip()), VARIABLE
-    if names:
+    tables = () if origin in (OPTION, VARIABLE) else sourced.settings.target
+    general, claims = _from_tables(tables, sourced)
+    if names or general:
         place = VARIABLE if origin == VARIABLE else sourced.place("gpu")
-        targets = tuple(dict.fromkeys(_target(name, place) for name in names))
+        named = _with_in_use((_target(name, place) for name in names), sourced)
+        targets = tuple(dict.fromkeys((*named, *general)))
+        origin = f"{sourced.origin('target')}: target" if general else origin
     else:
         local = _local_gpu()
         origin = LOCAL if local else DEFAULT
-        targets = (replace(_auto(local), in_use_bytes=0),) if local else ()
+        found = (replace(_auto(local), in_use_bytes=0),) if local else ()
+        targets = _with_in_use(found, sourced)
+    return Choice(targets, origin, claims)
+
+
+def _with_in_use(targets: Iterable[Target], sourced: Sourced) -> tuple[Target, ...]:
+    """``targets`` with the memory in use that the user states, where they state it."""
     in_use = sourced.settings.in_use
-    if in_use is not None:
-        held = _in_use_bytes(in_use, sourced.place("in-use"))
-        targets = tuple(replace(target, in_use_bytes=held) for target in targets)
-    return Choice(targets, origin)
+    if in_use is None:
+        return tuple(targets)
+    held = _in_use_bytes(in_use, sourced.place("in-use"))
+    return tuple(replace(target, in_use_bytes=held) for target in targets)
+
+
+def _from_tables(
+    tables: Iterable[TargetTable], sourced: Sourced
+) -> tuple[tuple[Target, ...], Claims]:
+    """The cards of the tables: those for any file, and those that claim some for themselves."""
+    general: list[Target] = []
+    claims: list[tuple[tuple[str, ...], Target]] = []
+    for index, table in enumerate(tables):
+        place = f"{sourced.place('target')}.{index}"
+        (target,) = _with_in_use((_target(table.gpu, f"{place}.gpu"),), sourced)
+        if table.in_use is not None and not sourced.origin("in-use").startswith("--"):
+            held = _in_use_bytes(table.in_use, f"{place}.in-use")
+            target = replace(target, in_use_bytes=held)
+        if table.count is not None:
+            target = replace(target, count=table.count)
+        if table.files:
+            claims.append((table.files, target))
+        else:
+            general.append(target)
+    return tuple(general), tuple(claims)
 
 
 def _target(name: str, place: str) -> Target:

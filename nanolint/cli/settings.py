@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,9 @@ def _row(name: str, sourced: Sourced, plan: Plan) -> tuple[str, Any, str]:
     if key == "gpu":
         labels = [target.label for target in plan.chosen.targets]
         return key, labels, _shown_origin(plan.chosen.origin)
+    if key == "target":
+        tables = [asdict(table) for table in sourced.settings.target]
+        return key, tables, _shown_origin(sourced.origin(key))
     return key, getattr(sourced.settings, name), _shown_origin(sourced.origin(key))
 
 
