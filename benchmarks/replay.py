@@ -18,30 +18,16 @@ from nanolint.gpus.lookup import find
 from nanolint.memory.replay import replay
 from nanolint.memory.search import best_micro_batch
 from nanolint.memory.verdict import judge
-from nanolint.run.model import Attention, Run
+from nanolint.run.resolve import default_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nanolint.run.model import Run
+
 REPEATS = 25
 
-DEFAULT = Run(
-    batch_size=12,
-    gradient_accumulation_steps=40,
-    world_size=1,
-    block_size=1024,
-    n_layer=12,
-    n_head=12,
-    n_embd=768,
-    vocab_size=50304,
-    dropout=0.0,
-    bias=False,
-    dtype="bfloat16",
-    compile=True,
-    init_from="scratch",
-    device="cuda",
-    attention=Attention.FLASH,
-)
+DEFAULT = default_run()
 
 
 def milliseconds(call: Callable[[], object]) -> float:

@@ -26,29 +26,14 @@ from nanolint.memory.tape import Tape
 from nanolint.memory.training import train
 from nanolint.memory.verdict import judge
 from nanolint.run.model import Attention, Run
+from nanolint.run.resolve import default_run
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "memory-model.md"
 START, END = "<!-- accuracy: start -->", "<!-- accuracy: end -->"
 GIB, MIB = 1 << 30, 1 << 20
 
-DEFAULT = Run(
-    batch_size=12,
-    gradient_accumulation_steps=40,
-    world_size=1,
-    block_size=1024,
-    n_layer=12,
-    n_head=12,
-    n_embd=768,
-    vocab_size=50304,
-    dropout=0.0,
-    bias=False,
-    dtype="bfloat16",
-    compile=True,
-    init_from="scratch",
-    device="cuda",
-    attention=Attention.FLASH,
-)
+DEFAULT = default_run()
 ORACLE_KEYS = (
     "batch_size", "block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias",
     "dtype",

@@ -13,6 +13,7 @@ from nanolint.memory.stream import Component, Phase
 from nanolint.memory.tape import Tape
 from nanolint.memory.training import train
 from nanolint.run.model import Attention
+from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
@@ -227,25 +228,18 @@ def message(
     requested: int, allocated: int, reserved: int, free: int, total: int, in_use: int = 0
 ) -> str:
     """PyTorch's own text for these bytes; ``in_use`` is what other processes hold."""
-    others = f"Process 1 has {size(in_use)} memory in use. " if in_use else ""
+    total_text, free_text = format_bytes(total), format_bytes(free)
+    held = format_bytes(total - free - in_use)
+    others = f"Process 1 has {format_bytes(in_use)} memory in use. " if in_use else ""
     return (
-        f"CUDA out of memory. Tried to allocate {size(requested)}. GPU 0 has a total capacity of "
-        f"{size(total)} of which {size(free)} is free. {others}Including non-PyTorch memory, this "
-        f"process has {size(total - free - in_use)} memory in use. Of the allocated memory "
-        f"{size(allocated)} is allocated by PyTorch, and {size(reserved - allocated)} is reserved "
-        "by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
-        "PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
+        f"CUDA out of memory. Tried to allocate {format_bytes(requested)}. GPU 0 has a total "
+        f"capacity of {total_text} of which {free_text} is free. {others}Including non-PyTorch "
+        f"memory, this process has {held} memory in use. Of the allocated memory "
+        f"{format_bytes(allocated)} is allocated by PyTorch, and "
+        f"{format_bytes(reserved - allocated)} is reserved by PyTorch but unallocated. If reserved "
+        "but unallocated memory is large try setting PYTORCH_ALLOC_CONF=expandable_segments:True "
+        "to avoid fragmentation."
     )
-
-
-def size(nbytes: int) -> str:
-    """Bytes as PyTorch's messages print them (format_size in CUDACachingAllocator.cpp)."""
-    if nbytes <= 1 << 10:
-        return f"{nbytes} bytes"
-    for bits, unit in ((10, "KiB"), (20, "MiB")):
-        if nbytes <= 1 << (bits + 10):
-            return f"{nbytes / (1 << bits):.2f} {unit}"
-    return f"{nbytes / (1 << 30):.2f} GiB"
 
 
 NOTHING = Replay(

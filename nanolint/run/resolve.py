@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.gpus.gpu import Gpu, Target
+    from nanolint.run.model import Run
     from nanolint.source.assignments import Module
     from nanolint.source.values import Plain, Value
 
-__all__ = ["resolve", "star_importer"]
+__all__ = ["default_run", "resolve", "star_importer"]
 
 
 def resolve(
@@ -53,6 +54,16 @@ def resolve(
     world_size = options.world_size or (target.count if target else None) or 1
     run, unresolved = needed_run(settings, project, gpu, world_size)
     return Resolution(run, settings, unresolved)
+
+
+def default_run() -> Run:
+    """nanoGPT's own defaults as a run: the 124M model on one modern GPU."""
+    from nanolint.run.project import NANOGPT
+
+    run = resolve(None, NANOGPT, Options(), None).run
+    if run is None:
+        raise AssertionError("nanoGPT's defaults are all known")
+    return run
 
 
 def _default(key: str, value: Value) -> Setting:

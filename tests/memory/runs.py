@@ -6,28 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
-from nanolint.run.model import Attention, Run
+from nanolint.run.resolve import default_run
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Target
 
-GPT2 = Run(
-    batch_size=16,
-    gradient_accumulation_steps=32,
-    world_size=1,
-    block_size=1024,
-    n_layer=12,
-    n_head=12,
-    n_embd=768,
-    vocab_size=50304,
-    dropout=0.0,
-    bias=False,
-    dtype="bfloat16",
-    compile=True,
-    init_from="scratch",
-    device="cuda",
-    attention=Attention.FLASH,
-)
+GPT2 = replace(default_run(), batch_size=16, gradient_accumulation_steps=32)
 GPT2_XL = replace(
     GPT2,
     batch_size=1,

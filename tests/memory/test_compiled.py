@@ -14,6 +14,7 @@ from nanolint.memory.program import Inputs, Outputs, Shapes
 from nanolint.memory.replay import replay
 from nanolint.memory.stream import Component, Phase
 from nanolint.run.model import Attention, Run
+from nanolint.run.resolve import default_run
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -198,23 +199,7 @@ RTX_4070 = Gpu(
 
 
 def run(**changes: object) -> Run:
-    gpt2 = Run(
-        batch_size=12,
-        gradient_accumulation_steps=40,
-        world_size=1,
-        block_size=1024,
-        n_layer=12,
-        n_head=12,
-        n_embd=768,
-        vocab_size=50304,
-        dropout=0.0,
-        bias=False,
-        dtype="bfloat16",
-        compile=True,
-        init_from="scratch",
-        device="cuda",
-        attention=Attention.FLASH,
-    )
+    gpt2 = default_run()
     return replace(gpt2, **changes)  # type: ignore[arg-type]
 
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from nanolint.gpus.gpu import Target
 from nanolint.memory.context import context
-from nanolint.memory.replay import size
 from nanolint.report.explain.failure import ways_out
 from nanolint.report.explain.words import IN_PHASES
-from nanolint.units import GIB
+from nanolint.units import GIB, format_bytes
 
 if TYPE_CHECKING:
     from nanolint.context import Case
@@ -68,14 +67,14 @@ def _replayed(message: OomMessage, oom: OutOfMemory | None, printer: Printer) ->
     printer.line(f"  at: {oom.at}")
     _row(printer, "tried to allocate", oom.requested_bytes)
     _row(printer, "allocated by PyTorch", oom.allocated_bytes)
-    same_request = size(oom.requested_bytes) == size(message.requested_bytes)
+    same_request = format_bytes(oom.requested_bytes) == format_bytes(message.requested_bytes)
     apart = abs(oom.allocated_bytes - message.allocated_bytes)
     if same_request and apart <= SAME_BYTES * message.allocated_bytes:
         printer.line(("  It agrees: the same allocation fails.", "bold green"))
     elif same_request:
         printer.line(
             ("  It agrees on the allocation", "bold yellow"),
-            f", but not on what is allocated before: {size(apart)} apart.",
+            f", but not on what is allocated before: {format_bytes(apart)} apart.",
         )
     else:
         printer.line(
@@ -92,4 +91,4 @@ def _differences(printer: Printer) -> None:
 
 
 def _row(printer: Printer, label: str, nbytes: int, remark: str = "") -> None:
-    printer.line(f"  {label:<{LABEL}}{size(nbytes):>12}", (f"  {remark}".rstrip(), "dim"))
+    printer.line(f"  {label:<{LABEL}}{format_bytes(nbytes):>12}", (f"  {remark}".rstrip(), "dim"))
