@@ -11,14 +11,16 @@ from nanolint.rule import Fix, Safety
 from nanolint.run.config import Layer
 
 if TYPE_CHECKING:
-    from nanolint.rule import Assignment, Case, Context
+    from nanolint.rule import Assignment, Case, Context, Edit
 
 NEIGHBOURS = {
     "compile": ("dtype", "device"),
     "dtype": ("device", "compile"),
     "gradient_accumulation_steps": ("batch_size", "block_size"),
+    "batch_size": ("gradient_accumulation_steps", "eval_iters", "block_size"),
+    "eval_iters": ("batch_size", "eval_interval"),
+    "block_size": ("batch_size",),
 }
-
 
 QUOTES = "'\""
 
@@ -79,19 +81,23 @@ def set_value(context: Context, key: str, literal: str, *, safety: Safety) -> Re
     if reason is not None:
         return Remedy(notes=(f"not fixed: {reason}",))
     title = f"Set {key} = {literal}"
-    notes = _inheritance(context)
+    notes = inheritance(context)
     safety = Safety.UNSAFE if notes else safety
     assignment = context.assignment(key)
     if assignment is not None:
         return Remedy(Fix(title, safety, (replace_value(assignment, literal),)), notes)
-    edit = insert_assignment(context.text, _anchors(context, key)[-1], key, literal)
-    return Remedy(Fix(title, safety, (edit,)), notes)
+    return Remedy(Fix(title, safety, (insertion(context, key, literal),)), notes)
 
 
-def _inheritance(context: Context) -> tuple[str, ...]:
+def insertion(context: Context, key: str, literal: str) -> Edit:
+    """Put ``key = literal`` below the best partner that the file sets."""
+    return insert_assignment(context.text, _anchors(context, key)[-1], key, literal)
+
+
+def inheritance(context: Context) -> tuple[str, ...]:
     """Why a change to this file is a change to other runs, if it is."""
     if context.inherited_by:
-        return (f"unsafe, because {', '.join(context.inherited_by)} inherits this value",)
+        return (f"unsafe, because {', '.join(context.inherited_by)} inherits what this file sets",)
     if context.is_train_script:
         return ("unsafe, because every config inherits this default",)
     return ()

@@ -9,8 +9,9 @@ from nanolint.memory.search import best_micro_batch
 from nanolint.memory.smallest import smallest_card
 from nanolint.memory.stream import Phase
 from nanolint.memory.verdict import Outcome, Verdict, judge
-from nanolint.rewrite import insert_assignment, replace_integer
+from nanolint.rewrite import replace_integer
 from nanolint.rule import Finding, Fix, Related, Safety, Severity, format_bytes
+from nanolint_rules._values import blocker, inheritance, insertion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -156,56 +157,32 @@ def _with_edits(
     context: Context, clause: str, values: dict[str, int], safety: Safety = Safety.SAFE
 ) -> Cure:
     changed = {key: value for key, value in values.items() if context.value(key) != value}
-    blocked = next(filter(None, (_blocker(context, key) for key in changed)), None)
-    command = " ".join(f"--{key}={value}" for key, value in changed.items())
     if any(context.from_command_line(key) for key in changed):
+        command = " ".join(f"--{key}={value}" for key, value in changed.items())
         return Cure(clause, notes=(f"pass {command} instead",))
-    if blocked is not None:
-        return Cure(clause, notes=(f"not fixed: {blocked}",))
-    notes = []
-    run = context.run
+    reason = next(filter(None, (blocker(context, key) for key in changed)), None)
+    if reason is not None:
+        return Cure(clause, notes=(f"not fixed: {reason}",))
+    run, inherited = context.run, inheritance(context)
+    if inherited or context.project.strange_pieces:
+        safety = Safety.UNSAFE
+    notes = list(inherited)
     if run is not None and "batch_size" in changed and not run.eval_only:
         before, after = (run.eval_iters * size for size in (run.batch_size, changed["batch_size"]))
         notes.append(f"estimate_loss will see {after:,} sequences a split, not {before:,}")
-    if context.project.strange_pieces or context.inherited_by or context.is_train_script:
-        safety = Safety.UNSAFE
-        if context.inherited_by:
-            notes.append(f"unsafe, because {', '.join(context.inherited_by)} inherits these values")
-        elif context.is_train_script:
-            notes.append("unsafe, because every config inherits these defaults")
     title = "Set " + " and ".join(f"{key} = {value}" for key, value in changed.items())
-    edits = tuple(sorted(_edits(context, changed)))
+    edits = tuple(sorted(_edit(context, key, value) for key, value in changed.items()))
     return Cure(clause, Fix(title, safety, edits), tuple(notes))
 
 
-def _edits(context: Context, values: dict[str, int]) -> Iterator[Edit]:
-    """An edit per key: replaced where the file sets it, inserted below its partner where not."""
-    run = context.run
-    keep = run.world_size if run is not None else None
-    for key, value in values.items():
-        assignment = context.assignment(key)
-        if assignment is not None:
-            yield replace_integer(assignment, value, keep=keep if key != "batch_size" else None)
-            continue
-        partners = [context.assignment(other) for other in ("batch_size", partner(context))]
-        anchor = next(filter(None, partners), None) or context.module.assignments[-1]
-        yield insert_assignment(context.text, anchor, key, str(value))
-
-
-def _blocker(context: Context, key: str) -> str | None:
-    """Why the file's own text keeps ``key`` from being rewritten."""
+def _edit(context: Context, key: str, value: int) -> Edit:
+    """Replace the value where the file sets it, else put the key below its partner."""
     assignment = context.assignment(key)
-    if assignment is not None and assignment.shared:
-        return f"{key} is set together with other names"
-    if assignment is None and not context.module.assignments:
-        return "the file sets nothing to put it beside"
-    # What train.py does with its settings below the configurator line is the run itself.
-    end = context.project.settings_end if context.is_train_script else None
-    for read in context.module.reads:
-        if read.name == key and not read.in_text and (end is None or read.span.start < end):
-            row = context.row(read.span.start)
-            return f"line {row} computes another value from {key}"
-    return None
+    if assignment is None:
+        return insertion(context, key, str(value))
+    run = context.run
+    keep = run.world_size if run is not None and key != "batch_size" else None
+    return replace_integer(assignment, value, keep=keep)
 
 
 def _doubts(context: Context) -> tuple[str, ...]:
@@ -216,7 +193,13 @@ def _doubts(context: Context) -> tuple[str, ...]:
 
 def _related(context: Context) -> tuple[Related, ...]:
     """The other keys of this file that the failing allocation depends on."""
-    keys = (partner(context), "block_size", "init_from")
+    reasons = {
+        partner(context): "makes up for a smaller micro-batch",
+        "block_size": "the T of (B*T, V)",
+        "init_from": "decides how large the model is",
+    }
     return tuple(
-        Related(context.span(key), f"{key} feeds this") for key in keys if context.assignment(key)
+        Related(context.span(key), reason)
+        for key, reason in reasons.items()
+        if context.assignment(key)
     )
