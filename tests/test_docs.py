@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import io
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from nanolint.cli.main import main
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -42,3 +46,20 @@ def test_ci_finds_the_readmes_test_command() -> None:
         r"<!-- test command -->\n```sh\n(.+)\n```", (ROOT / "README.md").read_text(encoding="utf-8")
     )
     assert block is not None and "pytest" in block[1]
+
+
+def test_the_readme_shows_what_nanolint_prints() -> None:
+    stream = io.StringIO()
+    example = ROOT / "examples" / "backward_pass" / "train_gpt2_125m.py"
+    main(["--output-format", "json", str(example)], stdout=stream, stderr=io.StringIO())
+    (message,) = [f["message"] for f in json.loads(stream.getvalue()) if f["severity"] == "error"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert message in " ".join(readme.split())
+
+
+@pytest.mark.parametrize(("oracle", "error"), [("eager", 0.0), ("compiled", 0.001)])
+def test_the_readme_tells_the_errors_that_were_found(oracle: str, error: float) -> None:
+    accuracy = script("validation/accuracy.py")
+    allocated, _ = accuracy.errors(oracle)
+    assert max(map(abs, allocated)) <= error
+    assert f"{oracle}, {len(allocated)} runs" in (ROOT / "README.md").read_text(encoding="utf-8")
