@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 # A package may import those of its own layer and of the layers below it.
 LAYERS = [
     {"cli", "lsp", "__main__"},
-    {"report", "fixing", "files", "plan", "targets", "torch_version"},
+    {"report", "fixing", "ignoring", "files", "plan", "targets", "torch_version"},
     {"engine"},
     {"registry"},
     {"rule", "context"},

@@ -29,6 +29,8 @@ commands, as the first argument:
   rule       what a rule looks for, and why
   gpus       the cards that nanolint knows by name
   settings   the settings in force, and where they come from
+  version    what matters for a bug report
+  completion what makes bash, zsh or fish complete options and files
 
 exit status: 0 clean or all fixed, 1 errors or warnings remain, 2 wrong usage or unreadable input"""
 
@@ -45,6 +47,8 @@ def run(arguments: list[str], streams: Streams) -> int:
     paths = [*options.files, *configs]
     if STDIN in paths and len(paths) > 1:
         raise UsageError("- (standard input) cannot be judged together with files")
+    if options.add_ignore and (options.fix or options.diff or paths == [STDIN]):
+        raise UsageError("--add-ignore goes with files, and with neither --fix nor --diff")
     if options.stdin_filename is not None and paths != [STDIN]:
         raise UsageError("--stdin-filename goes with - (standard input)")
     # Only now is it certain that anything will be judged; what follows imports the engine.
@@ -87,6 +91,11 @@ def _add_fix_options(parser: Parser) -> None:
         help="also fixes that change numerics, model, data, or what other files inherit",
     )
     group.add_argument("--diff", action="store_true", help="print what --fix would change")
+    group.add_argument(
+        "--add-ignore",
+        action="store_true",
+        help="silence what is found, with comments in the files",
+    )
     group.add_argument(
         "--exit-non-zero-on-fix", action="store_true", help="exit with 1 if anything was fixed"
     )

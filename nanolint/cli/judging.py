@@ -15,20 +15,26 @@ from nanolint.report.results import FileResult
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from nanolint.engine import Report, Setup
     from nanolint.files.discovery import Candidate
     from nanolint.plan import Plan
+    from nanolint.source.text import SourceText
+
+# A syntax error, and what is wrong with suppressions themselves.
+UNSILENCEABLE = frozenset({"NL001", "NL002", "NL003"})
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What to do beside linting: work out the fixes, unsafe ones too, and write them."""
+    """What to do beside linting: work out the fixes, unsafe ones too, and write the result."""
 
     fix: bool = False
     unsafe: bool = False
     write: bool = False
+    ignore: bool = False  # instead of fixing: add comments that silence what is found
 
 
 def judge_file(candidate: Candidate, plan: Plan, work: Work) -> FileResult:
@@ -84,6 +90,8 @@ def _judge(
     def result(text: str, report: Report) -> FileResult:
         return _result(name, text, report, plan, explicit=explicit)
 
+    if work.ignore:
+        return _ignored(raw, source, linted, result)
     if not work.fix:
         return result(source.text, linted(source.text)), raw
     fixed = fix_text(
@@ -104,6 +112,29 @@ def _judge(
         dropped=fixed.dropped,
     )
     return rewritten, encoded
+
+
+def _ignored(
+    raw: bytes,
+    source: SourceText,
+    linted: Callable[[str], Report],
+    result: Callable[[str, Report], FileResult],
+) -> tuple[FileResult, bytes]:
+    """The result with a suppression for each finding that one can silence, and the new content."""
+    from nanolint.ignoring import add_ignores
+
+    report = linted(source.text)
+    found = [each for each in report.diagnostics if each.code not in UNSILENCEABLE]
+    text = add_ignores(source.text, found, report.comments)
+    after = linted(text)
+    codes = {each.code for each in found}
+    if any(each.code in codes for each in after.diagnostics):
+        why = "comments would not silence all that is found"
+        return replace(result(source.text, report), error=f"not changed: {why}"), raw
+    try:
+        return replace(result(text, after), ignored=tuple(found)), encode(source, text)
+    except Unencodable as error:
+        return replace(result(source.text, report), error=f"not changed: {error}"), raw
 
 
 def _refused_override(path: Path | None, setup: Setup) -> str | None:

@@ -25,6 +25,8 @@ COMMANDS = {
     "rule": "nanolint.cli.rule",
     "gpus": "nanolint.cli.gpus",
     "settings": "nanolint.cli.settings",
+    "version": "nanolint.cli.version",
+    "completion": "nanolint.cli.completion",
 }
 
 
@@ -50,6 +52,8 @@ def main(
 
 
 def _run(argv: list[str], streams: Streams) -> int:
+    if argv[:1] in (["--version"], ["-V"]) and argv[1:] in (["--verbose"], ["-v"]):
+        argv = ["version"]
     if argv[:1] in (["--version"], ["-V"]):
         from nanolint import __version__
 

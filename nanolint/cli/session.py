@@ -89,7 +89,8 @@ def _work(options: Namespace) -> Work:
     return Work(
         fix=options.fix or options.diff,
         unsafe=options.unsafe_fixes,
-        write=options.fix and not options.diff,
+        write=options.add_ignore or (options.fix and not options.diff),
+        ignore=options.add_ignore,
     )
 
 

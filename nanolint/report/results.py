@@ -31,6 +31,7 @@ class FileResult:
     skipped: tuple[Skipped, ...] = ()
     before: str | None = None
     applied: tuple[Diagnostic, ...] = ()
+    ignored: tuple[Diagnostic, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     error: str | None = None
     remarks: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from nanolint.rule import Need
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nanolint.diagnostics import Diagnostic
     from nanolint.report.printer import Printer
     from nanolint.report.results import FileResult, Results
 
@@ -39,15 +40,22 @@ def render(results: Results, printer: Printer, *, verbose: bool = False) -> None
 
 def _fixed(results: Results, printer: Printer, *, verbose: bool) -> None:
     for file in results.files:
+        if file.ignored:
+            told = _by_rule(file.ignored)
+            printer.line(("Silenced ", "yellow"), f"{printable(file.name)}: {told}")
         if not file.applied:
             continue
-        counts = Counter((d.code, d.name) for d in file.applied)
-        told = ", ".join(f"{count} × {code} ({name})" for (code, name), count in counts.items())
+        told = _by_rule(file.applied)
         printer.line(("Fixed ", "green"), f"{printable(file.name)}: {told}")
         if verbose:
             for diagnostic in file.applied:
                 if diagnostic.fix is not None:
                     printer.line(f"  {diagnostic.code}: {printable(diagnostic.fix.title)}")
+
+
+def _by_rule(diagnostics: Iterable[Diagnostic]) -> str:
+    counts = Counter((each.code, each.name) for each in diagnostics)
+    return ", ".join(f"{count} × {code} ({name})" for (code, name), count in counts.items())
 
 
 def _skipped(files: Iterable[FileResult], printer: Printer, *, verbose: bool) -> None:

@@ -61,7 +61,7 @@ def find(comments: Iterable[Comment], text: str) -> tuple[Suppression, ...]:
     if not directives:
         return ()
     lines = LineIndex(text)
-    statements = _statement_rows(text, lines)
+    statements = statement_rows(text, lines)
     return tuple(_suppression(*directive, lines, statements) for directive in directives)
 
 
@@ -115,7 +115,7 @@ def _covered(row: int, own_line: bool, statements: list[tuple[int, int]]) -> tup
     return row, row
 
 
-def _statement_rows(text: str, lines: LineIndex) -> list[tuple[int, int]]:
+def statement_rows(text: str, lines: LineIndex) -> list[tuple[int, int]]:
     """The first and last row of each statement, those of one line taken together."""
     try:
         found = list(logical_lines(text))

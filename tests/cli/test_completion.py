@@ -1,0 +1,56 @@
+"""What the shells complete, asked of the shells themselves where they are installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.cli.command import nanolint
+
+
+def completed(*words: str) -> list[str]:
+    """What bash offers for the last of ``words``."""
+    script = nanolint("completion", "bash").out
+    quoted = " ".join(f"'{word}'" for word in words)
+    asked = f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _nanolint"
+    told = subprocess.run(
+        ["bash", "--norc", "-c", f'{script}\n{asked}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stderr == ""
+    return told.stdout.split()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+class TestBash:
+    def test_commands(self) -> None:
+        assert completed("nanolint", "ex") == ["explain"]
+        assert completed("nanolint", "a.py", "ex") == []
+
+    def test_options(self) -> None:
+        assert completed("nanolint", "a.py", "--unsafe") == ["--unsafe-fixes"]
+
+    def test_choices(self) -> None:
+        expected = ["full"]
+        assert completed("nanolint", "--output-format", "fu") == expected
+        assert completed("nanolint", "--output-format", "=", "fu") == expected
+        assert len(completed("nanolint", "--output-format", "=")) == 5
+        assert completed("nanolint", "--output-format=fu") == ["--output-format=full"]  # zsh
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_can_read_its_script(shell: str) -> None:
+    outcome = nanolint("completion", shell)
+    assert outcome.status == 0
+    assert "output-format" in outcome.out
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=outcome.out, text=True, check=True)
+
+
+def test_wrong_usage() -> None:
+    assert nanolint("completion", "tcsh").status == 2
+    assert nanolint("completion").status == 2
