@@ -83,6 +83,8 @@ def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     except TooComplex as error:
         return Report(path, None, unjudged=f"not judged: {error}")
     except Unparsable as error:
+        if not explicit and not may_be_config(text, project.known_keys):
+            return Report(path, None, unjudged=f"not judged: {error}")
         module, fault = Module((), (), ()), SyntaxFault(str(error), error.offset)
     context = _context(text, path, module, fault, project, setup, explicit=explicit)
     findings, skipped = _run(

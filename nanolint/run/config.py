@@ -89,6 +89,7 @@ class Project:
     names_read: frozenset[str] = frozenset()
     settings_end: int | None = None
     problems: tuple[str, ...] = ()
+    foreign: bool = False  # the train.py that was found runs no configs of nanoGPT's kind
 
 
 @dataclass(frozen=True, slots=True)

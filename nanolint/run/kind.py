@@ -60,6 +60,8 @@ def classify(
     keys = {assignment.key for assignment in module.assignments}
     keys |= {key for key, _ in module.imported}
     keys &= project.known_keys
+    if project.foreign and not explicit:
+        return FileKind.SCRIPT
     # Only a config's folder or its user makes a config of a file with functions or classes: a test
     # or a model has names like batch_size of its own.
     among_configs = path is not None and path.absolute().parent.name in CONFIG_FOLDERS

@@ -11,7 +11,7 @@ from nanolint.run.keys import KEYS, OTHER_SCRIPTS_KEYS
 from nanolint.run.model import Dialect
 from nanolint.run.pieces import recognise
 from nanolint.run.reading import UnusableError, exists, read_source, syntax_tree
-from nanolint.run.train_script import names_read, read_train_script, settable_keys
+from nanolint.run.train_script import FOREIGN, names_read, read_train_script, settable_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +52,14 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
         if isinstance(project, Project):
             return project
         problems.append(f"{candidate} {project}; judged by nanoGPT's own defaults")
-    return replace(NANOGPT, problems=tuple(problems)) if problems else NANOGPT
+    if not problems:
+        return NANOGPT
+    return replace(
+        NANOGPT,
+        problems=tuple(problems),
+        strange_pieces=(TRAIN_SCRIPT_NAME,),
+        foreign=any(FOREIGN in problem for problem in problems),
+    )
 
 
 def _candidates(config_path: Path) -> Iterator[Path]:

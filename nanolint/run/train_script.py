@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from nanolint.source.values import Value
 
+FOREIGN = "is not nanoGPT's"  # how the reason starts, as against a file that cannot be read
+
 # Fewer of nanoGPT's keys above the configurator line, and the script is not nanoGPT's.
 LEAST_SHARED_KEYS = 3
 # Bookkeeping of train.py that no config sets.
@@ -47,7 +49,7 @@ def read_train_script(
     tree = syntax_tree(text)
     end = settings_end(tree, text)
     if end is None:
-        raise UnusableError("is not nanoGPT's: it loads no configurator")
+        raise UnusableError(f"{FOREIGN}: it loads no configurator")
     try:
         module = parse(text[:end], None, star_import)
     except (Unparsable, TooComplex) as error:
@@ -57,7 +59,7 @@ def read_train_script(
         key for key, value in module.imported if isinstance(value, Known) or key in KEYS
     }
     if len(environment.keys() & KEYS.keys()) < LEAST_SHARED_KEYS:
-        raise UnusableError("is not nanoGPT's: it sets none of its keys above its configurator")
+        raise UnusableError(f"{FOREIGN}: it sets none of its keys above its configurator")
     return TrainScript(
         tree=tree,
         environment=environment,

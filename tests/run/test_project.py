@@ -161,7 +161,9 @@ def test_an_unusable_train_script_is_said_and_not_used(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:
     found = project(tmp_path, {"train.py": content})
-    assert replace(found, problems=()) == NANOGPT
+    assert replace(found, problems=(), strange_pieces=(), foreign=False) == NANOGPT
+    assert found.strange_pieces == ("train.py",)
+    assert found.foreign is reason.endswith(("configurator", "of its keys"))
     assert len(found.problems) == 1
     assert reason in found.problems[0]
     assert "\n" not in found.problems[0]
