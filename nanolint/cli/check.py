@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nanolint import __version__
 from nanolint.cli.launch import read_launch, split_launch
 from nanolint.cli.options import add_rule_options, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
 
+TYPE_CHECKING = False  # as in main.py: importing typing takes a while
 if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
 

@@ -104,10 +104,14 @@ def _in_processes(
 
 def _start(plans: Sequence[Plan], work: Work) -> None:
     """Tell a worker, once, what all of its files have in common."""
+    import gc
     import signal
+
+    from nanolint.cli.main import COLLECT_EVERY
 
     global _plans, _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the pool
+    gc.set_threshold(COLLECT_EVERY)
     _plans, _work = plans, work
 
 

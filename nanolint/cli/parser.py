@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from typing import TYPE_CHECKING, NoReturn
+import os
+from functools import cache
 
 from nanolint.errors import UserError
 
+TYPE_CHECKING = False  # as in main.py: importing typing takes a while
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
     from nanolint.cli.streams import Streams
+
+
+DEFAULT_COLUMNS = 80
 
 
 class UsageError(UserError):
@@ -20,6 +26,24 @@ class UsageError(UserError):
 
 class Exit(Exception):
     """The parser has done all there was to do (``--help``)."""
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Measures the terminal itself: argparse imports shutil for it, and that every archiver."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+@cache
+def _columns() -> int:
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told) > 0:
+        return int(told)
+    try:
+        return os.get_terminal_size().columns or DEFAULT_COLUMNS
+    except OSError:
+        return DEFAULT_COLUMNS
 
 
 class Parser(argparse.ArgumentParser):
@@ -34,7 +58,7 @@ class Parser(argparse.ArgumentParser):
             description=description,
             epilog=epilog,
             allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
         )
 
     def error(self, message: str) -> NoReturn:
