@@ -19,6 +19,8 @@ def unsaved_tail(context: Context) -> Iterator[Finding]:
         return
     if not any(map(context.assignment, ("max_iters", "eval_interval"))):
         return
+    if context.project.strange_pieces:
+        return  # a training loop of its own may save when it ends
     lost = steps % interval
     if 100 * lost < steps:
         return  # less than a hundredth of the run
