@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.program import Shapes
-from nanolint.memory.replay import allocated_peak, record
 from nanolint.memory.verdict import comfortable_limit, is_comfortable
 from nanolint.run.model import Dialect
 
@@ -59,7 +58,9 @@ def best_micro_batch(
         if _is_uneven(run, steps):
             continue
         if all(
-            _is_comfortable(_changed(run, batch_size, steps), target, allocator, platform)
+            is_comfortable(
+                _changed(run, batch_size, steps), target, allocator=allocator, platform=platform
+            )
             for run, target in cases
         ):
             if run.eval_only:
@@ -111,10 +112,3 @@ def _most_sequences(run: Run, target: Target, platform: str) -> int:
     shapes = Shapes.of(replace(run, batch_size=1), target.gpu)
     room = comfortable_limit(run, target, platform) - 4 * run.parameters
     return max(0, room // (shapes.logits_bytes + 2 * shapes.index_bytes))
-
-
-def _is_comfortable(run: Run, target: Target, allocator: str, platform: str) -> bool:
-    limit = comfortable_limit(run, target, platform)
-    if run.on_gpu and allocated_peak(record(run, target.gpu)) > limit:
-        return False
-    return is_comfortable(run, target, allocator=allocator, platform=platform)

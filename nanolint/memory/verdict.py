@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.allocator import play
@@ -13,7 +14,7 @@ from nanolint.memory.constants import (
     WDDM_KEPT_PERCENT,
 )
 from nanolint.memory.context import context
-from nanolint.memory.replay import message, record, replay, runs_compiled
+from nanolint.memory.replay import allocated_peak, message, record, replay, runs_compiled
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Target
@@ -109,10 +110,13 @@ def is_comfortable(
     return _passes(run, target, limit, expandable=allocator == "expandable")
 
 
+@lru_cache(maxsize=64)
 def _passes(run: Run, target: Target, limit: int, *, expandable: bool) -> bool:
     if not run.on_gpu:
         return True
     tape = record(run, target.gpu)
+    if allocated_peak(tape) > limit:  # ten times as fast to know as to play
+        return False
     return play(tape, limit_bytes=limit, expandable=expandable).refusal is None
 
 
