@@ -41,6 +41,7 @@ _MODULES = {
     "torch": (
         "deprecated_grad_scaler",
         "deprecated_cuda_autocast",
+        "deprecated_custom_fwd_bwd",
         "unchecked_checkpoint_load",
     ),
 }

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
 from nanolint.rule import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanolint.rule import Context
-    from nanolint_rules.torch._names import Names, Use
+    from nanolint_rules.torch._names import Names, Reference
+
+    _Reference = TypeVar("_Reference", bound=Reference)
 
 
-def move(context: Context, names: Names, uses: Sequence[Use], target: str) -> list[Edit] | None:
-    """Make ``uses``, which share an import, call ``target``. None when that takes a human.
+def move(
+    context: Context, names: Names, uses: Sequence[Reference], targets: Mapping[str, str]
+) -> list[Edit] | None:
+    """Make ``uses``, a group, mean what ``targets`` has for them. None when that takes a human.
 
     A function imported by name is imported from its new home; any other is called through
     ``torch``, which is imported where it is not.
     """
     first = uses[0]
-    alone = len(first.binding.references) <= len(uses)  # nothing else needs the import
     if first.imported == "torch":
-        return _respelled(context, uses, f"{first.first_name}.{_below_torch(target)}")
+        return _respelled(context, uses, first.first_name, targets)
     if first.imported == first.qualified:
-        return _moved_import(context, first, target) if alone else None
+        return _moved_import(context, uses, targets) if _alone(uses) else None
     torch = names.name_of("torch", first.scope)
-    edits = _respelled(context, uses, f"{torch or 'torch'}.{_below_torch(target)}")
+    edits = _respelled(context, uses, torch or "torch", targets)
     if edits is None:
         return None
     if torch is None:
@@ -37,15 +40,23 @@ def move(context: Context, names: Names, uses: Sequence[Use], target: str) -> li
         if added is None:
             return None
         edits.append(added)
-    return [*edits, *_removed_import(context, names, first)] if alone else edits
+    return [*edits, *_removed_import(context, names, first)] if _alone(uses) else edits
 
 
-def groups(uses: Iterable[Use]) -> Iterator[list[Use]]:
-    """Uses to be changed together: those of one import; a use through ``torch`` is on its own."""
-    shared: dict[int, list[Use]] = {}
+def groups(uses: Iterable[_Reference]) -> Iterator[list[_Reference]]:
+    """Uses to be changed together: those of one import; a use through ``torch`` is on its own.
+
+    An import of several functions is one where all of them are used, else one for each.
+    """
+    uses = list(uses)
+    names: dict[int, set[str]] = {}
     for use in uses:
-        key = id(use.call) if use.imported == "torch" else id(use.binding)
-        shared.setdefault(key, []).append(use)
+        names.setdefault(id(use.statement), set()).add(use.first_name)
+    shared: dict[int, list[_Reference]] = {}
+    for use in uses:
+        whole = len(names[id(use.statement)]) == len(_aliases(use.statement))
+        key = id(use.statement) if whole else id(use.binding)
+        shared.setdefault(id(use.node) if use.imported == "torch" else key, []).append(use)
     yield from shared.values()
 
 
@@ -64,27 +75,64 @@ def insert_argument(context: Context, call: cst.Call, literal: str, before: str 
     return Edit(start, start, f"{literal},{gap}{before}")
 
 
-def _below_torch(qualified: str) -> str:
-    return qualified.removeprefix("torch.")
+def append_argument(context: Context, call: cst.Call, argument: str) -> list[Edit]:
+    """Put ``argument`` behind the last one, on a line of its own where that has one."""
+    if not call.args:
+        return [insert_argument(context, call, argument)]
+    last = call.args[-1]
+    spans = context.spans([last, last.value])
+    start, end = spans[last].start, spans[last.value].end
+    opening = re.search(r"(?:\r\n|\r|\n)[ \t]*\Z", context.text[:start])
+    rest = re.compile(r"(,?)[ \t]*(?:#[^\r\n]*)?(?=[\r\n])").match(context.text, end)
+    if opening is None or rest is None:
+        return [Edit(end, end, f", {argument}")]
+    comma = rest[1]  # its comment stays beside the last argument
+    added = Edit(rest.end(), rest.end(), f"{opening[0]}{argument}{comma}")
+    return [added] if comma else [Edit(end, end, ","), added]
 
 
-def _respelled(context: Context, uses: Sequence[Use], name: str) -> list[Edit] | None:
-    functions = [use.call.func for use in uses]
-    spans = context.spans(functions)
+def removed_line(context: Context, names: Names, statement: cst.CSTNode) -> Edit | None:
+    """Take away a statement with its line; None where that would cost a comment or leave a hole."""
+    span = context.spans([statement])[statement]
+    line = re.compile(r"[ \t]*(\r\n|\r|\n|\Z)").match(context.text, span.end)
+    start = _line_start(context.text, span.start)
+    if line is None or context.text[start : span.start].strip() or names.siblings(statement) < 2:
+        return None
+    return Edit(start, line.end(), "")
+
+
+def _alone(uses: Sequence[Reference]) -> bool:
+    """Whether nothing else needs what ``uses`` import."""
+    return sum(len(each.references) for each in {use.binding for use in uses}) <= len(uses)
+
+
+def _respelled(
+    context: Context, uses: Sequence[Reference], torch: str, targets: Mapping[str, str]
+) -> list[Edit] | None:
+    spans = context.spans([use.node for use in uses])
     texts = [context.text[span.start : span.end] for span in spans.values()]
     if any(not re.fullmatch(r"[\w.]+", text) for text in texts):
         return None  # spread over lines, perhaps with comments
-    return [Edit(spans[each].start, spans[each].end, name) for each in functions]
+    return [
+        Edit(
+            spans[use.node].start,
+            spans[use.node].end,
+            f"{torch}.{targets[use.qualified].removeprefix('torch.')}",
+        )
+        for use in uses
+    ]
 
 
-def _moved_import(context: Context, use: Use, target: str) -> list[Edit] | None:
-    """Import the function from where it is now, under the name that its calls use."""
+def _moved_import(
+    context: Context, uses: Sequence[Reference], targets: Mapping[str, str]
+) -> list[Edit] | None:
+    """Import the functions from where they are now, under the names that their calls use."""
+    use = uses[0]
     statement = use.statement
-    home, _, name = target.rpartition(".")
+    home, _, name = targets[use.qualified].rpartition(".")
     if not isinstance(statement, cst.ImportFrom) or statement.module is None:
         return None
-    aliases = _aliases(statement)
-    if len(aliases) == 1:
+    if len(_aliases(statement)) == len({each.first_name for each in uses}):
         span = context.spans([statement.module])[statement.module]
         return [Edit(span.start, span.end, home)]
     renamed = f" as {use.first_name}" if use.first_name != name else ""
@@ -93,21 +141,17 @@ def _moved_import(context: Context, use: Use, target: str) -> list[Edit] | None:
     return [added, removed] if added and removed else None
 
 
-def _removed_import(context: Context, names: Names, use: Use) -> list[Edit]:
+def _removed_import(context: Context, names: Names, use: Reference) -> list[Edit]:
     """Take away an import that nothing uses any more; it stays where that would cost a comment."""
     statement = use.statement
     if len(_aliases(statement)) > 1:
         removed = _removed_alias(context, use)
-        return [removed] if removed else []
-    span = context.spans([statement])[statement]
-    line = re.compile(r"[ \t]*(\r\n|\r|\n|\Z)").match(context.text, span.end)
-    start = _line_start(context.text, span.start)
-    if line is None or context.text[start : span.start].strip() or names.siblings(statement) < 2:
-        return []
-    return [Edit(start, line.end(), "")]
+    else:
+        removed = removed_line(context, names, statement)
+    return [removed] if removed else []
 
 
-def _removed_alias(context: Context, use: Use) -> Edit | None:
+def _removed_alias(context: Context, use: Reference) -> Edit | None:
     """Take one name out of an import of several."""
     aliases = _aliases(use.statement)
     ends: list[cst.CSTNode] = [alias.asname or alias.name for alias in aliases]
@@ -122,7 +166,7 @@ def _removed_alias(context: Context, use: Use) -> Edit | None:
     return None if "#" in context.text[start:end] else Edit(start, end, "")
 
 
-def _added_line(context: Context, use: Use, line: str) -> Edit | None:
+def _added_line(context: Context, use: Reference, line: str) -> Edit | None:
     """Put ``line`` above the import, None when that does not start a line."""
     statement = use.statement
     position = context.spans([statement])[statement].start

@@ -1,10 +1,10 @@
-"""Which of torch's functions a call means, through imports and aliases."""
+"""Which of torch's names an expression means, through imports and aliases."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import libcst as cst
 from libcst.metadata import (
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
     from libcst.metadata import Scope
 
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+
 
 @dataclass(frozen=True)
-class Use:
-    """A call of one of torch's functions. ``binding`` is the import that its first name is from."""
+class Reference:
+    """A name of torch's, wherever it stands. ``binding`` is the import that its start is from."""
 
-    call: cst.Call
+    node: cst.BaseExpression
     qualified: str  # "torch.cuda.amp.GradScaler"
     first_name: str
     scope: Scope
@@ -45,30 +47,75 @@ class Use:
         return found.name
 
 
+@dataclass(frozen=True)
+class Use(Reference):
+    """A call of one of torch's functions; ``node`` is the function."""
+
+    call: cst.Call
+
+    def given(self, parameter: str) -> bool:
+        """Whether the call may pass ``parameter`` by name."""
+        return any(
+            argument.star == "**" or (argument.keyword and argument.keyword.value == parameter)
+            for argument in self.call.args
+        )
+
+
 class Names:
-    """The calls of one file, resolved to the functions that they mean."""
+    """The expressions of one file, resolved to what they mean."""
 
     def __init__(self, tree: cst.Module) -> None:
         wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
         self._scopes: Mapping[cst.CSTNode, Scope | None] = wrapper.resolve(ScopeProvider)
         self._parents: Mapping[cst.CSTNode, cst.CSTNode] = wrapper.resolve(ParentNodeProvider)
-        self._calls = _calls_in(tree)
+        self._calls = _found_in(tree, cst.Call)
+        self._tree = tree
 
     def uses(self, wanted: Collection[str]) -> Iterator[Use]:
         """The calls of functions in ``wanted`` (full names), in the order of the text."""
-        resolved = (self._resolve(call) for call in self._calls)
-        return (use for use in resolved if use is not None and use.qualified in wanted)
+        for call in self._calls:
+            found = self._resolve(call.func)
+            if found is not None and found.qualified in wanted:
+                yield Use(**vars(found), call=call)
 
-    def is_fallback(self, use: Use, modern: str) -> bool:
-        """Whether ``use`` serves older PyTorch only: ``modern`` is tried in the same branching."""
-        node: cst.CSTNode = use.call
+    def references(self, wanted: Collection[str]) -> Iterator[Reference]:
+        """Where names in ``wanted`` (full ones) stand, calls included, in the order of the text."""
+        last_parts = {name.rpartition(".")[2] for name in wanted}
+        for node in _found_in(self._tree, cst.Name):
+            parent = self._parents[node]
+            whole = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
+            if whole is node and not self._is_read(node):
+                continue  # a parameter, a keyword, or part of an import
+            if whole is not node and node.value not in last_parts:
+                continue
+            found = self._resolve(whole)
+            if found is not None and found.qualified in wanted:
+                yield found
+
+    def is_fallback(self, reference: Reference, modern: str) -> bool:
+        """Whether it serves older PyTorch only: ``modern`` is tried in the same branching."""
+        return any(
+            self.holds_call(node, modern)
+            for node in self.ancestors(reference.node)
+            if isinstance(node, (cst.If, cst.IfExp, cst.Try))
+        )
+
+    def holds_call(self, node: cst.CSTNode, function: str) -> bool:
+        """Whether ``function`` is called inside ``node``."""
+        resolved = (self._resolve(call.func) for call in _found_in(node, cst.Call))
+        return any(found is not None and found.qualified == function for found in resolved)
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """What ``node`` stands in, innermost first."""
         while node in self._parents:
             node = self._parents[node]
-            if isinstance(node, (cst.If, cst.IfExp, cst.Try)):
-                beside = (self._resolve(call) for call in _calls_in(node))
-                if any(other is not None and other.qualified == modern for other in beside):
-                    return True
-        return False
+            yield node
+
+    def accesses(self, node: cst.Name) -> tuple[int, int]:
+        """How often the variable of ``node`` is given a value, and how often it is used."""
+        scope = self._scopes.get(node)
+        assignments = set() if scope is None else set(scope[node.value])
+        return len(assignments), sum(len(each.references) for each in assignments)
 
     def name_of(self, module: str, scope: Scope) -> str | None:
         """The name that means ``module`` in ``scope``, None when it is not imported there."""
@@ -86,15 +133,20 @@ class Names:
         body = block.body if isinstance(block, (cst.Module, cst.IndentedBlock)) else ()
         return len(body) * len(getattr(line, "body", ()))
 
-    def _resolve(self, call: cst.Call) -> Use | None:
-        scope, first = self._scopes.get(call.func), _first_name(call.func)
+    def _is_read(self, node: cst.Name) -> bool:
+        scope = self._scopes.get(node)
+        bindings = () if scope is None else scope[node.value]
+        return any(access.node is node for each in bindings for access in each.references)
+
+    def _resolve(self, node: cst.BaseExpression) -> Reference | None:
+        scope, first = self._scopes.get(node), _first_name(node)
         if scope is None or first is None:
             return None
-        found = list(scope.get_qualified_names_for(call.func))
+        found = list(scope.get_qualified_names_for(node))
         if len(found) != 1 or found[0].source is not QualifiedNameSource.IMPORT:
             return None  # defined here, or one of several
         (binding, *_) = (each for each in scope[first] if isinstance(each, ImportAssignment))
-        return Use(call, found[0].name, first, scope, binding)
+        return Reference(node, found[0].name, first, scope, binding)
 
 
 @lru_cache(maxsize=4)
@@ -109,16 +161,20 @@ def _first_name(function: cst.BaseExpression) -> str | None:
     return function.value if isinstance(function, cst.Name) else None
 
 
-def _calls_in(node: cst.CSTNode) -> list[cst.Call]:
-    collector = _Calls()
+def _found_in(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
+    """The nodes of one kind in ``node``, in the order of the text."""
+    collector = _Collector(kind)
     node.visit(collector)
     return collector.found
 
 
-class _Calls(cst.CSTVisitor):
-    def __init__(self) -> None:
+class _Collector(cst.CSTVisitor, Generic[_Node]):
+    def __init__(self, kind: type[_Node]) -> None:
         super().__init__()
-        self.found: list[cst.Call] = []
+        self._kind = kind
+        self.found: list[_Node] = []
 
-    def visit_Call(self, node: cst.Call) -> None:  # noqa: N802
-        self.found.append(node)
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, self._kind):
+            self.found.append(node)
+        return True

@@ -65,7 +65,7 @@ def deprecated_cuda_autocast(context: Context) -> Iterator[Finding]:
 
 
 def _fix(context: Context, resolved: Names, group: list[Use]) -> Fix | None:
-    edits = move(context, resolved, group, MODERN)
+    edits = move(context, resolved, group, dict.fromkeys(DEVICES, MODERN))
     if edits is None or any(argument.star == "*" for use in group for argument in use.call.args):
         return None
     for use in group:

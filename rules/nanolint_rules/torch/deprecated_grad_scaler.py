@@ -54,7 +54,7 @@ def deprecated_grad_scaler(context: Context) -> Iterator[Finding]:
 
 
 def _fix(context: Context, resolved: Names, group: list[Use]) -> Fix | None:
-    edits = move(context, resolved, group, MODERN)
+    edits = move(context, resolved, group, dict.fromkeys(DEVICES, MODERN))
     if edits is None:
         return None
     for use in group:

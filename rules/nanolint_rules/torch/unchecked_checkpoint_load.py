@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.rule import (
     Context,
-    Edit,
     Finding,
     Fix,
     FixAvailability,
@@ -14,12 +13,11 @@ from nanolint.rule import (
     Severity,
     rule,
 )
+from nanolint_rules.torch._moving import append_argument
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from nanolint_rules.torch._names import Use
 
 CHECKED_SINCE = (2, 6)  # weights_only became the default
 EXISTS_SINCE = (1, 13)
@@ -31,8 +29,8 @@ ARGUMENT = "weights_only"
     "unchecked-checkpoint-load",
     Severity.WARNING,
     needs=[],
-    fix=FixAvailability.SOMETIMES,
-    markers=("load",),
+    fix=FixAvailability.ALWAYS,
+    markers=("torch.load", "from torch import", "import torch as"),
 )
 def unchecked_checkpoint_load(context: Context) -> Iterator[Finding]:
     """torch.load is called without weights_only, on a PyTorch that then unpickles anything."""
@@ -40,29 +38,14 @@ def unchecked_checkpoint_load(context: Context) -> Iterator[Finding]:
     if version is None or not EXISTS_SINCE <= version < CHECKED_SINCE:
         return
     for use in names(context.tree).uses({"torch.load"}):
-        given = {argument.keyword.value for argument in use.call.args if argument.keyword}
-        if ARGUMENT in given or any(argument.star == "**" for argument in use.call.args):
+        if use.given(ARGUMENT):
             continue
+        edits = append_argument(context, use.call, f"{ARGUMENT}=True")
         yield Finding(
             message=(
                 f"before PyTorch 2.6 torch.load runs code that a checkpoint brings along; pass "
                 f"{ARGUMENT}=True, as newer releases do by themselves"
             ),
             span=context.spans([use.call.func])[use.call.func],
-            fix=_fix(context, use),
+            fix=Fix(f"Pass {ARGUMENT}=True", Safety.UNSAFE, tuple(edits)),
         )
-
-
-def _fix(context: Context, use: Use) -> Fix | None:
-    """Add the argument behind the last, on a line of its own where that has one."""
-    if not use.call.args:
-        return None
-    last = use.call.args[-1]
-    spans = context.spans([last, last.value])
-    start, end = spans[last].start, spans[last.value].end
-    line = context.text[:start].rpartition("\n")[2]
-    newline = "\r\n" if context.text[:start].endswith(f"\r\n{line}") else "\n"
-    alone = not line.strip() and "\n" in context.text[:start]
-    gap = f"{newline}{line}" if alone else " "
-    edit = Edit(end, end, f",{gap}{ARGUMENT}=True")
-    return Fix(f"Pass {ARGUMENT}=True", Safety.UNSAFE, (edit,))

@@ -16,8 +16,8 @@ BENCH = Bench("NL406", torch=(2, 4))
         ),
         (
             "import torch as t\r\nx = t.load(\r\n    path,\r\n    device,  # here\r\n)",
-            "import torch as t\r\nx = t.load(\r\n    path,\r\n    device,\r\n"
-            "    weights_only=True,  # here\r\n)",
+            "import torch as t\r\nx = t.load(\r\n    path,\r\n    device,  # here\r\n"
+            "    weights_only=True,\r\n)",
         ),
     ],
 )
