@@ -19,8 +19,10 @@ class UnknownRule(ValueError):
     """A selector that names no rule. Its text is one line, with the nearest names."""
 
     def __init__(self, selector: str, names: Iterable[str]) -> None:
-        near = difflib.get_close_matches(selector.lower(), [name.lower() for name in names], n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; `nanolint rule` lists them"
+        spelled = {name.lower(): name for name in names}
+        near = difflib.get_close_matches(selector.lower(), spelled, n=3)
+        meant = " or ".join(spelled[name] for name in near)
+        hint = f"; did you mean {meant}?" if near else "; `nanolint rule` lists them"
         super().__init__(f"unknown rule {selector!r}{hint}")
 
 
