@@ -1,0 +1,177 @@
+"""nanolint beside bare Python and public peers: ratios, measured side by side in one run.
+
+    python benchmarks/run.py
+
+The peers are installed from PyPI into an environment of their own. The commands take turns, round
+by round; a ratio is the median over the rounds of one command's time by the other's in the same
+round, so that a busy machine slows both. The throughput is that of 1,000 distinct configs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.project_tree import write_project  # noqa: E402
+
+PEERS = ("torch-preflight", "torchfix", "fixit")
+ROUNDS = 15
+CONFIG = ROOT / "examples" / "backward_pass" / "train_gpt2_125m.py"
+SMALL_CARD, LARGE_CARD = "--gpu=rtx-4070", "--gpu=rtx-4090"
+NANOLINT = (sys.executable, "-m", "nanolint")
+BARE = "python -c pass"
+
+# Command, what it is compared with, and the most that it may take of it.
+TARGETS = (
+    ("nanolint --version", BARE, 2.0),
+    ("nanolint --help", BARE, 2.0),
+    ("nanolint", "torch-preflight check", 0.8),
+    ("nanolint", "torchfix", 0.4),
+    ("nanolint", "fixit lint", 0.25),
+    ("nanolint", BARE, 3.0),  # the same file again, from a cache
+)
+LEAST_PER_SECOND, MOST_MIB = 150, 300
+
+
+def main() -> None:
+    """Measure, and print two tables."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        programs = install_peers(folder / "peers")
+        project = write_project(folder / "project", {"config/a.py": CONFIG.read_text("utf-8")})
+        commands = {
+            BARE: (sys.executable, "-c", "pass"),
+            "nanolint --version": (*NANOLINT, "--version"),
+            "nanolint --help": (*NANOLINT, "--help"),
+            "nanolint": (*NANOLINT, "config/a.py", SMALL_CARD),
+            "torch-preflight check": (str(programs / "torch-preflight"), "check", "config/a.py"),
+            "torchfix": (str(programs / "torchfix"), "config/a.py"),
+            "fixit lint": (str(programs / "fixit"), "lint", "config/a.py"),
+        }
+        print_ratios(measure(commands, project))
+        many = write_project(folder / "many", distinct_configs(1000))
+        print("\n| 1,000 distinct configs | a second | target | most memory, MiB | target |")
+        print("|---|---|---|---|---|")
+        for card in (SMALL_CARD, LARGE_CARD):
+            rate, mebibytes = throughput(many, card, 1000)
+            print(
+                f"| {card} | {rate:.0f} | {LEAST_PER_SECOND} | {mebibytes:.0f} | {MOST_MIB} |",
+                flush=True,
+            )
+
+
+def install_peers(folder: Path) -> Path:
+    """Install the peers; returns the folder of their programs."""
+    venv.create(folder, with_pip=True)
+    programs = folder / ("Scripts" if os.name == "nt" else "bin")
+    subprocess.run([programs / "python", "-m", "pip", "install", "--quiet", *PEERS], check=True)
+    return programs
+
+
+def measure(commands: dict[str, tuple[str, ...]], folder: Path) -> dict[str, list[float]]:
+    """Seconds of each command in each round, after one round that does not count."""
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for number in range(ROUNDS + 1):
+        for name, command in commands.items():
+            start = time.perf_counter()
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, check=False, env=environment()
+            )
+            taken = time.perf_counter() - start
+            if done.returncode not in (0, 1):
+                raise SystemExit(f"{name} failed: {done.stderr}")
+            if number:
+                times[name].append(taken)
+    return times
+
+
+def environment() -> dict[str, str]:
+    """This process's, in which nanolint is the checkout's."""
+    path = os.pathsep.join((str(ROOT), str(ROOT / "rules")))
+    return {**os.environ, "PYTHONPATH": path, "NO_COLOR": "1"}
+
+
+def print_ratios(times: dict[str, list[float]]) -> None:
+    """Print each ratio beside its target."""
+    print("| command | ms | compared with | ms | ratio | target |")
+    print("|---|---|---|---|---|---|")
+    for name, other, target in TARGETS:
+        pairs = zip(times[name], times[other], strict=True)
+        ratio = statistics.median(ours / theirs for ours, theirs in pairs)
+        ours, theirs = (1000 * statistics.median(times[each]) for each in (name, other))
+        print(f"| {name} | {ours:.0f} | {other} | {theirs:.0f} | {ratio:.2f} | {target} |")
+
+
+def distinct_configs(count: int) -> dict[str, str]:
+    """As many configs, no two alike, of ordinary sizes."""
+    shapes = itertools.product(
+        (2, 4, 8, 12, 16), (256, 512, 1024, 2048), (4, 6, 8, 12, 24), (256, 384, 512, 768, 1024)
+    )
+    kinds = itertools.product(shapes, (8, 40))
+    return {
+        f"config/run_{number:04}.py": (
+            f"# run {number}\nout_dir = 'out-{number}'\nbatch_size = {batch}\n"
+            f"block_size = {block}\nn_layer = {layers}\nn_head = {width // 64}\nn_embd = {width}\n"
+            f"gradient_accumulation_steps = {steps}  # micro-batches\ndtype = 'bfloat16'\n"
+        )
+        for number, ((batch, block, layers, width), steps) in enumerate(
+            itertools.islice(kinds, count)
+        )
+    }
+
+
+def throughput(folder: Path, card: str, count: int) -> tuple[float, float]:
+    """Configs a second, and the most memory of all processes together in MiB (Linux only)."""
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        (*NANOLINT, "config", card, "--output-format=concise"),
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+        start_new_session=True,
+    )
+    peak = 0
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.1):
+            peak = max(peak, session_bytes(process.pid))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    process.wait()
+    taken = time.perf_counter() - start
+    done.set()
+    watcher.join()
+    return count / taken, peak / (1 << 20)
+
+
+def session_bytes(session: int) -> int:
+    """The proportional memory of the processes of a session, shared pages counted once."""
+    total = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.getsid(int(folder.name)) != session:
+                continue
+            rollup = (folder / "smaps_rollup").read_text()
+        except OSError:  # it has ended, or is not ours
+            continue
+        total += sum(int(line.split()[1]) for line in rollup.splitlines() if line[:4] == "Pss:")
+    return total * 1024
+
+
+if __name__ == "__main__":
+    main()
