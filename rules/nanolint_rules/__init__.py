@@ -43,6 +43,8 @@ _MODULES = {
         "deprecated_cuda_autocast",
         "deprecated_custom_fwd_bwd",
         "unchecked_checkpoint_load",
+        "implicit_reentrant_checkpoint",
+        "emulated_bfloat16_check",
     ),
 }
 

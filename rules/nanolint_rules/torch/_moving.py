@@ -86,9 +86,11 @@ def append_argument(context: Context, call: cst.Call, argument: str) -> list[Edi
     rest = re.compile(r"(,?)[ \t]*(?:#[^\r\n]*)?(?=[\r\n])").match(context.text, end)
     if opening is None or rest is None:
         return [Edit(end, end, f", {argument}")]
-    comma = rest[1]  # its comment stays beside the last argument
-    added = Edit(rest.end(), rest.end(), f"{opening[0]}{argument}{comma}")
-    return [added] if comma else [Edit(end, end, ","), added]
+    line = f"{opening[0]}{argument}"
+    if rest.end() == end:
+        return [Edit(end, end, f",{line}")]
+    added = Edit(rest.end(), rest.end(), f"{line}{rest[1]}")  # below the last argument's comment
+    return [added] if rest[1] else [Edit(end, end, ","), added]
 
 
 def removed_line(context: Context, names: Names, statement: cst.CSTNode) -> Edit | None:

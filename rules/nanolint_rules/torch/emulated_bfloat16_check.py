@@ -1,0 +1,67 @@
+"""NL408: a check for bfloat16 that cards without bfloat16 pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanolint.rule import (
+    Context,
+    Finding,
+    Fix,
+    FixAvailability,
+    Safety,
+    Severity,
+    rule,
+)
+from nanolint_rules.torch._moving import append_argument
+from nanolint_rules.torch._names import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint_rules.torch._names import Names, Use
+
+CHECK = "torch.cuda.is_bf16_supported"
+CAPABILITY = "torch.cuda.get_device_capability"
+EXISTS_SINCE = (2, 4)
+ARGUMENT = "including_emulation"
+
+
+@rule(
+    "NL408",
+    "emulated-bfloat16-check",
+    Severity.WARNING,
+    needs=[],
+    fix=FixAvailability.ALWAYS,
+    markers=("is_bf16_supported",),
+)
+def emulated_bfloat16_check(context: Context) -> Iterator[Finding]:
+    """torch.cuda.is_bf16_supported is asked in a way that every CUDA card affirms."""
+    version = context.options.torch_version
+    if version is not None and version < EXISTS_SINCE:
+        return
+    resolved = names(context.tree)
+    for use in resolved.uses({CHECK}):
+        if use.call.args or _asks_for_capability_too(resolved, use):
+            continue
+        edits = append_argument(context, use.call, f"{ARGUMENT}=False")
+        yield Finding(
+            message=(
+                "is_bf16_supported() counts emulation, so it is true on every CUDA card; pass "
+                f"{ARGUMENT}=False"
+            ),
+            span=context.spans([use.call])[use.call],
+            fix=Fix(f"Pass {ARGUMENT}=False", Safety.UNSAFE, tuple(edits)),
+            notes=("the argument needs PyTorch 2.4 or newer",) if version is None else (),
+        )
+
+
+def _asks_for_capability_too(resolved: Names, use: Use) -> bool:
+    statements = (
+        node
+        for node in resolved.ancestors(use.node)
+        if isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement))
+    )
+    return resolved.holds_call(next(statements), CAPABILITY)
