@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.context import Case, Context, SyntaxFault, UnusedSuppression
 from nanolint.diagnostics import Diagnostic
+from nanolint.registry import describe, is_built_in
 from nanolint.rule import Need
 from nanolint.run.config import Options
 from nanolint.run.kind import FileKind, classify, may_be_config
@@ -87,12 +88,13 @@ def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
             return Report(path, None, unjudged=f"not judged: {error}")
         module, fault = Module((), (), ()), SyntaxFault(str(error), error.offset)
     context = _context(text, path, module, fault, project, setup, explicit=explicit)
-    findings, skipped = _run(
-        context, (rule for rule in setup.rules if Need.OUTCOME not in rule.needs)
-    )
+    problems = list(project.problems)
+    early = (rule for rule in setup.rules if Need.OUTCOME not in rule.needs)
+    findings, skipped = _run(context, early, problems)
     suppressions = () if fault else _suppressions(module, text)
     kept = _unsuppressed(context, findings, suppressions, setup, skipped)
-    late, _ = _run(context, (rule for rule in setup.rules if Need.OUTCOME in rule.needs))
+    last = (rule for rule in setup.rules if Need.OUTCOME in rule.needs)
+    late, _ = _run(context, last, problems)
     return Report(
         path=path,
         kind=context.kind,
@@ -100,7 +102,7 @@ def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
         skipped=tuple(skipped),
         promise=_promise(context),
         comments=module.comments,
-        problems=project.problems,
+        problems=tuple(problems),
     )
 
 
@@ -149,8 +151,13 @@ def _context(
     )
 
 
-def _run(context: Context, rules: Iterable[Rule]) -> tuple[list[Diagnostic], list[Skipped]]:
-    """The findings of ``rules``, and the rules that could not run."""
+def _run(
+    context: Context, rules: Iterable[Rule], problems: list[str]
+) -> tuple[list[Diagnostic], list[Skipped]]:
+    """The findings of ``rules``, and the rules that could not run.
+
+    A rule of a third-party pack that raises is left out, with a line in ``problems``.
+    """
     found: list[Diagnostic] = []
     skipped: list[Skipped] = []
     for rule in rules:
@@ -160,7 +167,12 @@ def _run(context: Context, rules: Iterable[Rule]) -> tuple[list[Diagnostic], lis
             continue
         if rule.markers and not any(marker in context.text for marker in rule.markers):
             continue
-        found += (_diagnostic(rule, finding) for finding in rule.check(context))
+        try:
+            found += [_diagnostic(rule, finding) for finding in rule.check(context)]
+        except Exception as error:
+            if is_built_in(rule):
+                raise  # a bug of nanolint's own
+            problems.append(f"rule {rule.code} ({rule.module}) left out: {describe(error)}")
     return found, skipped
 
 

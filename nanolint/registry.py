@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from nanolint.rule import Rule
 
+BUILT_IN = "nanolint_rules"
 ENTRY_POINT_GROUP = "nanolint.rules"
 
 
@@ -109,7 +110,7 @@ def load() -> Registry:
             pack = tuple(entry.load())
             clash = next((rule.code for rule in pack if rule.code in rules), None)
         except Exception as error:  # a broken pack must not take the built-in rules with it
-            problems.append(f"rule pack {entry.name!r} could not be loaded: {_one_line(error)}")
+            problems.append(f"rule pack {entry.name!r} could not be loaded: {describe(error)}")
             continue
         if clash is not None:
             problems.append(f"rule pack {entry.name!r} left out: {clash} exists already")
@@ -119,6 +120,12 @@ def load() -> Registry:
     return Registry(tuple(ordered), tuple(problems))
 
 
-def _one_line(error: Exception) -> str:
+def is_built_in(rule: Rule) -> bool:
+    """Whether the rule is nanolint's own."""
+    return rule.module.partition(".")[0] == BUILT_IN
+
+
+def describe(error: Exception) -> str:
+    """An exception in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
