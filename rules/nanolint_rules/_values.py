@@ -82,7 +82,7 @@ def set_value(context: Context, key: str, literal: str, *, safety: Safety) -> Re
         return Remedy(notes=(f"not fixed: {reason}",))
     title = f"Set {key} = {literal}"
     notes = inheritance(context)
-    safety = Safety.UNSAFE if notes else safety
+    safety = Safety.UNSAFE if notes and safety is Safety.SAFE else safety
     assignment = context.assignment(key)
     if assignment is not None:
         return Remedy(Fix(title, safety, (replace_value(assignment, literal),)), notes)

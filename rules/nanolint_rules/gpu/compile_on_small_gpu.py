@@ -43,8 +43,8 @@ def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
     small = [case for case in context.cases if _is_small(case)]
     if not small:
         return
-    remedy = _remedy(context)
     tuned = (context.project.compile_mode or "").startswith("max-autotune")
+    remedy = _remedy(context, Safety.UNSAFE if tuned else Safety.DISPLAY)
     cost = "so nothing is tuned as train.py asks" if tuned else "which is harmless here"
     for case in small:
         yield Finding(
@@ -71,12 +71,15 @@ def _sms(case: Case) -> int | None:
     return case.needed_target.gpu.sm_count
 
 
-def _remedy(context: Context) -> Remedy:
-    """Turn compile off, where that fits every target: it often takes more memory."""
+def _remedy(context: Context, safety: Safety) -> Remedy:
+    """Turn compile off, where that fits every target: it often takes more memory.
+
+    Where the warning is harmless, nobody is better off without compile: the fix is only shown.
+    """
     verdicts = [_uncompiled(case) for case in context.cases]
     if any(verdict is None or verdict.outcome is not Outcome.COMFORTABLE for verdict in verdicts):
         return Remedy(notes=("not fixed: with compile = False the run may not fit",))
-    return set_value(context, "compile", "False", safety=Safety.UNSAFE)
+    return set_value(context, "compile", "False", safety=safety)
 
 
 def _uncompiled(case: Case) -> Verdict | None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.rule import Severity
+from nanolint.rule import Safety, Severity
 from tests.project_tree import SETUP, train_script, write_project
 from tests.rules.harness import Bench
 
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 BENCH = Bench("NL201", gpu="rtx-4070")
 SMALL = "batch_size = 2\nblock_size = 256\n"
+
+
+def tuned(folder: Path) -> Bench:
+    """The rule beside a train.py that asks for max-autotune."""
+    setup = SETUP.replace("compile(model)", "compile(model, mode='max-autotune')")
+    root = write_project(folder, {"train.py": train_script(setup=setup)})
+    return Bench("NL201", gpu="rtx-4070", path=root / "config" / "x.py")
 
 
 @pytest.mark.parametrize(
@@ -27,9 +34,15 @@ SMALL = "batch_size = 2\nblock_size = 256\n"
         (f"compile = 1  # on\n{SMALL}", f"compile = False  # on\n{SMALL}"),
     ],
 )
-def test_fixed(text: str, fixed: str) -> None:
-    assert BENCH.fixed(text) == text, "the fix is unsafe"
-    assert BENCH.fixed(text, unsafe=True) == fixed
+def test_fixed(tmp_path: Path, text: str, fixed: str) -> None:
+    bench = tuned(tmp_path)
+    assert bench.fixed(text) == text, "the fix is unsafe"
+    assert bench.fixed(text, unsafe=True) == fixed
+
+
+def test_the_fix_is_only_shown_where_the_warning_is_harmless() -> None:
+    found = BENCH.finding(f"{SMALL}compile = True\n")
+    assert found.fix is not None and found.fix.safety is Safety.DISPLAY
 
 
 def test_the_message_has_both_peaks() -> None:
@@ -40,10 +53,7 @@ def test_the_message_has_both_peaks() -> None:
 
 
 def test_it_is_a_warning_when_train_py_asks_for_tuning(tmp_path: Path) -> None:
-    setup = SETUP.replace("compile(model)", "compile(model, mode='max-autotune')")
-    root = write_project(tmp_path, {"train.py": train_script(setup=setup)})
-    bench = Bench("NL201", gpu="rtx-4070", path=root / "config" / "x.py")
-    assert bench.finding(SMALL).severity is Severity.WARNING
+    assert tuned(tmp_path).finding(SMALL).severity is Severity.WARNING
     assert BENCH.finding(SMALL).severity is Severity.INFO
 
 
