@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from nanolint.source.values import Value
 
+# No script is worth more, and variables made of variables could grow without end.
 MOST_CHARACTERS = 1 << 20
+MOST_ON_LINE, MOST_IN_WORD = 1 << 14, 1 << 12
 _CONTINUED = re.compile(r"\\\r?\n")
 _LAUNCHES = re.compile(r"\.py\b")
 _ENDS = frozenset(";&|()<>")  # what a shell ends a command's words at
@@ -44,6 +46,8 @@ def find_launches(text: str) -> Iterator[Found]:
     variables: dict[str, str] = {}
     exported: dict[str, str] = {}
     for row, line in _logical_lines(text[:MOST_CHARACTERS]):
+        if len(line) > MOST_ON_LINE or ("=" not in line and ".py" not in line):
+            continue
         for words in _commands(line):
             filled = [_filled(word, variables) for word in words if word not in _ARGUMENTS]
             if not _set(filled, variables, exported) and _LAUNCHES.search(" ".join(filled)):
@@ -106,7 +110,8 @@ def _filled(word: str, variables: dict[str, str]) -> str:
         name = match[1] or match[2]
         return variables.get(name, match[0] if match[3] is None else match[3])
 
-    return _VARIABLE.sub(value, word)
+    filled = _VARIABLE.sub(value, word)
+    return filled if len(filled) <= MOST_IN_WORD else word
 
 
 def _set(words: list[str], variables: dict[str, str], exported: dict[str, str]) -> bool:

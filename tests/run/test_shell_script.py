@@ -58,3 +58,17 @@ def test_a_config_that_only_a_run_would_know() -> None:
     (found,) = find_launches("for c in config/*; do python train.py $c; done\n")
     assert found.launch is None
     assert found.reason == "$c is known only when the script runs"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "a=xx\n" + "a=$a$a\n" * 60 + "python train.py $a.py\n",
+        "`" * 1_000_001 + ".py",
+        "a=${a-" * 200_000,
+        "\\\n" * 500_000 + "a.py",
+    ],
+    ids=["variables that double", "quotes", "defaults", "continued lines"],
+)
+def test_nothing_grows_without_end(script: str) -> None:
+    assert not [found for found in find_launches(script) if found.launch is not None]
