@@ -42,9 +42,12 @@ _MODULES = {
         "deprecated_grad_scaler",
         "deprecated_cuda_autocast",
         "deprecated_custom_fwd_bwd",
+        "deprecated_sdp_kernel",
+        "legacy_tf32_flags",
         "unchecked_checkpoint_load",
         "implicit_reentrant_checkpoint",
         "emulated_bfloat16_check",
+        "suppressed_compile_errors",
     ),
 }
 

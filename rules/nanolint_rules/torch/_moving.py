@@ -43,6 +43,25 @@ def move(
     return [*edits, *_removed_import(context, names, first)] if _alone(uses) else edits
 
 
+def replace_import(
+    context: Context, names: Names, uses: Sequence[Reference], line: str | None
+) -> list[Edit] | None:
+    """Bring in ``line`` (None: it is there) and take out what nothing but ``uses`` needed."""
+    first = uses[0]
+    if first.imported == "torch" or not _alone(uses):
+        removed = []
+    elif line is not None and len(_aliases(first.statement)) == 1:
+        span = context.spans([first.statement])[first.statement]
+        lost = context.text[span.start : span.end]
+        return None if "#" in lost else [Edit(span.start, span.end, line)]
+    else:
+        removed = _removed_import(context, names, first)
+    if line is None:
+        return removed
+    added = _line_below(context, first.statement, line)
+    return [*removed, added] if added else None
+
+
 def groups(uses: Iterable[_Reference]) -> Iterator[list[_Reference]]:
     """Uses to be changed together: those of one import; a use through ``torch`` is on its own.
 
@@ -98,7 +117,8 @@ def removed_line(context: Context, names: Names, statement: cst.CSTNode) -> Edit
     span = context.spans([statement])[statement]
     line = re.compile(r"[ \t]*(\r\n|\r|\n|\Z)").match(context.text, span.end)
     start = _line_start(context.text, span.start)
-    if line is None or context.text[start : span.start].strip() or names.siblings(statement) < 2:
+    before, inside = context.text[start : span.start], context.text[span.start : span.end]
+    if line is None or before.strip() or "#" in inside or names.siblings(statement) < 2:
         return None
     return Edit(start, line.end(), "")
 
@@ -177,6 +197,16 @@ def _added_line(context: Context, use: Reference, line: str) -> Edit | None:
     if indent.strip() or newline is None:
         return None
     return Edit(position, position, f"{line}{newline[0]}{indent}")
+
+
+def _line_below(context: Context, statement: cst.CSTNode, line: str) -> Edit | None:
+    """Put ``line`` below a statement, None when that does not start a line or ends the file."""
+    span = context.spans([statement])[statement]
+    indent = context.text[_line_start(context.text, span.start) : span.start]
+    rest = re.compile(r"[ \t]*(?:#[^\r\n]*)?(\r\n|\r|\n)").match(context.text, span.end)
+    if indent.strip() or rest is None:
+        return None
+    return Edit(rest.end(), rest.end(), f"{indent}{line}{rest[1]}")
 
 
 def _aliases(statement: cst.Import | cst.ImportFrom) -> Sequence[cst.ImportAlias]:

@@ -1,0 +1,50 @@
+"""NL405: the flags for TF32 that PyTorch 2.9 replaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Context, Finding, Related, Severity, rule
+from nanolint_rules.torch._names import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REPLACED_SINCE = (2, 9)
+MODERN = {
+    "torch.backends.cuda.matmul.allow_tf32": "torch.backends.cuda.matmul.fp32_precision",
+    "torch.backends.cudnn.allow_tf32": "torch.backends.cudnn.conv.fp32_precision",
+}
+
+
+@rule(
+    "NL405",
+    "legacy-tf32-flags",
+    Severity.INFO,
+    needs=[],
+    markers=("allow_tf32",),
+)
+def legacy_tf32_flags(context: Context) -> Iterator[Finding]:
+    """The allow_tf32 flags are used, which PyTorch 2.9 replaces by fp32_precision."""
+    version = context.options.torch_version
+    if version is not None and version < REPLACED_SINCE:
+        return
+    flags = list(names(context.tree).references(MODERN))
+    if not flags:
+        return
+    spans = context.spans([flag.node for flag in flags])
+    first, *others = flags
+    yield Finding(
+        message=(
+            "allow_tf32 is the old way to ask for TF32, which PyTorch 2.9 replaces by "
+            "fp32_precision; mixing the two raises an error, so change all of them or none"
+        ),
+        span=spans[first.node],
+        related=tuple(
+            Related(spans[flag.node], f"replaced by {MODERN[flag.qualified]}") for flag in others
+        ),
+        notes=(
+            f"{first.qualified} = True is now {MODERN[first.qualified]} = 'tf32'",
+            "not fixed: up to PyTorch 2.13 torch.compile itself still reads an old flag",
+        ),
+    )
