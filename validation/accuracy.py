@@ -112,30 +112,44 @@ def _row(against: str, what: str, errors: list[float]) -> str:
 
 
 def errors(name: str) -> tuple[list[float], list[float]]:
-    """Relative errors of the allocated and of the reserved peaks against the oracle ``name``.
-
-    The oracles have no cuBLAS workspace, so the replay goes without, too.
-    """
-    program = Compiled if name == "compiled" else Eager
+    """Relative errors of the allocated and of the reserved peaks against the oracle ``name``."""
     allocated, reserved = [], []
-    for row in json.loads((HERE / "recorded" / f"{name}.json").read_text()):
-        run = replace(
-            DEFAULT,
-            **{key: row[key] for key in ORACLE_KEYS},
-            gradient_accumulation_steps=row["grad_accum"],
-            attention=Attention(row["attention"]),
-            compile=name == "compiled",
-            # The eager oracle stops after two steps, before a later evaluation.
-            max_iters=DEFAULT.max_iters if name == "compiled" else 1,
-        )
-        shapes, tape = replace(Shapes.of(run), workspace_bytes=0), Tape()
-        if name == "compiled":
-            shapes = replace(shapes, sm_count=COMPILED_SM_COUNT)
-        train(run, shapes, program(shapes, tape), tape)
+    for row in recorded(name):
+        tape = tape_of(row, name)
         peaks = summits(tape, len(tape.events))
         allocated.append(max(summit[0] for summit in peaks.values()) / row["overall"] - 1)
         reserved.append(play(tape).peak_reserved_bytes / row["reserved"] - 1)
     return allocated, reserved
+
+
+def recorded(name: str) -> list[dict[str, Any]]:
+    """The rows of the oracle ``name``."""
+    rows: list[dict[str, Any]] = json.loads((HERE / "recorded" / f"{name}.json").read_text())
+    return rows
+
+
+def tape_of(row: dict[str, Any], name: str, **changes: Any) -> Tape:
+    """A recorded row's run, as the replay plays it, with ``changes`` to the run.
+
+    The oracles have no cuBLAS workspace, so the replay goes without, too. The eager oracle stops
+    after two steps, before a later evaluation.
+    """
+    compiled = name == "compiled"
+    run = replace(
+        DEFAULT,
+        **{key: row[key] for key in ORACLE_KEYS},
+        gradient_accumulation_steps=row["grad_accum"],
+        attention=Attention(row["attention"]),
+        compile=compiled,
+        max_iters=DEFAULT.max_iters if compiled else 1,
+    )
+    run = replace(run, **changes)
+    shapes, tape = replace(Shapes.of(run), workspace_bytes=0), Tape()
+    if compiled:
+        shapes = replace(shapes, sm_count=COMPILED_SM_COUNT)
+    program = (Compiled if compiled else Eager)(shapes, tape)
+    train(run, shapes, program, tape)
+    return tape
 
 
 def _verdicts() -> str:
