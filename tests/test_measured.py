@@ -1,0 +1,56 @@
+"""The comparison of measured with predicted runs, on a recording made up from a replay."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+VALIDATION = Path(__file__).parent.parent / "validation"
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, VALIDATION / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CARD: dict[str, Any] = {
+    "name": "NVIDIA H200",
+    "total_bytes": 150_000_000_000,
+    "sm_count": 132,
+    "compute_capability": [9, 0],
+    "torch": "2.13.0",
+    "cuda": "13.0",
+}
+
+
+def result(case: Any, allocated: int, reserved: int, oom: str | None = None) -> dict[str, Any]:
+    phase = {"phase": "backward", "allocated": allocated, "reserved": reserved}
+    return {"case": case, "phases": [phase], "oom": oom, "process_bytes": 0}
+
+
+def test_every_case_can_be_replayed_and_is_compared() -> None:
+    measured, cases = script("measured"), script("cases").cases()
+    gpu = measured.card(CARD)
+    results = []
+    for case in cases[:3]:
+        peak = measured.replay(measured.run_of(case, gpu), gpu).peak
+        results.append(result(case, peak.allocated_bytes, 2 * peak.reserved_bytes))
+    table = measured.table({"card": CARD, "results": results})
+    assert table.count("| +0.00%, -50.00% | fits, predicted: fits |") == 3
+
+
+def test_cases_that_ran_out_of_memory_or_never_started() -> None:
+    measured, cases = script("measured"), script("cases").cases()
+    small = next(case for case in cases if case["name"] == "logits-on-12-gb")
+    died = result(small, 7 << 30, 7 << 30, oom="CUDA out of memory.")
+    never = {"case": small, "error": "not started: the budget is spent"}
+    table = measured.table({"card": CARD, "results": [died, never]})
+    assert table.count("out of memory, predicted: out of memory") == 1
+    assert len(table.splitlines()) == 5
