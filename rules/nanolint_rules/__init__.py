@@ -48,6 +48,7 @@ _MODULES = {
         "implicit_reentrant_checkpoint",
         "emulated_bfloat16_check",
         "suppressed_compile_errors",
+        "renamed_allocator_variable",
     ),
 }
 
