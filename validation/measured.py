@@ -33,9 +33,7 @@ def table(recording: dict[str, Any]) -> str:
         "| case | compile | measured allocated, reserved | predicted | error | verdicts |",
         "|---|---|---|---|---|---|",
     ]
-    for result in recording["results"]:
-        if "error" not in result:
-            lines.append(_row(result, gpu))
+    lines += [_row(result, gpu) for result in recording["results"] if "error" not in result]
     return "\n".join(lines)
 
 

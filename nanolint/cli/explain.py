@@ -45,7 +45,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     from nanolint.cli.configuration import Configuration
 
     plan = Configuration(options, overrides).plan_of(Path(files[0]).parent)
-    targets = plan.chosen.targets
+    targets = plan.setup(Path(files[0])).targets
     one_only = next((name for name in ("json", "plot", "oom") if _asked(options, name)), None)
     if len(targets) > 1 and one_only:
         names = ", ".join(target.label for target in targets)

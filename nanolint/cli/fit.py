@@ -49,7 +49,7 @@ def run(arguments: list[str], streams: Streams) -> int:
 
     plan = Configuration(options, overrides).plan_of(Path(files[0]).parent)
     config = open_config(files[0], plan)
-    rows = _rows(config, _targets(plan.chosen.targets, options))
+    rows = _rows(config, _targets(plan.setup(Path(files[0])).targets, options))
     _needed_run(config, rows)
     from nanolint.report import fit
 

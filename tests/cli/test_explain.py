@@ -192,3 +192,15 @@ class TestLooks:
 
     def test_colour_when_asked_for(self, config: str) -> None:
         assert "\x1b[" in nanolint("explain", config, "--color=always").out
+
+
+def test_it_explains_on_the_card_that_the_settings_give_the_file(tmp_path: Path) -> None:
+    (tmp_path / "nanolint.toml").write_text(
+        'gpu = "rtx-4070"\n[[target]]\ngpu = "a100-40gb"\ncount = 8\nfiles = ["node.py"]\n'
+    )
+    for name, card in (("node.py", "8x A100 40GB: fits"), ("other.py", "RTX 4070: fits")):
+        config = tmp_path / name
+        config.write_text("batch_size = 12\ngradient_accumulation_steps = 40\n")
+        found = nanolint("explain", str(config))
+        assert found.status == 0
+        assert card in found.out
