@@ -49,6 +49,7 @@ _MODULES = {
         "emulated_bfloat16_check",
         "suppressed_compile_errors",
         "renamed_allocator_variable",
+        "unmodelled_compile_mode",
     ),
 }
 

@@ -1,0 +1,63 @@
+"""NL412: a way of compiling whose memory the replay does not know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint_rules.torch._names import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+UNKNOWN = object()
+USUAL = {"mode": ("default", None), "backend": ("inductor", None), "options": (None,)}
+GRAPHS = "CUDA graphs keep their memory in a pool of its own"
+TRIALS = "trying out kernels takes memory while it compiles"
+WHY = {
+    "reduce-overhead": GRAPHS,
+    "max-autotune": f"{GRAPHS}, and {TRIALS}",
+    "max-autotune-no-cudagraphs": TRIALS,
+}
+
+
+@rule(
+    "NL412",
+    "unmodelled-compile-mode",
+    Severity.INFO,
+    needs=[Need.TRAIN_SCRIPT],
+    markers=("compile",),
+)
+def unmodelled_compile_mode(context: Context) -> Iterator[Finding]:
+    """train.py compiles in a way whose memory is not modelled."""
+    if not context.is_train_script:
+        return  # only train.py's memory is judged
+    for use in names(context.tree).uses({"torch.compile"}):
+        for argument in use.call.args:
+            parameter = argument.keyword.value if argument.keyword else ""
+            value = _value(context, argument.value)
+            if parameter not in USUAL or value in USUAL[parameter]:
+                continue
+            if value is UNKNOWN and parameter != "options":
+                continue  # perhaps the usual one
+            what = parameter if value is UNKNOWN else f"{parameter}={value!r}"
+            yield Finding(
+                message=(
+                    f"torch.compile with {what} is not modelled; its memory is judged as that of "
+                    "the default"
+                ),
+                span=context.spans([argument])[argument],
+                notes=(WHY[value],) if isinstance(value, str) and value in WHY else (),
+            )
+
+
+def _value(context: Context, expression: cst.BaseExpression) -> object:
+    """The value of a literal or a setting."""
+    if isinstance(expression, cst.SimpleString):
+        return expression.evaluated_value
+    if isinstance(expression, cst.Name) and expression.value != "None":
+        value = context.value(expression.value)
+        return UNKNOWN if value is None else value
+    return None if isinstance(expression, cst.Name) else UNKNOWN
