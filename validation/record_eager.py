@@ -1,9 +1,9 @@
 """Record what the eager oracle allocates over generated configs: validation/recorded/eager.json.
 
-    python validation/record_eager.py EAGER_PY OUT [--count N]
+    python validation/record_eager.py path/to/nanoGPT validation/recorded/eager.json
 
-EAGER_PY is the oracle's script; its python must have torch, and NANOGPT names a nanoGPT checkout.
-The configs come from a fixed seed, so the table only changes with the oracle or with this file.
+Needs a CPU build of torch and g++: the oracle is validation/oracle_eager. The configs come from a
+fixed seed, so the table only changes with the oracle or with this file.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+ORACLE = Path(__file__).parent / "oracle_eager" / "run.py"
 SEED = 20
 PHASES = ("eval", "train_forward", "train_backward", "optimizer")
 KEYS = (
@@ -97,30 +98,30 @@ HAND_PICKED = [
 ]
 
 
-def record(oracle: Path, config: dict[str, object]) -> dict[str, object]:
+def record(nanogpt: Path, config: dict[str, object]) -> dict[str, object]:
     """One row: the config, peak bytes per phase and overall, reserved bytes."""
-    command = [sys.executable, oracle.name, "--json"]
-    for key in KEYS[:-1]:
-        command += [f"--{key}", str(config[key])]
-    kernel = config["attention"]
-    command += ["--no-flash"] if kernel == "math" else ["--sdpa", str(kernel)]
-    done = subprocess.run(command, cwd=oracle.parent, capture_output=True, text=True, check=True)
+    command = [sys.executable, str(ORACLE), str(nanogpt)]
+    for key, value in config.items():
+        if key == "bias":
+            command += ["--bias"] if value else []
+        else:
+            command += [f"--{key}", str(value)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     told = json.loads(done.stdout)
-    row = dict(config)
-    row |= {phase: told["phase_peaks"][phase]["bytes"] for phase in PHASES}
-    return row | {"overall": told["peak"]["bytes"], "reserved": told["reserved"]["peak"]}
+    row = config | {phase: told["phases"][phase] for phase in PHASES}
+    return row | {"overall": told["overall"], "reserved": told["reserved"]}
 
 
 def main() -> None:
     """Write one row per line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("oracle", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--count", type=int, default=72)
+    parser.add_argument("nanogpt", type=Path, help="a checkout of nanoGPT, for its model.py")
+    parser.add_argument("out", type=Path, help="the JSON file to write")
+    parser.add_argument("--count", type=int, default=72, help="generated configs (default 72)")
     args = parser.parse_args()
     rows = []
     for config in generate(args.count):
-        rows.append(record(args.oracle.resolve(), config))
+        rows.append(record(args.nanogpt, config))
         print(len(rows), config, flush=True)
         lines = ",\n".join(json.dumps(row) for row in rows)
         args.out.write_text(f"[\n{lines}\n]\n")
