@@ -47,6 +47,7 @@ _MODULES = {
         "unchecked_checkpoint_load",
         "implicit_reentrant_checkpoint",
         "emulated_bfloat16_check",
+        "retained_logits",
         "suppressed_compile_errors",
         "renamed_allocator_variable",
         "unmodelled_compile_mode",

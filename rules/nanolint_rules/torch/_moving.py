@@ -58,7 +58,7 @@ def replace_import(
         removed = _removed_import(context, names, first)
     if line is None:
         return removed
-    added = _line_below(context, first.statement, line)
+    added = line_below(context, first.statement, line)
     return [*removed, added] if added else None
 
 
@@ -110,6 +110,20 @@ def append_argument(context: Context, call: cst.Call, argument: str) -> list[Edi
         return [Edit(end, end, f",{line}")]
     added = Edit(rest.end(), rest.end(), f"{line}{rest[1]}")  # below the last argument's comment
     return [added] if rest[1] else [Edit(end, end, ","), added]
+
+
+def line_below(context: Context, statement: cst.CSTNode, line: str) -> Edit | None:
+    """Put ``line`` below a statement, None where that shares its line with another."""
+    span = context.spans([statement])[statement]
+    indent = context.text[_line_start(context.text, span.start) : span.start]
+    rest = re.compile(r"[ \t]*;?[ \t]*(?:#[^\r\n]*)?(\r\n|\r|\n|\Z)").match(context.text, span.end)
+    if indent.strip() or rest is None:
+        return None
+    if rest[1]:
+        return Edit(rest.end(), rest.end(), f"{indent}{line}{rest[1]}")
+    newline = re.search(r"\r\n|\r|\n", context.text)
+    above = newline[0] if newline else "\n"
+    return Edit(rest.end(), rest.end(), f"{above}{indent}{line}")
 
 
 def removed_line(context: Context, names: Names, statement: cst.CSTNode) -> Edit | None:
@@ -197,16 +211,6 @@ def _added_line(context: Context, use: Reference, line: str) -> Edit | None:
     if indent.strip() or newline is None:
         return None
     return Edit(position, position, f"{line}{newline[0]}{indent}")
-
-
-def _line_below(context: Context, statement: cst.CSTNode, line: str) -> Edit | None:
-    """Put ``line`` below a statement, None when that does not start a line or ends the file."""
-    span = context.spans([statement])[statement]
-    indent = context.text[_line_start(context.text, span.start) : span.start]
-    rest = re.compile(r"[ \t]*(?:#[^\r\n]*)?(\r\n|\r|\n)").match(context.text, span.end)
-    if indent.strip() or rest is None:
-        return None
-    return Edit(rest.end(), rest.end(), f"{indent}{line}{rest[1]}")
 
 
 def _aliases(statement: cst.Import | cst.ImportFrom) -> Sequence[cst.ImportAlias]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import libcst as cst
 from libcst.metadata import (
+    Assignment,
     ImportAssignment,
     MetadataWrapper,
     ParentNodeProvider,
@@ -18,7 +19,7 @@ from libcst.metadata import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from libcst.metadata import Scope
+    from libcst.metadata import BaseAssignment, Scope
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
 
@@ -68,7 +69,7 @@ class Names:
         wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
         self._scopes: Mapping[cst.CSTNode, Scope | None] = wrapper.resolve(ScopeProvider)
         self._parents: Mapping[cst.CSTNode, cst.CSTNode] = wrapper.resolve(ParentNodeProvider)
-        self._calls = _found_in(tree, cst.Call)
+        self._calls = found_in(tree, cst.Call)
         self._tree = tree
 
     def uses(self, wanted: Collection[str]) -> Iterator[Use]:
@@ -81,10 +82,10 @@ class Names:
     def references(self, wanted: Collection[str]) -> Iterator[Reference]:
         """Where names in ``wanted`` (full ones) stand, calls included, in the order of the text."""
         last_parts = {name.rpartition(".")[2] for name in wanted}
-        for node in _found_in(self._tree, cst.Name):
+        for node in found_in(self._tree, cst.Name):
             parent = self._parents[node]
             whole = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
-            if whole is node and not self._is_read(node):
+            if whole is node and not self._is_use(node):
                 continue  # a parameter, a keyword, or part of an import
             if whole is not node and node.value not in last_parts:
                 continue
@@ -102,7 +103,7 @@ class Names:
 
     def holds_call(self, node: cst.CSTNode, function: str) -> bool:
         """Whether ``function`` is called inside ``node``."""
-        resolved = (self._resolve(call.func) for call in _found_in(node, cst.Call))
+        resolved = (self._resolve(call.func) for call in found_in(node, cst.Call))
         return any(found is not None and found.qualified == function for found in resolved)
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -111,11 +112,13 @@ class Names:
             node = self._parents[node]
             yield node
 
-    def accesses(self, node: cst.Name) -> tuple[int, int]:
-        """How often the variable of ``node`` is given a value, and how often it is used."""
-        scope = self._scopes.get(node)
-        assignments = set() if scope is None else set(scope[node.value])
-        return len(assignments), sum(len(each.references) for each in assignments)
+    def is_read(self, variable: cst.Name) -> bool:
+        """Whether the variable that ``variable`` gives a value to is used or deleted anywhere."""
+        return any(each.references for each in self._bindings(variable))
+
+    def gets_values_at(self, variable: cst.Name) -> Iterator[cst.CSTNode]:
+        """Where the variable that ``variable`` gives a value to gets one."""
+        return (each.node for each in self._bindings(variable) if isinstance(each, Assignment))
 
     def name_of(self, module: str, scope: Scope) -> str | None:
         """The name that means ``module`` in ``scope``, None when it is not imported there."""
@@ -133,10 +136,12 @@ class Names:
         body = block.body if isinstance(block, (cst.Module, cst.IndentedBlock)) else ()
         return len(body) * len(getattr(line, "body", ()))
 
-    def _is_read(self, node: cst.Name) -> bool:
+    def _is_use(self, node: cst.Name) -> bool:
+        return any(use.node is node for each in self._bindings(node) for use in each.references)
+
+    def _bindings(self, node: cst.Name) -> Collection[BaseAssignment]:
         scope = self._scopes.get(node)
-        bindings = () if scope is None else scope[node.value]
-        return any(access.node is node for each in bindings for access in each.references)
+        return () if scope is None else scope[node.value]
 
     def _resolve(self, node: cst.BaseExpression) -> Reference | None:
         scope, first = self._scopes.get(node), _first_name(node)
@@ -161,7 +166,7 @@ def _first_name(function: cst.BaseExpression) -> str | None:
     return function.value if isinstance(function, cst.Name) else None
 
 
-def _found_in(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
+def found_in(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
     """The nodes of one kind in ``node``, in the order of the text."""
     collector = _Collector(kind)
     node.visit(collector)

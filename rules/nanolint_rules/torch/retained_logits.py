@@ -1,0 +1,91 @@
+"""NL409: a name that keeps the largest activation of a run alive."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from nanolint.rule import (
+    Context,
+    Edit,
+    Finding,
+    Fix,
+    FixAvailability,
+    Safety,
+    Severity,
+    format_bytes,
+    rule,
+)
+from nanolint.run.configs import config_runs
+from nanolint_rules.torch._model_calls import unread_logits
+from nanolint_rules.torch._moving import line_below
+from nanolint_rules.torch._names import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nanolint.run.model import Run
+    from nanolint_rules.torch._model_calls import ModelCall
+
+MOST_SIZES = 12  # that are listed
+
+
+@rule(
+    "NL409",
+    "retained-logits",
+    Severity.WARNING,
+    needs=[],
+    fix=FixAvailability.ALWAYS,
+    markers=("model(", "module("),
+)
+def retained_logits(context: Context) -> Iterator[Finding]:
+    """Logits that nobody reads stay alive until the next call of the model has returned."""
+    calls = list(unread_logits(context.tree, names(context.tree)))
+    if not calls:
+        return
+    runs = _runs(context)
+    for call in calls:
+        sizes = _sizes(run for run in runs if call.in_evaluation or not run[1].eval_only)
+        largest = f", {sizes[0][0]} with {sizes[0][1][0]}" if sizes else ""
+        yield Finding(
+            message=(
+                f"{call.logits.value} is never read and keeps a (batch_size, block_size, "
+                f"vocab_size) tensor alive through {call.outlives}{largest}; delete it after "
+                "the call"
+            ),
+            span=context.spans([call.logits])[call.logits],
+            fix=_fix(context, call),
+            notes=tuple(f"{size}: {', '.join(configs)}" for size, configs in sizes[:MOST_SIZES]),
+        )
+
+
+def _runs(context: Context) -> list[tuple[str, Run]]:
+    """The runs of this script by their configs, known for the project's train.py alone."""
+    if not context.is_train_script:
+        return []
+    runs = list(config_runs(context.project, context.options))
+    if context.run is not None:
+        runs.append(("train.py's own values", context.run))
+    return runs
+
+
+def _sizes(runs: Iterable[tuple[str, Run]]) -> list[tuple[str, list[str]]]:
+    """How large the tensor is, the largest first, and for which configs."""
+    sized = sorted((-_nbytes(run), config) for config, run in runs)
+    return [
+        (format_bytes(-nbytes), [config for _, config in configs])
+        for nbytes, configs in groupby(sized, key=lambda each: each[0])
+    ]
+
+
+def _nbytes(run: Run) -> int:
+    return run.batch_size * run.block_size * run.vocab_size * (4 if run.dtype == "float32" else 2)
+
+
+def _fix(context: Context, call: ModelCall) -> Fix:
+    deletion = f"del {call.logits.value}"
+    edit = line_below(context, call.statement, deletion)
+    if edit is None:  # it shares its line; its own span takes in a semicolon
+        end = context.spans([call.statement.value])[call.statement.value].end
+        edit = Edit(end, end, f"; {deletion}")
+    return Fix("Delete the logits after the call", Safety.UNSAFE, (edit,))
