@@ -94,6 +94,12 @@ def insert_argument(context: Context, call: cst.Call, literal: str, before: str 
     return Edit(start, start, f"{literal},{gap}{before}")
 
 
+def quoted(context: Context, word: str) -> str:
+    """``word`` as a string literal, in the quotes that the file prefers."""
+    quote = '"' if context.text.count('"') > context.text.count("'") else "'"
+    return f"{quote}{word}{quote}"
+
+
 def append_argument(context: Context, call: cst.Call, argument: str) -> list[Edit]:
     """Put ``argument`` behind the last one, on a line of its own where that has one."""
     if not call.args:

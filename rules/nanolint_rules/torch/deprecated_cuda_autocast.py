@@ -14,7 +14,7 @@ from nanolint.rule import (
     Severity,
     rule,
 )
-from nanolint_rules.torch._moving import groups, insert_argument, move
+from nanolint_rules.torch._moving import groups, insert_argument, move, quoted
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ def _fix(context: Context, resolved: Names, group: list[Use]) -> Fix | None:
     if edits is None or any(argument.star == "*" for use in group for argument in use.call.args):
         return None
     for use in group:
-        device = DEVICES[use.qualified]
+        device = quoted(context, DEVICES[use.qualified])
         first, *others = _keywords(use.call) or [""]
-        edits.append(insert_argument(context, use.call, f"'{device}'", before=first))
+        edits.append(insert_argument(context, use.call, device, before=first))
         spans = context.spans(use.call.args)
         for argument, keyword in zip(use.call.args[1:], others, strict=True):
             start = spans[argument].start

@@ -16,7 +16,7 @@ from nanolint.rule import (
     Severity,
     rule,
 )
-from nanolint_rules.torch._moving import append_argument, groups, move
+from nanolint_rules.torch._moving import append_argument, groups, move, quoted
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ MODERN = {
     for module in ("", "autocast_mode.")
     for name in ("custom_fwd", "custom_bwd")
 }
-ARGUMENT = "device_type='cuda'"
+ARGUMENT = "device_type"
 
 
 @rule(
@@ -59,7 +59,7 @@ def deprecated_custom_fwd_bwd(context: Context) -> Iterator[Finding]:
             yield Finding(
                 message=(
                     f"torch.cuda.amp.{modern.rpartition('.')[2]} is deprecated since PyTorch 2.4; "
-                    f"{modern}(..., {ARGUMENT}) replaces it"
+                    f"{modern}(..., {ARGUMENT}='cuda') replaces it"
                 ),
                 span=context.spans([use.node])[use.node],
                 fix=fix,
@@ -82,9 +82,10 @@ def _fix(context: Context, resolved: Names, group: list[Reference]) -> Fix | Non
 def _told_device(context: Context, resolved: Names, use: Reference) -> list[Edit] | None:
     """Name the device to a call or to a bare decorator; anything else takes a human."""
     parent = next(resolved.ancestors(use.node))
+    argument = f"{ARGUMENT}={quoted(context, 'cuda')}"
     if isinstance(parent, cst.Call) and parent.func is use.node:
-        return append_argument(context, parent, ARGUMENT)
+        return append_argument(context, parent, argument)
     if isinstance(parent, cst.Decorator):
         end = context.spans([use.node])[use.node].end
-        return [Edit(end, end, f"({ARGUMENT})")]
+        return [Edit(end, end, f"({argument})")]
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Fix, FixAvailability, Safety, Severity, rule
-from nanolint_rules.torch._moving import groups, insert_argument, move
+from nanolint_rules.torch._moving import groups, insert_argument, move, quoted
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
@@ -58,5 +58,5 @@ def _fix(context: Context, resolved: Names, group: list[Use]) -> Fix | None:
     if edits is None:
         return None
     for use in group:
-        edits.append(insert_argument(context, use.call, f"'{DEVICES[use.qualified]}'"))
+        edits.append(insert_argument(context, use.call, quoted(context, DEVICES[use.qualified])))
     return Fix(f"Call {MODERN}", Safety.SAFE, tuple(sorted(edits)))

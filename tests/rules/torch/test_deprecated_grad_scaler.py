@@ -25,6 +25,11 @@ def joined(*lines: str) -> str:
             id="nanoGPT's own line",
         ),
         pytest.param(
+            joined("import torch", 's = torch.cuda.amp.GradScaler(enabled="x" == dtype)'),
+            joined("import torch", 's = torch.amp.GradScaler("cuda", enabled="x" == dtype)'),
+            id="the file's quotes",
+        ),
+        pytest.param(
             joined("import torch as t", "t.cuda.amp.GradScaler()"),
             joined("import torch as t", "t.amp.GradScaler('cuda')"),
             id="torch under another name",

@@ -1,0 +1,106 @@
+"""Every rule about PyTorch's calls speaks on a train.py that was changed, and only then."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.diagnostics import Safety
+from nanolint.engine import Setup, lint
+from nanolint.fixing import fix_text
+from nanolint.run.config import Options
+from tests.project_tree import (
+    EVALUATION,
+    IMPORTS,
+    LOOP,
+    SETTINGS,
+    SETUP,
+    train_script,
+    write_project,
+)
+from tests.rules.harness import CODES, RULES, Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.diagnostics import Diagnostic
+
+CALL = "model(inputs, labels)"
+ASKED = (2, 10)  # a release that every rule but one has something to say about
+OLD = {"NL406": (2, 4)}
+
+# A train.py that is right, and for each rule what makes it wrong: a part, its text, the new text.
+RIGHT = {
+    "imports": IMPORTS,
+    "settings": SETTINGS.replace("supported()", "supported(including_emulation=False)"),
+    "setup": SETUP.replace("torch.cuda.amp.GradScaler(", "torch.amp.GradScaler('cuda', "),
+    "evaluation": EVALUATION.replace(f"scores, error = {CALL}", f"error = {CALL}[1]"),
+    "loop": LOOP.replace(f"scores, error = {CALL}", f"error = {CALL}[1]"),
+}
+FLAGS = "import torch\ntorch.backends.cudnn.allow_tf32 = True\n"
+KERNEL = """\
+import torch
+@torch.cuda.amp.custom_fwd
+def forward(ctx, x): return x
+"""
+ALLOCATOR = "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n"
+ERRORS = "import torch\ntorch._dynamo.config.suppress_errors = True\n"
+WRONG = {
+    "NL401": ("setup", "torch.amp.GradScaler('cuda', ", "torch.cuda.amp.GradScaler("),
+    "NL402": ("evaluation", "with ctx:", "with torch.cuda.amp.autocast():"),
+    "NL403": ("imports", "import torch\n", KERNEL),
+    "NL404": ("loop", "with ctx:", "with torch.backends.cuda.sdp_kernel(enable_math=False):"),
+    "NL405": ("imports", "import torch\n", FLAGS),
+    "NL406": ("setup", "model = GPT(", "saved = torch.load('ckpt.pt')\nmodel = GPT("),
+    "NL407": ("loop", CALL, f"torch.utils.checkpoint.checkpoint({CALL[:5]}, inputs, labels)"),
+    "NL408": ("settings", "including_emulation=False", ""),
+    "NL409": ("evaluation", f"error = {CALL}[1]", f"scores, error = {CALL}"),
+    "NL410": ("imports", "import torch\n", ERRORS),
+    "NL411": ("imports", "import os\n", ALLOCATOR),
+    "NL412": ("setup", "torch.compile(model)", "torch.compile(model, mode='max-autotune')"),
+}
+
+every_rule = pytest.mark.parametrize("code", sorted(WRONG))
+
+
+def bench(code: str, root: Path) -> Bench:
+    return Bench(code, torch=OLD.get(code, ASKED), path=root / "train.py")
+
+
+def changed(*codes: str) -> str:
+    parts = dict(RIGHT)
+    for code in codes:
+        part, old, new = WRONG[code]
+        assert old in parts[part]
+        parts[part] = parts[part].replace(old, new)
+    return train_script(**parts)
+
+
+def test_every_rule_has_its_change() -> None:
+    assert {rule.code for rule in RULES if rule.code.startswith("NL4")} == set(WRONG)
+
+
+@every_rule
+def test_only_the_change_is_found(code: str, tmp_path: Path) -> None:
+    text = changed(code)
+    root = write_project(tmp_path, {"train.py": text})
+    assert len(bench(code, root).findings(text)) == 1
+    assert bench(code, root).findings(train_script(**RIGHT)) == []
+
+
+def test_all_changes_are_fixed_together(tmp_path: Path) -> None:
+    codes = [code for code in WRONG if code not in OLD]
+    text = changed(*codes)
+    root = write_project(tmp_path, {"train.py": text})
+    rules = tuple(rule for rule in RULES if rule.code.startswith("NL4"))
+    setup = Setup(rules, CODES, options=Options(torch_version=ASKED))
+
+    def fixable(diagnostic: Diagnostic) -> bool:
+        return diagnostic.fix is not None and diagnostic.fix.safety is not Safety.DISPLAY
+
+    fixed = fix_text(lambda text: lint(text, root / "train.py", setup), text, fixable=fixable)
+    assert not fixed.dropped
+    ast.parse(fixed.text)
+    assert {each.code for each in fixed.report.diagnostics} == {"NL405", "NL412"}
