@@ -33,7 +33,7 @@ ARGUMENT = "use_reentrant"
     Severity.WARNING,
     needs=[],
     fix=FixAvailability.ALWAYS,
-    markers=("torch.utils", "utils.checkpoint"),
+    markers=("torch.utils.checkpoint", "torch.utils import", "torch.utils as"),
 )
 def implicit_reentrant_checkpoint(context: Context) -> Iterator[Finding]:
     """torch.utils.checkpoint.checkpoint is called without use_reentrant."""

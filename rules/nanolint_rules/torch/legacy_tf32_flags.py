@@ -45,6 +45,6 @@ def legacy_tf32_flags(context: Context) -> Iterator[Finding]:
         ),
         notes=(
             f"{first.qualified} = True is now {MODERN[first.qualified]} = 'tf32'",
-            "not fixed: up to PyTorch 2.13 torch.compile itself still reads an old flag",
+            "not fixed: torch.compile itself still asks the old way, up to PyTorch 2.13 at least",
         ),
     )

@@ -36,7 +36,7 @@ MOST_SIZES = 12  # that are listed
     Severity.WARNING,
     needs=[],
     fix=FixAvailability.ALWAYS,
-    markers=("model(", "module("),
+    markers=("model(", "model.module("),
 )
 def retained_logits(context: Context) -> Iterator[Finding]:
     """Logits that nobody reads stay alive until the next call of the model has returned."""

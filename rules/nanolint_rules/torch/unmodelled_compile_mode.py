@@ -28,7 +28,7 @@ WHY = {
     "unmodelled-compile-mode",
     Severity.INFO,
     needs=[Need.TRAIN_SCRIPT],
-    markers=("compile",),
+    markers=("torch.compile", "from torch import", "import torch as"),
 )
 def unmodelled_compile_mode(context: Context) -> Iterator[Finding]:
     """train.py compiles in a way whose memory is not modelled."""
