@@ -12,8 +12,8 @@ from nanolint_rules.memory._budget import FAMILY, out_of_memory
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# torch 2.9 renamed the variable; older releases know only the old name.
-RENAMED_IN = (2, 9)
+# The first release whose CUDA allocator reads the new name of the variable (NL411).
+RENAMED_IN = (2, 10)
 
 
 @rule(
