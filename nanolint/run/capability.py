@@ -20,13 +20,15 @@ EMULATION_COUNTS_SINCE = (2, 3)
 FLASH_MAX_HEAD_SIZE = 256  # sdp_utils.cpp, check_head_dim_size_flash
 
 
-def bfloat16_supported(gpu: Gpu | None, torch_version: tuple[int, int] | None) -> bool:
+def bfloat16_supported(
+    gpu: Gpu | None, torch_version: tuple[int, int] | None, *, counts_emulation: bool = True
+) -> bool:
     """What ``torch.cuda.is_bf16_supported()`` answers on ``gpu``; on an unknown card, yes."""
     if gpu is None or gpu.compute_capability is None:
         return True  # ROCm always says yes; a bare size is taken for a modern card
     if gpu.compute_capability >= AMPERE:
         return True
-    return torch_version is None or torch_version >= EMULATION_COUNTS_SINCE
+    return counts_emulation and (torch_version is None or torch_version >= EMULATION_COUNTS_SINCE)
 
 
 def attention_kernel(gpu: Gpu | None, *, dtype: str, head_size: int, dropout: bool) -> Attention:

@@ -124,7 +124,8 @@ def _scripts(folder: Path) -> list[Path]:
 def _read_project(train_script: Path) -> Project:
     """Raises UnusableError when ``train_script`` is not nanoGPT's kind."""
     root = train_script.parent
-    script = read_train_script(read_source(train_script), root_importer(root))
+    text = read_source(train_script)
+    script = read_train_script(text, root_importer(root))
     recognition = recognise(script.tree, train_script)
     keys, names, scripts = _other_scripts(train_script)
     return Project(
@@ -138,6 +139,7 @@ def _read_project(train_script: Path) -> Project:
         strange_pieces=recognition.strange,
         reads=tuple(dict.fromkeys((train_script, *recognition.reads, *scripts))),
         compile_mode=script.compile_mode,
+        counts_emulation="including_emulation=False" not in text,
         manual_attention=recognition.manual_attention,
         settings_end=script.settings_end,
     )

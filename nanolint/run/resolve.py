@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from nanolint.gpus.gpu import Gpu, Target
+    from nanolint.gpus.gpu import Target
     from nanolint.run.model import Run
     from nanolint.source.assignments import Module
     from nanolint.source.values import Plain, Value
@@ -50,7 +50,9 @@ def resolve(
         settings[key] = Setting(key, value, Origin(Layer.OVERRIDE))
     _settle_vocabulary(settings, project, {key for key, _ in options.overrides})
     _settle_checkpoint(settings)
-    _settle_machine(settings, gpu, options)
+    emulated = project.counts_emulation
+    has_bfloat16 = bfloat16_supported(gpu, options.torch_version, counts_emulation=emulated)
+    _settle_machine(settings, has_bfloat16=has_bfloat16)
     world_size = options.world_size or (target.count if target else None) or 1
     run, unresolved = needed_run(settings, project, gpu, world_size)
     return Resolution(run, settings, unresolved)
@@ -165,7 +167,7 @@ def _settle_checkpoint(settings: dict[str, Setting]) -> None:
         settings[key] = Setting(key, Known(value), Origin(Layer.CHECKPOINT))
 
 
-def _settle_machine(settings: dict[str, Setting], gpu: Gpu | None, options: Options) -> None:
+def _settle_machine(settings: dict[str, Setting], *, has_bfloat16: bool) -> None:
     """Decide conditional values (``'bfloat16' if torch.cuda... else 'float16'``) by the card.
 
     Without a target, as on a card with bfloat16.
@@ -177,7 +179,7 @@ def _settle_machine(settings: dict[str, Setting], gpu: Gpu | None, options: Opti
     if not isinstance(dtype, Unknown) or "bfloat16" not in dtype.candidates:
         return
     others = [candidate for candidate in dtype.candidates if candidate != "bfloat16"]
-    if bfloat16_supported(gpu, options.torch_version) or not others:
+    if has_bfloat16 or not others:
         chosen: Plain = "bfloat16"
     else:
         chosen = others[0]

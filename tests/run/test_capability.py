@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from nanolint.gpus.gpu import Gpu
+from nanolint.gpus.lookup import find
 from nanolint.run.capability import attention_kernel, bfloat16_supported
+from nanolint.run.config import Options
 from nanolint.run.model import Attention
+from nanolint.run.project import find_project
+from nanolint.run.resolve import resolve
+from tests.project_tree import train_script, write_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FLASH, EFFICIENT, MATH = Attention.FLASH, Attention.EFFICIENT, Attention.MATH
 
@@ -65,3 +75,19 @@ def test_attention(
 ) -> None:
     chosen = attention_kernel(card(*capability), dtype=dtype, head_size=head_size, dropout=dropout)
     assert chosen is kernel
+
+
+def test_a_train_script_that_does_not_count_emulation_picks_float16_on_an_old_card(
+    tmp_path: Path,
+) -> None:
+    script = train_script().replace(
+        "is_bf16_supported()", "is_bf16_supported(including_emulation=False)"
+    )
+    for text, card, dtype in (
+        (script, "t4", "float16"),
+        (script, "rtx-3090", "bfloat16"),
+        (train_script(), "t4", "bfloat16"),
+    ):
+        root = write_project(tmp_path / f"{card}{len(text)}", {"train.py": text})
+        project = find_project(root / "config" / "x.py")
+        assert resolve(None, project, Options(), find(card)).known("dtype") == dtype
