@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.cli.launch import read_launch, split_launch
+from nanolint.cli.launch import read_one_file
 from nanolint.cli.options import add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
 from nanolint.cli.streams import printer
@@ -33,24 +33,18 @@ PICTURES = (".svg", ".png")
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Explain the config that ``arguments`` name; returns the exit status."""
-    given, launch = split_launch(arguments)
-    parser = _parser()
-    options = parser.parse(given, streams)
-    configs, overrides = read_launch(options.set, launch)
-    files = [*options.files, *configs]
-    if len(files) != 1:
-        parser.error(f"explain takes one FILE, found {len(files)}")
+    options, name, overrides = read_one_file("explain", _parser(), arguments, streams)
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli.config_file import open_config
     from nanolint.cli.configuration import Configuration
 
-    plan = Configuration(options, overrides).plan_of(Path(files[0]).parent)
-    targets = plan.setup(Path(files[0])).targets
-    one_only = next((name for name in ("json", "plot", "oom") if _asked(options, name)), None)
+    plan = Configuration(options, overrides).plan_of(Path(name).parent)
+    targets = plan.setup(Path(name)).targets
+    one_only = next((way for way in ("json", "plot", "oom") if _asked(options, way)), None)
     if len(targets) > 1 and one_only:
         names = ", ".join(target.label for target in targets)
         raise UsageError(f"explain takes one GPU, found {names}; choose one with --gpu")
-    config = open_config(files[0], plan)
+    config = open_config(name, plan)
     cases = [config.case(target) for target in targets or (None,)]
     if options.plot is not None:
         return _plot(config, cases[0], options.plot, streams)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.cli.launch import read_launch, split_launch
+from nanolint.cli.launch import read_one_file
 from nanolint.cli.options import add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
 from nanolint.cli.streams import printer
@@ -36,20 +36,14 @@ USUAL_CARDS = (
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Print the table for the config that ``arguments`` name; returns the exit status."""
-    given, launch = split_launch(arguments)
-    parser = _parser()
-    options = parser.parse(given, streams)
-    configs, overrides = read_launch(options.set, launch)
-    files = [*options.files, *configs]
-    if len(files) != 1:
-        parser.error(f"fit takes one FILE, found {len(files)}")
+    options, name, overrides = read_one_file("fit", _parser(), arguments, streams)
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli.config_file import open_config
     from nanolint.cli.configuration import Configuration
 
-    plan = Configuration(options, overrides).plan_of(Path(files[0]).parent)
-    config = open_config(files[0], plan)
-    rows = _rows(config, _targets(plan.setup(Path(files[0])).targets, options))
+    plan = Configuration(options, overrides).plan_of(Path(name).parent)
+    config = open_config(name, plan)
+    rows = _rows(config, _targets(plan.setup(Path(name)).targets, options))
     _needed_run(config, rows)
     from nanolint.report import fit
 

@@ -6,8 +6,11 @@ from nanolint.cli.parser import UsageError
 
 TYPE_CHECKING = False  # as in main.py: importing typing takes a while
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Sequence
 
+    from nanolint.cli.parser import Parser
+    from nanolint.cli.streams import Streams
     from nanolint.source.values import Value
 
 SEPARATOR = "--"
@@ -39,3 +42,16 @@ def read_launch(
     except ValueError as error:
         raise UsageError(f"after --: {error}") from error
     return [str(config) for config in configs], (*options, *overrides)
+
+
+def read_one_file(
+    command: str, parser: Parser, arguments: Sequence[str], streams: Streams
+) -> tuple[Namespace, str, tuple[tuple[str, Value], ...]]:
+    """The options, the one FILE and the overrides of a command that takes just one."""
+    given, launch = split_launch(arguments)
+    options = parser.parse(given, streams)
+    configs, overrides = read_launch(options.set, launch)
+    files = [*options.files, *configs]
+    if len(files) != 1:
+        parser.error(f"{command} takes one FILE, found {len(files)}")
+    return options, files[0], overrides
