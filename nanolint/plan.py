@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nanolint import registry
 from nanolint.diagnostics import Safety, Severity
+from nanolint.disk import is_file
 from nanolint.engine import Setup
 from nanolint.files.discovery import matches
 from nanolint.files.paths import absolute
@@ -192,6 +193,6 @@ def _train_script(sourced: Sourced) -> Path | None:
         return None
     from_option = sourced.origin("train-script").startswith("--")
     path = Path(name) if from_option else sourced.root / name
-    if not path.is_file():
+    if not is_file(path):
         raise SettingsError(f"{sourced.place('train-script')}: no such file: {path}")
     return path

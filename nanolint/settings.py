@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping  # noqa: TC003 (pydantic reads the annotations)
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from nanolint.disk import UnusableError, is_file, memo, read_bytes
 from nanolint.errors import UserError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 PYPROJECT = "pyproject.toml"
+MOST_BYTES = 4 << 20
 FILE_NAMES = ("nanolint.toml", PYPROJECT)  # in this order within one folder
 DEFAULT = "default"
 
@@ -148,11 +149,11 @@ def discover(folder: Path) -> Sourced:
     return Sourced()
 
 
-@lru_cache(maxsize=1024)
+@memo
 def _in_folder(folder: Path) -> Sourced | None:
     for name in FILE_NAMES:
         path = folder / name
-        if path.is_file():
+        if is_file(path):
             found = _load(path)
             if found is not None:
                 return found
@@ -185,9 +186,9 @@ def _read(path: Path) -> dict[str, Any]:
         import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
 
     try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror or error}") from error
+        table: dict[str, Any] = tomllib.loads(read_bytes(path, MOST_BYTES).decode())
+    except UnusableError as error:
+        raise SettingsError(f"{path} {error}") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: not UTF-8, so not TOML") from error
     except tomllib.TOMLDecodeError as error:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from nanolint.disk import UnusableError, exists, is_file, memo, names, read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST_CHARACTERS = 4 << 20
+MOST_BYTES = 4 << 20
 MOST_FILES = 20
 
 # First a lock, which names the one version; then what is only a bound.
@@ -36,16 +37,16 @@ def find_torch_version(folder: Path) -> tuple[int, int] | None:
         version = _in_folder(ancestor)
         if version is not None:
             return version
-        if (ancestor / ".git").exists() or (ancestor / "train.py").is_file():
+        if exists(ancestor / ".git") or is_file(ancestor / "train.py"):
             return None
     return None
 
 
-@lru_cache(maxsize=256)
+@memo
 def _in_folder(folder: Path) -> tuple[int, int] | None:
     for pattern, expression in _FILES:
-        for path in sorted(folder.glob(pattern))[:MOST_FILES]:
-            match = expression.search(_text(path))
+        for name in names(folder, pattern)[:MOST_FILES]:
+            match = expression.search(_text(folder / name))
             if match is not None:
                 major, minor = (int(number) for number in match.groups() if number is not None)
                 return major, minor
@@ -54,9 +55,6 @@ def _in_folder(folder: Path) -> tuple[int, int] | None:
 
 def _text(path: Path) -> str:
     try:
-        if not path.is_file():  # opening a pipe would wait for its writer
-            return ""
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(MOST_CHARACTERS)
-    except OSError:
+        return read_bytes(path, MOST_BYTES).decode("utf-8", "replace")
+    except UnusableError:
         return ""

@@ -20,7 +20,8 @@ LAYERS = [
     {"memory"},
     {"run"},
     {"source", "gpus"},
-    {"settings", "diagnostics", "errors", "units"},
+    {"settings", "diagnostics"},
+    {"disk", "errors", "units"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nanolint import settings
+from nanolint import disk, settings
 from nanolint.cli.parser import UsageError
 from nanolint.files.paths import absolute
 from nanolint.settings import Sourced
@@ -27,6 +27,7 @@ class Configuration:
         self.options = options
         self.overrides = tuple(overrides)
         self._plans: dict[Path | None, Plan] = {}
+        disk.forget()  # since the last command of this process, anything may have changed
 
     @cache  # noqa: B019 (one per command)
     def settings_of(self, folder: Path) -> Sourced:

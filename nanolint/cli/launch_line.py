@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.cli.check import check_parser
 from nanolint.cli.launch import read_launch, split_launch
 from nanolint.cli.parser import UsageError
+from nanolint.disk import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ def launch_options(
     said = {
         "world_size": launch.world_size,
         "allocator": launch.allocator,
-        "train_script": str(script) if script.is_file() else None,
+        "train_script": str(script) if is_file(script) else None,
     }
     given = vars(options)
     silent = {name: value for name, value in said.items() if given.get(name) is None}

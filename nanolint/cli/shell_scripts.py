@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.launch_line import launch_options
+from nanolint.disk import exists, is_file
 from nanolint.files.discovery import Candidate, is_excluded_anywhere
 from nanolint.files.paths import absolute
 from nanolint.files.reading import Unreadable, read
@@ -84,11 +85,11 @@ def _base(script: Path, named: Path) -> Path:
 
     That is the working folder, else the script's own or one above it in the same repository.
     """
-    if named.is_file():
+    if is_file(named):
         return Path()
     for folder in (script.parent, *script.parent.parents, *absolute(script).parent.parents):
-        if (folder / named).is_file():
+        if is_file(folder / named):
             return folder
-        if (folder / ".git").exists():
+        if exists(folder / ".git"):
             break
     return Path()

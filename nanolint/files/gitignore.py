@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.disk import UnusableError, exists, read_bytes
 from nanolint.files.paths import absolute
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 FILE_NAME = ".gitignore"
+MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,8 @@ class Ignored:
     def enter(self, folder: Path) -> Ignored:
         """What holds inside ``folder``, whose own file speaks last."""
         try:
-            lines = (folder / FILE_NAME).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError):
+            lines = read_bytes(folder / FILE_NAME, MOST_BYTES).decode().splitlines()
+        except (UnusableError, UnicodeDecodeError):
             return self
         from pathspec import GitIgnoreSpec
 
@@ -45,7 +47,7 @@ def ignored_above(folder: Path) -> Ignored:
     """What holds in ``folder`` because of the folders above it, up to the repository's root."""
     place = absolute(folder)
     inside = [place, *place.parents]
-    root = next((ancestor for ancestor in inside if (ancestor / ".git").exists()), None)
+    root = next((ancestor for ancestor in inside if exists(ancestor / ".git")), None)
     ignored = Ignored()
     if root is not None:
         for ancestor in reversed(inside[1 : inside.index(root) + 1]):

@@ -83,7 +83,6 @@ class Project:
     dialect: Dialect
     known_keys: frozenset[str]
     strange_pieces: tuple[str, ...] = ()
-    reads: tuple[Path, ...] = ()  # every file whose content shaped this project
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     counts_emulation: bool = True  # how train.py asks whether the card has bfloat16
     manual_attention: ManualAttention = ManualAttention.NEVER

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.disk import UnusableError, names
 from nanolint.run.imports import star_importer
 from nanolint.run.kind import CONFIG_FOLDERS, FileKind, classify
-from nanolint.run.reading import UnusableError, read_source
+from nanolint.run.reading import read_source
 from nanolint.run.resolve import resolve
 
 if TYPE_CHECKING:
@@ -37,10 +38,7 @@ def _candidates(project: Project) -> Iterator[Path]:
 
 
 def _scripts(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.glob("*.py"))[:CONFIG_LIMIT]
-    except OSError:
-        return []
+    return [folder / name for name in names(folder, "*.py")[:CONFIG_LIMIT]]
 
 
 def _run(path: Path, project: Project, options: Options) -> Run | None:

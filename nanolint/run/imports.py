@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.run.reading import UnusableError, exists, read_source
+from nanolint.disk import UnusableError, is_file
+from nanolint.run.reading import read_source
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _locate(module_name: str, places: tuple[Path, ...]) -> Path | None:
         return None  # relative: a config has no package to be relative to
     for place in places:
         path = place.joinpath(*parts).with_suffix(".py")
-        if exists(path):
+        if is_file(path):
             return path
     return None
 

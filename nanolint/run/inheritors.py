@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from nanolint.disk import memo, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,15 +31,8 @@ def inheritors(path: Path | None) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=64)
+@memo
 def _neighbours(folder: Path) -> tuple[tuple[str, str], ...]:
     """The Python files of a folder as (name, text), small regular files only."""
-    try:
-        entries = sorted(folder.iterdir())[:MAX_FILES]
-        return tuple(
-            (entry.name, entry.read_bytes().decode("utf-8", "replace"))
-            for entry in entries
-            if entry.suffix == ".py" and entry.is_file() and entry.stat().st_size <= MAX_BYTES
-        )
-    except OSError:
-        return ()
+    found = texts(folder, "*.py", MAX_BYTES, MAX_FILES)
+    return tuple((name, content.decode("utf-8", "replace")) for name, content in found)

@@ -11,7 +11,7 @@ import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.run.reading import UnusableError, read_bytes
+from nanolint.disk import UnusableError, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,9 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.disk import UnusableError, is_file
 from nanolint.run.config import ManualAttention
 from nanolint.run.fingerprint import Piece, digest, import_aliases, local_names
-from nanolint.run.reading import UnusableError, exists, read_source, syntax_tree
+from nanolint.run.reading import read_source, syntax_tree
 from nanolint.run.training_loop import find_loop, keep_tensors
 
 if TYPE_CHECKING:
@@ -67,11 +68,10 @@ _FOREIGN_CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What is not nanoGPT's, in words; how attention is computed; the files that were read."""
+    """What is not nanoGPT's, in words, and how attention is computed."""
 
     strange: tuple[str, ...] = ()
     manual_attention: ManualAttention = ManualAttention.NEVER
-    reads: tuple[Path, ...] = ()
 
 
 def recognise(train: ast.Module, train_script: Path) -> Recognition:
@@ -89,16 +89,16 @@ def _recognise(train: ast.Module, train_script: Path) -> Recognition:
     model_path = _model_path(train, train_script.parent)
     if model_path is None:
         return Recognition((*strange, f"the model that {train_script.name} imports"))
-    if not exists(model_path):
+    if not is_file(model_path):
         return Recognition(tuple(strange))
     try:
         model = syntax_tree(read_source(model_path))
     except UnusableError as error:
-        return Recognition((*strange, f"{model_path.name}, which {error}"), reads=(model_path,))
+        return Recognition((*strange, f"{model_path.name}, which {error}"))
     pieces = model_pieces(model)
     found = digests(model, pieces)
     strange += _strange_pieces(pieces, found, model_path.name)
-    return Recognition(tuple(strange), _manual_attention(found), (model_path,))
+    return Recognition(tuple(strange), _manual_attention(found))
 
 
 def model_pieces(tree: ast.Module) -> dict[str, Piece | None]:
@@ -210,5 +210,5 @@ def _model_path(train: ast.Module, root: Path) -> Path | None:
         if isinstance(node, ast.ImportFrom) and any(alias.name == "GPT" for alias in node.names):
             path = root.joinpath(*(node.module or "").split(".")).with_suffix(".py")
             # Without a model.py, nanoGPT's is meant.
-            return path if node.module == "model" or exists(path) else None
+            return path if node.module == "model" or is_file(path) else None
     return None

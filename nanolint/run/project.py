@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.disk import BROKEN_LINK, FILE, UnusableError, exists, kind, memo, names
 from nanolint.run.config import Project
 from nanolint.run.imports import root_importer
 from nanolint.run.keys import KEYS, OTHER_SCRIPTS_KEYS
 from nanolint.run.model import Dialect
 from nanolint.run.pieces import recognise
-from nanolint.run.reading import UnusableError, exists, read_source, syntax_tree
+from nanolint.run.reading import read_source, syntax_tree
 from nanolint.run.train_script import FOREIGN, names_read, read_train_script, settable_keys
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ NANOGPT = Project(
     dialect=Dialect.TOTAL,
     known_keys=frozenset(_DEFAULTS) | OTHER_SCRIPTS_KEYS,
 )
-
-_Stamp = tuple[tuple[str, int, int], ...]
-_cache: dict[Path, tuple[_Stamp, Project | str]] = {}
 
 
 def find_project(config_path: Path | None, *, train_script: Path | None = None) -> Project:
@@ -65,60 +63,23 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
 def _candidates(config_path: Path) -> Iterator[Path]:
     for folder in config_path.parents:
         candidate = folder / TRAIN_SCRIPT_NAME
-        if exists(candidate) or _is_broken_link(candidate):
+        if kind(candidate) in (FILE, BROKEN_LINK):
             yield candidate
-        if _is_repository_root(folder):
+        if exists(folder / ".git"):
             return
 
 
-def _is_broken_link(path: Path) -> bool:
-    try:
-        return path.is_symlink()
-    except OSError:
-        return False
-
-
-def _is_repository_root(folder: Path) -> bool:
-    try:
-        return (folder / ".git").exists()
-    except OSError:
-        return True
-
-
+@memo
 def _project(train_script: Path) -> Project | str:
-    """The project of a train.py, or why there is none. Read again only when a file changed."""
-    cached = _cache.get(train_script)
-    if cached is not None:
-        stamp, project = cached
-        reads = project.reads if isinstance(project, Project) else (train_script,)
-        if stamp == _stamp(train_script.parent, reads):
-            return project
+    """The project of a train.py, or why there is none."""
     try:
-        project = _read_project(train_script)
-        reads = project.reads
+        return _read_project(train_script)
     except UnusableError as error:
-        project, reads = str(error), (train_script,)
-    _cache[train_script] = _stamp(train_script.parent, reads), project
-    return project
-
-
-def _stamp(folder: Path, reads: Iterable[Path]) -> _Stamp:
-    """Changes when a file that the project was read from, or could be read from, does."""
-    stamps = []
-    for path in sorted({*reads, *_scripts(folder)}):
-        try:
-            status = path.stat() if exists(path) else path.lstat()
-        except OSError:
-            continue
-        stamps.append((str(path), status.st_mtime_ns, status.st_size))
-    return tuple(stamps)
+        return str(error)
 
 
 def _scripts(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.glob("*.py"))[:SCRIPT_LIMIT]
-    except OSError:
-        return []
+    return [folder / name for name in names(folder, "*.py")[:SCRIPT_LIMIT]]
 
 
 def _read_project(train_script: Path) -> Project:
@@ -127,7 +88,7 @@ def _read_project(train_script: Path) -> Project:
     text = read_source(train_script)
     script = read_train_script(text, root_importer(root))
     recognition = recognise(script.tree, train_script)
-    keys, names, scripts = _other_scripts(train_script)
+    keys, read = _other_scripts(train_script)
     return Project(
         root=root,
         train_script=train_script,
@@ -135,9 +96,8 @@ def _read_project(train_script: Path) -> Project:
         environment=script.environment,
         dialect=script.dialect,
         known_keys=frozenset(script.defaults) | keys,
-        names_read=names_read(script.tree) | names,
+        names_read=names_read(script.tree) | read,
         strange_pieces=recognition.strange,
-        reads=tuple(dict.fromkeys((train_script, *recognition.reads, *scripts))),
         compile_mode=script.compile_mode,
         counts_emulation="including_emulation=False" not in text,
         manual_attention=recognition.manual_attention,
@@ -145,11 +105,10 @@ def _read_project(train_script: Path) -> Project:
     )
 
 
-def _other_scripts(train_script: Path) -> tuple[frozenset[str], frozenset[str], list[Path]]:
-    """The other scripts beside train.py that load the configurator: keys, names read, paths."""
+def _other_scripts(train_script: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Of the other scripts beside train.py that load the configurator: keys, and names read."""
     keys: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
-    scripts = []
+    read: frozenset[str] = frozenset()
     for path in _scripts(train_script.parent):
         if path == train_script:
             continue
@@ -161,6 +120,5 @@ def _other_scripts(train_script: Path) -> tuple[frozenset[str], frozenset[str], 
         found = None if tree is None else settable_keys(tree)
         if tree is not None and found is not None:
             keys |= found
-            names |= names_read(tree)
-            scripts.append(path)
-    return keys, names, scripts
+            read |= names_read(tree)
+    return keys, read

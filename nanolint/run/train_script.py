@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanolint.disk import UnusableError
 from nanolint.run.keys import KEYS
 from nanolint.run.model import Dialect
-from nanolint.run.reading import UnusableError, syntax_tree
+from nanolint.run.reading import syntax_tree
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:

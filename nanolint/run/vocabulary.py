@@ -1,13 +1,14 @@
-"""The vocabulary size that train.py would find in the dataset's folder."""
+"""The datasets of a project, and the vocabulary size that train.py would find in one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.disk import FOLDER, UnusableError, is_file, kind, names, read_bytes
 from nanolint.run.config import Layer, Origin
 from nanolint.run.keys import PADDED_VOCABULARY, SHAKESPEARE_CHAR_VOCABULARY
 from nanolint.run.pickles import vocabulary
-from nanolint.run.reading import SOURCE_LIMIT, UnusableError, exists, read_bytes
+from nanolint.run.reading import SOURCE_LIMIT
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def dataset_vocabulary(dataset: str, root: Path | None) -> tuple[Value, Origin]:
     if root is not None and "\0" not in dataset:
         folder = root / "data" / dataset
         meta = folder / "meta.pkl"
-        if exists(meta):
+        if is_file(meta):
             return _from_pickle(meta), Origin(Layer.DATASET, meta)
         if dataset != "shakespeare_char":
             prepare = folder / "prepare.py"
@@ -38,6 +39,17 @@ def dataset_vocabulary(dataset: str, root: Path | None) -> tuple[Value, Origin]:
     if dataset == "shakespeare_char":
         return Known(SHAKESPEARE_CHAR_VOCABULARY), Origin(Layer.DATASET)
     return Known(PADDED_VOCABULARY), Origin(Layer.DEFAULT)
+
+
+def datasets(root: Path) -> list[str]:
+    """The names of the folders in ``root``'s data folder, sorted."""
+    data = root / "data"
+    return [name for name in names(data) if kind(data / name) == FOLDER]
+
+
+def has_dataset(root: Path, dataset: str) -> bool:
+    """Whether ``root`` has the folder that train.py would read ``dataset`` from."""
+    return kind(root / "data" / dataset) == FOLDER
 
 
 def _from_pickle(meta: Path) -> Value:

@@ -33,7 +33,7 @@ FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"
         (["a.py", "--set", "batch_size"], "--set: expected KEY=VALUE, found batch_size"),
         (["--", "a.py", "--batch_size"], "after --: nanoGPT needs a value: --batch_size=VALUE"),
         (["a.py", "--train-script", "gone.py"], "--train-script: no such file: gone.py"),
-        (["a.py", "--config", "gone.toml"], "gone.toml: No such file or directory"),
+        (["a.py", "--config", "gone.toml"], "gone.toml does not exist"),
         (["a.py", "--output-file", "gone/x"], "--output-file: gone/x: no such file or directory"),
         (["-", "a.py"], "- (standard input) cannot be judged together with files"),
         (["a.py", "--stdin-filename", "b.py"], "--stdin-filename goes with - (standard input)"),

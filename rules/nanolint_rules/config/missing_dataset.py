@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.run.vocabulary import datasets, has_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @rule("NL317", "missing-dataset", Severity.INFO, needs=[Need.CONFIG, Need.TRAIN_SCRIPT])
@@ -20,8 +20,8 @@ def missing_dataset(context: Context) -> Iterator[Finding]:
         return
     if context.assignment("dataset") is None or dataset.startswith(("/", "~", "..")):
         return  # inherited, or on another disk, perhaps of another machine
-    present = _folders(root / "data")
-    if not present or (root / "data" / dataset).is_dir():
+    present = datasets(root)
+    if not present or has_dataset(root, dataset):
         return  # without a data folder the data lie elsewhere
     near = get_close_matches(dataset, present, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, present))}"
@@ -29,10 +29,3 @@ def missing_dataset(context: Context) -> Iterator[Finding]:
         message=f"dataset = {dataset!r}, and there is no folder data/{dataset}; {hint}",
         span=context.span("dataset"),
     )
-
-
-def _folders(data: Path) -> list[str]:
-    try:
-        return sorted(entry.name for entry in data.iterdir() if entry.is_dir())
-    except OSError:
-        return []
