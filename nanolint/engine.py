@@ -70,6 +70,12 @@ class Report:
 
 def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Report:
     """Judge ``text`` as the content of ``path``; ``explicit``: the user named the file itself."""
+    context = read(text, path, setup, explicit=explicit)
+    return context if isinstance(context, Report) else judge(context, setup)
+
+
+def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Context | Report:
+    """``text`` resolved for every target, or the report on a file that is not judged."""
     from nanolint.run.project import find_project
     from nanolint.run.resolve import star_importer
     from nanolint.source.parse import Unparsable, parse
@@ -87,21 +93,25 @@ def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
         if not explicit and not may_be_config(text, project.known_keys):
             return Report(path, None, unjudged=f"not judged: {error}")
         module, fault = Module((), (), ()), SyntaxFault(str(error), error.offset)
-    context = _context(text, path, module, fault, project, setup, explicit=explicit)
-    problems = list(project.problems)
+    return _context(text, path, module, fault, project, setup, explicit=explicit)
+
+
+def judge(context: Context, setup: Setup) -> Report:
+    """Run the rules of ``setup`` on what ``read`` returned for it; once for each context."""
+    problems = list(context.project.problems)
     early = (rule for rule in setup.rules if Need.OUTCOME not in rule.needs)
     findings, skipped = _run(context, early, problems)
-    suppressions = () if fault else _suppressions(module, text)
+    suppressions = () if context.fault else _suppressions(context.module, context.text)
     kept = _unsuppressed(context, findings, suppressions, setup, skipped)
     last = (rule for rule in setup.rules if Need.OUTCOME in rule.needs)
     late, _ = _run(context, last, problems)
     return Report(
-        path=path,
+        path=context.path,
         kind=context.kind,
         diagnostics=tuple(sorted((*kept, *late), key=_order)),
         skipped=tuple(skipped),
         promise=_promise(context),
-        comments=module.comments,
+        comments=context.module.comments,
         problems=tuple(problems),
     )
 
