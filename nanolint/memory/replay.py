@@ -97,6 +97,11 @@ def replay(
     return _replay(run, gpu, limit_bytes, expandable, trace)
 
 
+def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
+    """The bytes by which the allocated peak of ``other`` is above that of ``run``."""
+    return replay(other, gpu).peak.allocated_bytes - replay(run, gpu).peak.allocated_bytes
+
+
 @lru_cache(maxsize=64)
 def _replay(
     run: Run, gpu: Gpu | None, limit_bytes: int | None, expandable: bool, trace: bool

@@ -102,7 +102,7 @@ _KEYS = (
         "torch.distributed backend",
         choices=("nccl", "gloo", "mpi", "ucc"),
     ),
-    _key("device", "cuda", "'cpu', 'cuda', 'cuda:0', 'mps', ...", memory=True),
+    _key("device", "cuda", "where to train: 'cuda', 'cuda:1', 'cpu', 'mps'", memory=True),
     _key(
         "dtype",
         DTYPE_BY_GPU,
@@ -115,10 +115,28 @@ _KEYS = (
 
 KEYS: Mapping[str, Key] = MappingProxyType({key.name: key for key in _KEYS})
 
-# What sample.py and bench.py let a config set beyond train.py's keys.
-OTHER_SCRIPTS_KEYS = frozenset(
+# What sample.py and bench.py let a config set beyond train.py's keys, and what each means.
+OTHER_SCRIPTS_MEANINGS: Mapping[str, str] = MappingProxyType(
     {
-        *("start", "num_samples", "max_new_tokens", "temperature", "top_k", "seed"),
-        *("real_data", "profile"),
+        "start": "the prompt of sample.py; FILE:prompt.txt reads one",
+        "num_samples": "samples that sample.py draws",
+        "max_new_tokens": "tokens in each sample",
+        "temperature": "1.0 samples as trained; lower is less random",
+        "top_k": "sample among that many of the likeliest tokens",
+        "seed": "random seed of sample.py and bench.py",
+        "real_data": "bench.py reads the dataset, not random tokens",
+        "profile": "bench.py runs PyTorch's profiler",
     }
 )
+OTHER_SCRIPTS_KEYS = frozenset(OTHER_SCRIPTS_MEANINGS)
+
+_VOCABULARY_MEANING = "tokens in the vocabulary: rows of the embedding and of the logits"
+
+
+def meaning(key: str) -> str | None:
+    """What ``key`` stands for in nanoGPT, in a few words; None for a key that it does not have."""
+    if key in KEYS:
+        return KEYS[key].meaning
+    if key == "vocab_size":
+        return _VOCABULARY_MEANING
+    return OTHER_SCRIPTS_MEANINGS.get(key)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.context import context
-from nanolint.memory.replay import replay
+from nanolint.memory.replay import peak_change
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import GIB, format_bytes
 
@@ -45,7 +45,7 @@ def render(case: Case, verdict: Verdict, printer: Printer) -> None:
     _row(printer, "reserved at most", peak.reserved_bytes, parts)
     _margin(verdict, printer)
     _row(printer, "nvidia-smi would show", verdict.process_bytes)
-    _sequences(run, gpu, peak.allocated_bytes, printer)
+    _sequences(run, gpu, printer)
 
 
 def _margin(verdict: Verdict, printer: Printer) -> None:
@@ -58,13 +58,13 @@ def _margin(verdict: Verdict, printer: Printer) -> None:
         _row(printer, "short of", -margin)
 
 
-def _sequences(run: Run, gpu: Gpu, allocated: int, printer: Printer) -> None:
+def _sequences(run: Run, gpu: Gpu, printer: Printer) -> None:
     """What one more sequence in the micro-batch costs, and one fewer gives back."""
-    more = replay(replace(run, batch_size=run.batch_size + 1), gpu).peak.allocated_bytes
-    cost = f"one more sequence costs {format_bytes(more - allocated)}"
+    more = peak_change(run, replace(run, batch_size=run.batch_size + 1), gpu)
+    cost = f"one more sequence costs {format_bytes(more)}"
     if run.batch_size > 1:
-        fewer = replay(replace(run, batch_size=run.batch_size - 1), gpu).peak.allocated_bytes
-        cost += f", one fewer frees {format_bytes(allocated - fewer)}"
+        fewer = peak_change(run, replace(run, batch_size=run.batch_size - 1), gpu)
+        cost += f", one fewer frees {format_bytes(-fewer)}"
     printer.line(f"  {cost}")
 
 

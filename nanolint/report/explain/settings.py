@@ -63,7 +63,7 @@ def render(resolution: Resolution, lines: LineIndex, printer: Printer) -> None:
 def _row(setting: Setting, lines: LineIndex) -> Row:
     value = setting.value
     if isinstance(value, Known):
-        return Row(setting.key, _shortened(repr(value.value)), _place(setting.origin, lines))
+        return Row(setting.key, _shortened(repr(value.value)), place(setting.origin, lines))
     return Row(setting.key, "?", "not known before the run")
 
 
@@ -77,7 +77,8 @@ def _derived(run: Run) -> list[Row]:
     ]
 
 
-def _place(origin: Origin, lines: LineIndex) -> str:
+def place(origin: Origin, lines: LineIndex) -> str:
+    """Where a value came from, in a few words; ``lines`` are those of the file at hand."""
     if origin.layer is Layer.FILE and origin.span is not None:
         return f"line {lines.position(origin.span.start)[0]}"
     if origin.layer is Layer.TRAIN_SCRIPT and origin.path is not None:
