@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from nanolint.memory.allocator import play
-from nanolint.memory.context import context
-from nanolint.memory.early_logits import without_logits
 from nanolint.memory.fit import reserved_on
-from nanolint.memory.replay import record
 from nanolint.memory.search import best_micro_batch
-from nanolint.memory.verdict import Outcome, comfortable_limit, judge, usable_bytes
+from nanolint.memory.verdict import Outcome, judge
 from nanolint.run.keys import PRETRAINED_SIZES
 from nanolint.run.model import Attention
 from nanolint.units import format_bytes
@@ -161,30 +157,10 @@ class Alternatives:
         smaller = names[: names.index(self._run.init_from)]
         return self._largest(smaller[::-1], pretrained, lambda name: f"init_from = {name!r}")
 
-    def _logits_deleted(self) -> Alternative:
+    def _logits_deleted(self) -> Alternative | None:
         """``del logits`` after each call of the model, which only train.py can say."""
-        run, target, platform = self._run, self._target, self._platform
-        tape = without_logits(record(run, target.gpu))
-        held = context(target.gpu, run.world_size)
-
-        def passes(limit: int, allocator: str) -> bool:
-            expandable = allocator == "expandable"
-            return play(tape, limit_bytes=limit, expandable=expandable).refusal is None
-
-        limit = usable_bytes(target, held, platform)
-        if passes(comfortable_limit(run, target, platform), self._allocator):
-            outcome = Outcome.COMFORTABLE
-        elif passes(limit, self._allocator):
-            outcome = Outcome.THIN
-        else:
-            outcome = Outcome.OUT_OF_MEMORY
-            if passes(limit, "expandable"):
-                outcome = Outcome.FRAGMENTED
-        fits = outcome in (Outcome.COMFORTABLE, Outcome.THIN)
-        expandable = self._allocator == "expandable"
-        playback = play(tape, limit_bytes=limit if fits else None, expandable=expandable)
-        reserved = playback.peak_reserved_bytes
-        return Alternative("del logits in train.py", outcome, reserved + held.expected)
+        run = replace(self._run, training_deletes_logits=True, evaluation_deletes_logits=True)
+        return None if run == self._run else self._of("del logits in train.py", run)
 
     def _expandable_segments(self) -> Alternative | None:
         if self._allocator == "expandable":

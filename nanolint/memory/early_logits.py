@@ -1,4 +1,4 @@
-"""A run's events if train.py said ``del logits`` right after each call of the model.
+"""A run's events when train.py says ``del logits`` right after a call of the model.
 
 nanoGPT keeps the name until the next call has returned. In eager mode nothing else holds the
 buffer. Compiled, autograd saved the same storage, and the backward pass frees it once the gradient
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 LOGITS, BATCH, TANGENT = "logits", "X", "zeros for the logits"
 
 
-def without_logits(tape: Tape) -> Tape:
-    """``tape`` with each logits buffer freed as soon as nothing but the name would hold it."""
+EVALUATION = (Phase.EVAL, Phase.EVAL_LATE)
+
+
+def without_logits(tape: Tape, *, training: bool = True, evaluation: bool = True) -> Tape:
+    """``tape`` with logits buffers freed as soon as nothing but the name would hold them:
+    those of the training loop, those of estimate_loss, or both."""
     early = Tape()
     early.sizes, early.names, early.components = tape.sizes, tape.names, tape.components
     compiled = any(name.startswith(TANGENT) for name in tape.names)
@@ -44,7 +48,7 @@ def without_logits(tape: Tape) -> Tape:
             early.free(held)
             deleted.add(held)
             held = None
-        if _is(name, LOGITS):
+        if _is(name, LOGITS) and (evaluation if phase in EVALUATION else training):
             held = event if event >= 0 else None
             saved = compiled and phase is Phase.FORWARD
     return early

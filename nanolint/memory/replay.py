@@ -141,6 +141,11 @@ def record(run: Run, gpu: Gpu | None = None) -> Tape:
         from nanolint.memory.eager import Eager
 
         train(run, shapes, Eager(shapes, tape), tape, other_layers=others)
+    training, evaluation = run.training_deletes_logits, run.evaluation_deletes_logits
+    if training or evaluation:
+        from nanolint.memory.early_logits import without_logits
+
+        return without_logits(tape, training=training, evaluation=evaluation)
     return tape
 
 

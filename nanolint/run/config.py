@@ -86,6 +86,7 @@ class Project:
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     counts_emulation: bool = True  # how train.py asks whether the card has bfloat16
     manual_attention: ManualAttention = ManualAttention.NEVER
+    deletes_logits: frozenset[str] = frozenset()  # pieces of train.py that say `del logits`
     names_read: frozenset[str] = frozenset()
     settings_end: int | None = None
     problems: tuple[str, ...] = ()

@@ -63,6 +63,7 @@ class Piece(NamedTuple):
 
     statements: list[ast.stmt]
     local_names: frozenset[str]
+    deletes_logits: bool = False  # right after the model gave them; not among the statements
 
 
 def digest(piece: Piece, aliases: Mapping[str, str]) -> str:

@@ -46,6 +46,8 @@ class Run:
     eval_interval: int = 2000
     grad_clip: float = 1.0
     dialect: Dialect = Dialect.TOTAL
+    evaluation_deletes_logits: bool = False  # estimate_loss says `del logits` after the call
+    training_deletes_logits: bool = False  # so does the training loop
 
     @property
     def micro_steps(self) -> int:

@@ -8,6 +8,7 @@ from nanolint.run.capability import attention_kernel
 from nanolint.run.config import ManualAttention, Project, Setting, Unresolved
 from nanolint.run.keys import KEYS
 from nanolint.run.model import Attention, Run
+from nanolint.run.pieces import EVALUATION, TRAINING_LOOP
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def needed_run(
         eval_interval=values.optional_integer("eval_interval", 1),
         grad_clip=values.optional_number("grad_clip"),
         dialect=project.dialect,
+        evaluation_deletes_logits=EVALUATION in project.deletes_logits,
+        training_deletes_logits=TRAINING_LOOP in project.deletes_logits,
     )
     return (None if values.unresolved else run), tuple(values.unresolved)
 

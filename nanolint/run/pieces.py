@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.disk import UnusableError, is_file
 from nanolint.run.config import ManualAttention
+from nanolint.run.deletions import without_deletions
 from nanolint.run.fingerprint import Piece, digest, import_aliases, local_names
 from nanolint.run.reading import read_source, syntax_tree
 from nanolint.run.training_loop import find_loop, keep_tensors
@@ -33,8 +34,8 @@ MODEL_METHODS = {
     "Block": ("__init__", "forward"),
     "GPT": ("__init__", "forward", "configure_optimizers"),
 }
-TRAIN_FUNCTIONS = ("get_batch", "estimate_loss")
-TRAINING_LOOP = "training loop"
+EVALUATION, TRAINING_LOOP = "estimate_loss", "training loop"
+TRAIN_FUNCTIONS = ("get_batch", EVALUATION)
 # How attention is computed can be read off these pieces; the first that says so decides.
 ATTENTION = ("CausalSelfAttention.forward", "CausalSelfAttention.__init__")
 
@@ -68,10 +69,11 @@ _FOREIGN_CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What is not nanoGPT's, in words, and how attention is computed."""
+    """What is not nanoGPT's, in words; how attention is computed; which pieces delete logits."""
 
     strange: tuple[str, ...] = ()
     manual_attention: ManualAttention = ManualAttention.NEVER
+    deletes_logits: frozenset[str] = frozenset()
 
 
 def recognise(train: ast.Module, train_script: Path) -> Recognition:
@@ -86,19 +88,26 @@ def _recognise(train: ast.Module, train_script: Path) -> Recognition:
     pieces = train_pieces(train)
     strange = _strange_pieces(pieces, digests(train, pieces), train_script.name)
     strange += _foreign_calls(train, train_script.name)
-    model_path = _model_path(train, train_script.parent)
-    if model_path is None:
-        return Recognition((*strange, f"the model that {train_script.name} imports"))
-    if not is_file(model_path):
-        return Recognition(tuple(strange))
+    deleting = frozenset(name for name, piece in pieces.items() if piece and piece.deletes_logits)
+    attention, more = _recognise_model(_model_path(train, train_script.parent), train_script)
+    return Recognition((*strange, *more), attention, deleting)
+
+
+def _recognise_model(
+    path: Path | None, train_script: Path
+) -> tuple[ManualAttention, tuple[str, ...]]:
+    """How attention is computed in a model.py, and what of it is not nanoGPT's, in words."""
+    if path is None:
+        return ManualAttention.NEVER, (f"the model that {train_script.name} imports",)
+    if not is_file(path):
+        return ManualAttention.NEVER, ()
     try:
-        model = syntax_tree(read_source(model_path))
+        model = syntax_tree(read_source(path))
     except UnusableError as error:
-        return Recognition((*strange, f"{model_path.name}, which {error}"))
+        return ManualAttention.NEVER, (f"{path.name}, which {error}",)
     pieces = model_pieces(model)
     found = digests(model, pieces)
-    strange += _strange_pieces(pieces, found, model_path.name)
-    return Recognition(tuple(strange), _manual_attention(found))
+    return _manual_attention(found), tuple(_strange_pieces(pieces, found, path.name))
 
 
 def model_pieces(tree: ast.Module) -> dict[str, Piece | None]:
@@ -116,15 +125,20 @@ def model_pieces(tree: ast.Module) -> dict[str, Piece | None]:
 
 
 def train_pieces(tree: ast.Module) -> dict[str, Piece | None]:
-    """What holds tensors in every piece of a train.py, by name; None for one that it lacks."""
+    """What holds tensors in every piece of a train.py, by name; None for one that it lacks.
+
+    ``del logits`` is taken out of them, and noted.
+    """
     aliases = import_aliases(tree)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     found = {name: _function(functions, name) for name in TRAIN_FUNCTIONS}
     found[TRAINING_LOOP] = find_loop(tree)
-    return {
-        name: Piece(keep_tensors(code, aliases), local_names(code)) if code else None
-        for name, code in found.items()
-    }
+    return {name: _train_piece(code, aliases) if code else None for name, code in found.items()}
+
+
+def _train_piece(code: list[ast.stmt], aliases: Mapping[str, str]) -> Piece:
+    kept, deletes = without_deletions(keep_tensors(code, aliases))
+    return Piece(kept, local_names(code), deletes)
 
 
 def digests(tree: ast.Module, pieces: Mapping[str, Piece | None]) -> dict[str, str]:

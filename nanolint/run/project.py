@@ -101,6 +101,7 @@ def _read_project(train_script: Path) -> Project:
         compile_mode=script.compile_mode,
         counts_emulation="including_emulation=False" not in text,
         manual_attention=recognition.manual_attention,
+        deletes_logits=recognition.deletes_logits,
         settings_end=script.settings_end,
     )
 

@@ -54,6 +54,24 @@ def test_compiled_the_backward_pass_still_starts_with_them() -> None:
     assert less[Phase.EVAL] == buffer
 
 
+def test_only_where_the_script_deletes_them() -> None:
+    run = replace(GPT2, compile=False)
+    buffer = Shapes.of(run).logits_bytes
+    before = peaks(record(run))
+
+    def saved_by(changed: Run) -> set[Phase]:
+        now = peaks(record(changed))
+        return {phase for phase in before if before[phase] - now[phase] >= buffer}
+
+    assert saved_by(replace(run, evaluation_deletes_logits=True)) == {
+        Phase.EVAL,
+        Phase.EVAL_LATE,
+    }
+    training = {Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER}
+    # The loop's own logits are alive in a later evaluation too.
+    assert saved_by(replace(run, training_deletes_logits=True)) == training | {Phase.EVAL_LATE}
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("steps", [1, 4])
 @pytest.mark.parametrize("eval_only", [True, False])

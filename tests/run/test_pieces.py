@@ -78,6 +78,19 @@ def test_every_piece_has_known_versions() -> None:
             assert not trait or ManualAttention(trait)
 
 
+CALL = "scores, error = model(inputs, labels)\n"
+DIVISION = "            error = error / gradient_accumulation_steps\n"
+
+
+def below(code: str, indent: int) -> str:
+    """``code`` with the logits deleted below its call of the model, ``indent`` deep.
+
+    Less deep than the call is below its ``with``.
+    """
+    last = CALL + DIVISION if indent == 8 else CALL
+    return code.replace(last, f"{last}{' ' * indent}del scores\n")
+
+
 def strange(script: str) -> tuple[str, ...]:
     return pieces.recognise(ast.parse(script), Path("/nowhere/train.py")).strange
 
@@ -222,3 +235,35 @@ def test_how_attention_is_computed(
     monkeypatch.setattr(pieces, "known_pieces", lambda: known)
     script = write_project(tmp_path, {"model.py": source}) / "train.py"
     assert pieces.recognise(ast.parse(script.read_text()), script).manual_attention is manual
+
+
+@pytest.mark.parametrize(
+    ("loop", "evaluation", "deleting"),
+    [
+        (LOOP, EVALUATION, frozenset()),
+        (below(LOOP, 12), EVALUATION, {"training loop"}),
+        (below(LOOP, 8), EVALUATION, {"training loop"}),
+        (LOOP, below(EVALUATION, 16), {"estimate_loss"}),
+        (below(LOOP, 12), below(EVALUATION, 12), {"training loop", "estimate_loss"}),
+    ],
+    ids=["nowhere", "in the with", "below the with", "evaluation", "both"],
+)
+def test_deleting_the_logits_is_noted_and_not_strange(
+    loop: str, evaluation: str, deleting: set[str]
+) -> None:
+    script = ast.parse(train_script(loop=loop, evaluation=evaluation))
+    found = pieces.recognise(script, Path("/nowhere/train.py"))
+    assert (found.strange, found.deletes_logits) == ((), deleting)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        LOOP.replace("scaler.step(optimizer)", "del scores\n    scaler.step(optimizer)"),
+        LOOP.replace(CALL, f"{CALL}            del inputs\n"),
+        LOOP.replace(CALL, f"{CALL}            del scores, labels\n"),
+    ],
+    ids=["after the backward pass", "another tensor", "more than the logits"],
+)
+def test_deleting_anything_else_is_strange(loop: str) -> None:
+    assert strange(train_script(loop=loop)) == ("training loop in train.py",)
