@@ -1,0 +1,90 @@
+/** Puts the parts together; what can be decided without VS Code is decided elsewhere. */
+
+import * as vscode from "vscode";
+
+import { coalesce } from "./coalesce";
+import { Explanations } from "./explanation";
+import { watchInterpreter } from "./python";
+import { SECTION, Server } from "./server";
+import { statusBar, type State } from "./status";
+import { type Card, targetItems } from "./targets";
+
+let server: Server | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const output = vscode.window.createOutputChannel("nanolint", { log: true });
+  const trace = vscode.window.createOutputChannel("nanolint trace");
+  const item = vscode.window.createStatusBarItem("nanolint.target", vscode.StatusBarAlignment.Right);
+  item.name = "nanolint";
+
+  const show = (state: State): void => {
+    const bar = statusBar(state);
+    item.text = bar.text;
+    item.tooltip = bar.tooltip;
+    item.command = bar.command;
+    item.backgroundColor = bar.warning
+      ? new vscode.ThemeColor("statusBarItem.warningBackground")
+      : undefined;
+    item.show();
+    void vscode.commands.executeCommand("setContext", "nanolint.running", state.is === "running");
+  };
+
+  const running = new Server(context.extensionPath, output, trace, selectTarget, show);
+  server = running;
+  const restart = coalesce(() => running.restart());
+  const explanations = new Explanations((file) => explain(running, file));
+
+  context.subscriptions.push(
+    output,
+    trace,
+    item,
+    explanations.register(),
+    vscode.commands.registerCommand("nanolint.restart", restart),
+    vscode.commands.registerCommand("nanolint.showOutput", () => output.show()),
+    vscode.commands.registerTextEditorCommand("nanolint.explain", ({ document }) =>
+      explanations.show(document),
+    ),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(SECTION) && !event.affectsConfiguration(`${SECTION}.trace`)) {
+        void restart();
+      }
+    }),
+  );
+  const watch = await watchInterpreter(() => void restart());
+  if (watch !== undefined) {
+    context.subscriptions.push(watch);
+  }
+  await restart();
+}
+
+export async function deactivate(): Promise<void> {
+  await server?.stop();
+}
+
+/** Asks for a card and tells the server. */
+async function selectTarget(): Promise<void> {
+  const cards = (await server?.ask<Card[]>("nanolint.listGpus", [])) ?? [];
+  const picked = await vscode.window.showQuickPick(
+    targetItems(cards, server?.current?.name ?? null),
+    { title: "The GPU that configs are judged on", matchOnDescription: true },
+  );
+  if (picked === undefined) {
+    return;
+  }
+  const gpu =
+    picked.gpu === undefined
+      ? await vscode.window.showInputBox({
+          title: "A GPU's name, a size or a node",
+          placeHolder: "4070, 12GB, 11.69GiB, 8xA100-40GB",
+        })
+      : picked.gpu;
+  if (gpu !== undefined && gpu !== "") {
+    await server?.ask("nanolint.selectTarget", [gpu]);
+  }
+}
+
+async function explain(from: Server, file: string): Promise<string> {
+  const target = from.current?.name ?? null;
+  const gpu = target === null ? [] : ["--gpu", target];
+  return from.run(["explain", "--color", "never", ...gpu, file]);
+}
