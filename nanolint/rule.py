@@ -111,6 +111,14 @@ class Rule:
         return Path(file).with_suffix(".md")
 
     @property
+    def explanation(self) -> str:
+        """The Markdown of the page; the summary where a rule of another package has no page."""
+        try:
+            return self.page.read_text(encoding="utf-8")
+        except OSError:
+            return f"# {self.name} ({self.code})\n\n{self.summary}\n"
+
+    @property
     def summary(self) -> str:
         """The first line of the check's docstring."""
         return (self.check.__doc__ or self.name).strip().splitlines()[0]

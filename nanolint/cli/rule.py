@@ -51,13 +51,6 @@ def _parser() -> Parser:
     return parser
 
 
-def _page(rule: Rule) -> str:
-    try:
-        return rule.page.read_text(encoding="utf-8")
-    except OSError:  # a third-party rule may have none
-        return f"# {rule.name} ({rule.code})\n\n{rule.summary}\n"
-
-
 def _described(rule: Rule) -> dict[str, Any]:
     from nanolint.report.urls import page_url
 
@@ -68,16 +61,16 @@ def _described(rule: Rule) -> dict[str, Any]:
         "severity": rule.severity.value,
         "fix": rule.fix.value,
         "default": rule.default,
-        "explanation": _page(rule),
+        "explanation": rule.explanation,
         "url": page_url(rule.code),
     }
 
 
 def _print_page(rule: Rule, out: Printer) -> None:
     if not out.color:  # the page is readable as it is
-        out.stream.write(f"{_page(rule).rstrip()}\n\n")
+        out.stream.write(f"{rule.explanation.rstrip()}\n\n")
         return
-    out.markdown(_page(rule))
+    out.markdown(rule.explanation)
 
 
 def _print_list(rules: tuple[Rule, ...], out: Printer) -> None:

@@ -1,0 +1,1 @@
+"""The language server: one file per feature, thin adapters over the engine."""

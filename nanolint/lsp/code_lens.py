@@ -1,0 +1,50 @@
+"""Code lens: above the file, each target card with the run's peak, margin and batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.lsp.load import TROUBLE, load_of
+from nanolint.run.kind import FileKind
+from nanolint.units import format_bytes
+
+if TYPE_CHECKING:
+    from nanolint.context import Case, Context
+    from nanolint.run.model import Run
+
+
+def code_lenses(context: Context) -> tuple[str, ...]:
+    """A line for each target, to stand above the first line of the file."""
+    if context.kind is FileKind.SCRIPT:
+        return ()
+    return tuple(_told(case) for case in context.cases)
+
+
+def _told(case: Case) -> str:
+    card = case.gpu_name if case.target else "no target GPU: choose one"
+    run = case.run
+    if run is None:
+        keys = ", ".join(unresolved.key for unresolved in case.resolution.unresolved)
+        return f"{card} | not known before the run: {keys}"
+    return " | ".join([card, *_memory(case, run), *_batch(run)])
+
+
+def _memory(case: Case, run: Run) -> tuple[str, ...]:
+    if not run.on_gpu:
+        return (f"device = {run.device!r}: no GPU memory",)
+    load = load_of(case)
+    if load is None:
+        return ()
+    room = "to spare" if load.margin_bytes >= 0 else "short"
+    margin = f"{format_bytes(abs(load.margin_bytes))} {room}"
+    trouble = TROUBLE.get(load.verdict.outcome)
+    return f"peak {load.amount}", f"{trouble}, {margin}" if trouble else margin
+
+
+def _batch(run: Run) -> tuple[str, ...]:
+    if run.eval_only:
+        return (f"{run.batch_size * run.eval_iters:,} sequences evaluated per split",)
+    return (
+        f"effective batch {run.effective_batch_size:,}",
+        f"{run.tokens_per_iter:,} tokens per iteration",
+    )

@@ -1,0 +1,209 @@
+"""Hover: what a key means, where its value came from and what it costs; the page of a rule."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint import registry
+from nanolint.lsp.cursor import name_at
+from nanolint.lsp.load import load_of, loads, tightest
+from nanolint.lsp.remarks import meaning_in
+from nanolint.lsp.steps import share, steps
+from nanolint.memory.replay import replay
+from nanolint.report.explain.settings import place
+from nanolint.report.explain.words import IN_PHASES, OUTCOMES
+from nanolint.report.urls import page_url
+from nanolint.run.config import Layer
+from nanolint.run.keys import KEYS
+from nanolint.run.kind import FileKind
+from nanolint.source.suppressions import find
+from nanolint.source.text import LineIndex
+from nanolint.source.values import Known, Unknown
+from nanolint.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from nanolint.context import Case, Context
+    from nanolint.diagnostics import Span
+    from nanolint.lsp.steps import Share, Step
+    from nanolint.rule import Rule
+    from nanolint.run.config import Project, Setting
+    from nanolint.source.suppressions import Suppression
+    from nanolint.source.values import Plain, Value
+
+LONGEST_VALUE = 60  # characters
+
+_LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
+_FENCE = re.compile(r"^```(\w+)[^\n]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    """Markdown about the characters of ``span``."""
+
+    span: Span
+    markdown: str
+
+
+def hover(context: Context, text: str, offset: int) -> Hover | None:
+    """What there is to say about the place ``offset`` of ``text``.
+
+    ``context`` is of the last text that could be parsed: ``text`` or an earlier state of it.
+    """
+    found = _suppression_hover(context, text, offset)
+    if found is not None or context.kind is FileKind.SCRIPT:
+        return found
+    name = name_at(text, offset)
+    if name is None:
+        return None
+    key, span = name
+    end = context.project.settings_end
+    if context.is_train_script and end is not None and offset > end:
+        return None  # train.py itself at work
+    setting = context.setting(key)
+    if setting is None:
+        return None
+    return Hover(span, _key_markdown(context, setting))
+
+
+def _key_markdown(context: Context, setting: Setting) -> str:
+    key = setting.key
+    told = [f"**{key}** = {_shown(setting.value)}"]
+    if stands_for := meaning_in(context.project, key):
+        told.append(stands_for)
+    remarks = [*_origin(context, setting), *_memory(context, key)]
+    told.append("\n".join(f"- {remark}" for remark in remarks))
+    return "\n\n".join(told)
+
+
+def _origin(context: Context, setting: Setting) -> Iterator[str]:
+    key, origin = setting.key, setting.origin
+    layer = origin.layer
+    if layer is Layer.FILE and origin.span is None:
+        yield "set in this file"
+    elif layer not in (Layer.DEFAULT, Layer.TRAIN_SCRIPT):
+        yield f"from {place(origin, LineIndex(context.text))}"
+    if isinstance(setting.value, Unknown):
+        yield setting.value.reason
+    project = context.project
+    whose, default = default_of(key, project, own=context.is_train_script)
+    if default is not None and layer is not Layer.DATASET:
+        yield f"{whose}'s default: {_shown(default)}"
+    elif key not in project.known_keys | project.names_read | {"vocab_size"}:
+        yield f"{whose} has no such key"
+
+
+def default_of(key: str, project: Project, *, own: bool = False) -> tuple[str, Value | None]:
+    """Whose default counts for ``key``, and that; None where nobody has one.
+
+    ``own``: train.py itself is being edited, so that nanoGPT's is the one to compare with.
+    """
+    if project.train_script is None or own:
+        return "nanoGPT", KEYS[key].default if key in KEYS else None
+    return project.train_script.name, project.defaults.get(key)
+
+
+def _memory(context: Context, key: str) -> Iterator[str]:
+    """The peak on every card, and what this key has to do with it on the tightest one."""
+    if key not in KEYS and key != "vocab_size":
+        return
+    if key in KEYS and not KEYS[key].decides_memory:
+        yield "does not change GPU memory"
+        return
+    load = tightest(context)
+    case = load.case if load else context.cases[0]
+    if case.run is None:
+        keys = ", ".join(unresolved.key for unresolved in case.resolution.unresolved)
+        yield f"memory is not known before the run: {keys}"
+        return
+    if not case.run.on_gpu:
+        yield f"device is {case.run.device!r}: nothing is allocated on a GPU"
+        return
+    for each in context.cases:
+        yield _peak(each)
+    part = share(context, case, key)
+    if part is not None:
+        yield _share(part, case)
+    for step in steps(context, case, key):
+        yield _step(step, case, several=len(loads(context)) > 1)
+
+
+def _peak(case: Case) -> str:
+    assert case.run is not None
+    load = load_of(case)
+    peak = load.verdict.replay.peak if load else replay(case.run).peak
+    told = f"{case.gpu_name}: " if load else ""
+    told += (
+        f"{format_bytes(peak.allocated_bytes)} allocated at the peak, in {IN_PHASES[peak.phase]}"
+    )
+    if load:
+        told += f"; {OUTCOMES[load.verdict.outcome][0]}, the process takes {load.amount}"
+    return told
+
+
+def _share(part: Share, case: Case) -> str:
+    assert case.run is not None
+    gpu = case.target.gpu if case.target else None
+    percent = 100 * part.nbytes / replay(case.run, gpu).peak.allocated_bytes
+    freed = f"what {_changes(part.changes)} would free"
+    return f"its share of the peak: {format_bytes(part.nbytes)}, {percent:.0f} % ({freed})"
+
+
+def _step(step: Step, case: Case, *, several: bool) -> str:
+    """``batch_size = 17``: what changes at the peak, and the verdict."""
+    cost = step.cost_bytes
+    told = "as much" if not cost else f"{format_bytes(abs(cost))} {'more' if cost > 0 else 'less'}"
+    if step.outcome is not None:
+        told += f", {OUTCOMES[step.outcome][0]}"
+        told += f" on {case.gpu_name}" if several else ""
+    return f"{_changes(step.changes)}: {told}"
+
+
+def _changes(changes: Mapping[str, Plain]) -> str:
+    return " and ".join(f"`{key} = {value!r}`" for key, value in changes.items())
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, Known):
+        text = repr(value.value)
+        return f"`{text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + '...'}`"
+    if value.candidates:
+        return " or ".join(f"`{candidate!r}`" for candidate in value.candidates)
+    return "not known before the run"
+
+
+def _suppression_hover(context: Context, text: str, offset: int) -> Hover | None:
+    if text != context.text:
+        return None  # comments have moved
+    for suppression in find(context.module.comments, text):
+        if suppression.span.start <= offset <= suppression.span.end:
+            return _of_suppression(suppression, context, offset)
+    return None
+
+
+def _of_suppression(suppression: Suppression, context: Context, offset: int) -> Hover:
+    for code in suppression.codes:
+        if code.span.start <= offset <= code.span.end:
+            known = context.known_codes.get(code.text.lower())
+            if known is None:
+                return Hover(code.span, f"{code.text}: no rule has this code or name")
+            return Hover(code.span, rule_page(registry.load().find(known)))
+    if suppression.malformed is not None:
+        return Hover(suppression.span, f"suppresses nothing: {suppression.malformed}")
+    what = ", ".join(code.text for code in suppression.codes) or "every finding"
+    where = "in this file" if suppression.kind == "file" else "of this statement"
+    return Hover(suppression.span, f"suppresses {what} {where}")
+
+
+def rule_page(rule: Rule) -> str:
+    """The page of ``rule`` as an editor can show it: links lead to the web."""
+    page = _FENCE.sub(r"```\1", rule.explanation)
+    url = page_url(rule.code)
+    if url is None:
+        return page
+    folder = url.rpartition("/")[0]
+    page = _LINK.sub(rf"]({folder}/\1)", page).rstrip()
+    return f"{page}\n\n[{rule.code} on the web]({url})\n"

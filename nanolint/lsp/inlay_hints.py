@@ -1,0 +1,68 @@
+"""Inlay hint: beside ``batch_size``, what the process takes of the card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.lsp.cursor import assignment_line
+from nanolint.lsp.load import TROUBLE, tightest
+from nanolint.run.kind import FileKind
+from nanolint.units import format_bytes
+
+if TYPE_CHECKING:
+    from nanolint.context import Context
+    from nanolint.lsp.load import Load
+
+KEY = "batch_size"
+
+
+@dataclass(frozen=True, slots=True)
+class InlayHint:
+    """A remark that an editor shows at ``offset``, between the characters of the text."""
+
+    offset: int
+    label: str
+    tooltip: str
+
+
+def inlay_hints(context: Context, text: str) -> tuple[InlayHint, ...]:
+    """The hints for ``text``, of which ``context`` is the last state that could be parsed.
+
+    Of several targets the one with the least room left is told.
+    """
+    if context.kind is FileKind.SCRIPT:
+        return ()
+    load = tightest(context)
+    offset = _place(context, text)
+    if load is None or offset is None:
+        return ()
+    return (InlayHint(offset, _label(load, context), _tooltip(load)),)
+
+
+def _place(context: Context, text: str) -> int | None:
+    """Behind the value that counts; behind the line that sets it while that cannot be parsed."""
+    if text == context.text:
+        assignment = context.assignment(KEY)
+        return None if assignment is None else assignment.value_span.end
+    line = assignment_line(text, KEY)
+    if line is None:
+        return None
+    code = text[line.start : line.end].partition("#")[0].rstrip()
+    return line.start + len(code)
+
+
+def _label(load: Load, context: Context) -> str:
+    where = f" on {load.case.gpu_name}" if len(context.cases) > 1 else ""
+    trouble = TROUBLE.get(load.verdict.outcome)
+    return f"{load.amount}{where}{f': {trouble}' if trouble else ''}"
+
+
+def _tooltip(load: Load) -> str:
+    peak = load.verdict.replay.peak
+    room = "to spare" if load.margin_bytes >= 0 else "short"
+    return (
+        f"{load.case.gpu_name}: {format_bytes(peak.allocated_bytes)} allocated at the peak, "
+        f"{format_bytes(load.process_bytes)} for the process, "
+        f"{format_bytes(abs(load.margin_bytes))} {room}"
+    )

@@ -1,0 +1,68 @@
+"""What a run takes of a card, in the few numbers that an editor has room for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.memory.fit import reserved_on
+from nanolint.memory.verdict import Outcome
+from nanolint.units import GIB
+
+if TYPE_CHECKING:
+    from nanolint.context import Case, Context
+    from nanolint.memory.verdict import Verdict
+
+# What is said of a run; a comfortable one needs no words.
+TROUBLE = {
+    Outcome.THIN: "thin margin",
+    Outcome.FRAGMENTED: "out of memory without expandable segments",
+    Outcome.OUT_OF_MEMORY: "out of memory",
+}
+
+
+@dataclass(frozen=True)
+class Load:
+    """A case whose run is known and uses the GPU, with its verdict. Sizes are bytes.
+
+    ``process_bytes`` is what nvidia-smi would show for the process; where it does not fit, on an
+    unlimited card. ``margin_bytes`` is negative where it does not fit.
+    """
+
+    case: Case
+    verdict: Verdict
+    process_bytes: int
+    margin_bytes: int
+
+    @property
+    def total_bytes(self) -> int:
+        """What PyTorch reports as the card's memory."""
+        return self.verdict.target.gpu.total_bytes
+
+    @property
+    def amount(self) -> str:
+        """The process beside the card: ``6.01 of 11.71 GiB``, and other programs where told."""
+        used = f"{self.process_bytes / GIB:.2f}"
+        if self.verdict.target.in_use_bytes:
+            used += f" + {self.verdict.target.in_use_bytes / GIB:.2f} in use"
+        return f"{used} of {self.total_bytes / GIB:.2f} GiB"
+
+
+def loads(context: Context) -> tuple[Load, ...]:
+    """One for each target on which memory can be judged, in the order of the targets."""
+    return tuple(load for case in context.cases if (load := load_of(case)) is not None)
+
+
+def tightest(context: Context) -> Load | None:
+    """The target with the least room left, None where memory cannot be judged."""
+    return min(loads(context), key=lambda load: load.margin_bytes, default=None)
+
+
+def load_of(case: Case) -> Load | None:
+    """The load of ``case``; None without a run, a target, or a CUDA device."""
+    run, verdict = case.run, case.verdict
+    if run is None or verdict is None:
+        return None
+    reserved = reserved_on(run, verdict, case.allocator)
+    margin = verdict.usable_bytes - reserved
+    return Load(case, verdict, reserved + verdict.context_bytes, margin)

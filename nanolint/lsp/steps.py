@@ -1,0 +1,167 @@
+"""What another value of a key would cost, each replayed: one step up and down, or the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.memory.alternatives import SMALLEST_BLOCK
+from nanolint.memory.replay import peak_change
+from nanolint.run.config import Layer
+from nanolint.run.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
+from nanolint.run.model import Dialect
+from nanolint.run.resolve import resolve
+from nanolint.source.values import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from nanolint.context import Case, Context
+    from nanolint.memory.verdict import Outcome
+    from nanolint.run.model import Run
+    from nanolint.source.values import Plain
+
+Changes: TypeAlias = "Mapping[str, Plain]"  # the key first, then what has to change with it
+
+GRID = 64  # tokens, or rows of the vocabulary: kernels like multiples of it
+SOME_DROPOUT = 0.1  # what nanoGPT's train.py suggests for finetuning
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Other values, and how the run fares with them. ``outcome`` is None without a target.
+
+    ``cost_bytes`` is what the allocated peak grows by; negative where it shrinks.
+    """
+
+    changes: Changes
+    cost_bytes: int
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What the allocated peak would lack with the least value of a key."""
+
+    changes: Changes
+    nbytes: int
+
+
+def steps(context: Context, case: Case, key: str) -> tuple[Step, ...]:
+    """The values next to that of ``key``, larger first; for a choice, the other ones.
+
+    Empty for keys without influence on memory, and where there is nothing to choose.
+    """
+    run = case.run
+    if run is None or not run.on_gpu or _is_forced(case, key):
+        return ()
+    found = []
+    for changes in _neighbours(run, key):
+        other = _changed(context, case, changes)
+        if other.run is not None:
+            outcome = other.verdict.outcome if other.verdict else None
+            found.append(Step(changes, _cost(case, other), outcome))
+    return tuple(found)
+
+
+def share(context: Context, case: Case, key: str) -> Share | None:
+    """What ``key`` has of the peak: the peak as it is, less that with the least value."""
+    run = case.run
+    changes = _least(run, key) if run is not None and run.on_gpu else None
+    if changes is None or _is_forced(case, key):
+        return None
+    least = _changed(context, case, changes)
+    return None if least.run is None else Share(changes, -_cost(case, least))
+
+
+def _changed(context: Context, case: Case, changes: Changes) -> Case:
+    """``case`` as if ``changes`` stood on the command line."""
+    options = context.options
+    overrides = (*options.overrides, *((key, Known(value)) for key, value in changes.items()))
+    options = replace(options, overrides=overrides)
+    resolution = resolve(
+        context.module, context.project, options, case.target, config_path=context.path
+    )
+    return replace(case, resolution=resolution)
+
+
+def _cost(case: Case, other: Case) -> int:
+    assert case.run is not None and other.run is not None
+    return peak_change(case.run, other.run, case.target.gpu if case.target else None)
+
+
+def _is_forced(case: Case, key: str) -> bool:
+    """Whether the checkpoint decides ``key``, so that nothing written would change it."""
+    setting = case.resolution.settings.get(key)
+    return setting is not None and setting.origin.layer is Layer.CHECKPOINT
+
+
+def _neighbours(run: Run, key: str) -> Iterator[Changes]:
+    if key in ("batch_size", "n_layer"):
+        value = getattr(run, key)
+        yield {key: value + 1}
+        if value > 1:
+            yield {key: value - 1}
+    elif key in ("block_size", "vocab_size"):
+        yield from _on_the_grid(run, key)
+    elif key == "gradient_accumulation_steps":
+        least, value = _least_accumulation(run), run.gradient_accumulation_steps
+        yield {key: value + least}
+        if value > least:
+            yield {key: value - least}
+    elif key == "n_embd":
+        head = run.n_embd // run.n_head
+        for heads in (run.n_head + 1, run.n_head - 1):
+            if heads:
+                yield {key: heads * head, "n_head": heads}
+    elif key == "n_head":
+        divisors = [count for count in range(1, run.n_embd + 1) if run.n_embd % count == 0]
+        index = divisors.index(run.n_head)
+        yield from ({key: count} for count in divisors[index + 1 : index + 2])
+        yield from ({key: count} for count in divisors[max(0, index - 1) : index])
+    else:
+        yield from ({key: value} for value in _others(run, key))
+
+
+def _on_the_grid(run: Run, key: str) -> Iterator[Changes]:
+    """The multiples of GRID above and below."""
+    value = getattr(run, key)
+    above, below = value // GRID * GRID + GRID, (value - 1) // GRID * GRID
+    pretrained = key == "block_size" and run.init_from in PRETRAINED_SIZES
+    if not (pretrained and above > PRETRAINED_CONTEXT):  # train.py only crops
+        yield {key: above}
+    if below:
+        yield {key: below}
+
+
+def _others(run: Run, key: str) -> tuple[Plain, ...]:
+    if key in ("compile", "bias", "eval_only"):
+        return (not getattr(run, key),)
+    if key == "dropout":
+        return (SOME_DROPOUT if run.dropout == 0 else 0.0,)
+    if key == "grad_clip":
+        return (1.0 if run.grad_clip == 0 else 0.0,)
+    if key == "dtype":
+        return tuple(dtype for dtype in KEYS[key].choices or () if dtype != run.dtype)
+    return ()
+
+
+def _least(run: Run, key: str) -> Changes | None:
+    """The least value of a size; None for other keys, and where the value is the least."""
+    least: dict[str, dict[str, int]] = {
+        "batch_size": {key: 1},
+        "n_layer": {key: 1},
+        "block_size": {key: SMALLEST_BLOCK},
+        "vocab_size": {key: GRID},
+        "n_embd": {key: run.n_embd // run.n_head, "n_head": 1},
+        "gradient_accumulation_steps": {key: _least_accumulation(run)},
+    }
+    changes = least.get(key)
+    if changes is None or getattr(run, key) <= changes[key]:
+        return None
+    return changes
+
+
+def _least_accumulation(run: Run) -> int:
+    """One micro-step on each GPU, in the numbers of the project's train.py."""
+    return run.world_size if run.dialect is Dialect.TOTAL else 1
