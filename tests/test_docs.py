@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from nanolint.cli.main import main
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from validation import accuracy
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.md")]
 
 
-def script(path: str) -> ModuleType:
-    """A script of the repository as a module."""
-    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_accuracy_table_is_the_models_own() -> None:
-    accuracy = script("validation/accuracy.py")
     text = accuracy.PAGE.read_text(encoding="utf-8")
     assert accuracy.page_with(text, accuracy.table()) == text
 
@@ -59,7 +45,6 @@ def test_the_readme_shows_what_nanolint_prints() -> None:
 
 @pytest.mark.parametrize(("oracle", "error"), [("eager", 0.0), ("compiled", 0.001)])
 def test_the_readme_tells_the_errors_that_were_found(oracle: str, error: float) -> None:
-    accuracy = script("validation/accuracy.py")
     allocated, _ = accuracy.errors(oracle)
     assert max(map(abs, allocated)) <= error
     assert f"{oracle}, {len(allocated)} runs" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-VALIDATION = Path(__file__).parent.parent / "validation"
-
-
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, VALIDATION / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
+from validation import measured
+from validation.cases import cases
 
 CARD: dict[str, Any] = {
     "name": "NVIDIA H200",
@@ -36,10 +23,9 @@ def result(case: Any, allocated: int, reserved: int, oom: str | None = None) -> 
 
 
 def test_every_case_can_be_replayed_and_is_compared() -> None:
-    measured, cases = script("measured"), script("cases").cases()
     gpu = measured.card(CARD)
     results = []
-    for case in cases[:3]:
+    for case in cases()[:3]:
         peak = measured.replay(measured.run_of(case, gpu), gpu).peak
         results.append(result(case, peak.allocated_bytes, 2 * peak.reserved_bytes))
     table = measured.table({"card": CARD, "results": results})
@@ -47,8 +33,7 @@ def test_every_case_can_be_replayed_and_is_compared() -> None:
 
 
 def test_cases_that_ran_out_of_memory_or_never_started() -> None:
-    measured, cases = script("measured"), script("cases").cases()
-    small = next(case for case in cases if case["name"] == "logits-on-12-gb")
+    small = next(case for case in cases() if case["name"] == "logits-on-12-gb")
     died = result(small, 7 << 30, 7 << 30, oom="CUDA out of memory.")
     never = {"case": small, "error": "not started: the budget is spent"}
     table = measured.table({"card": CARD, "results": [died, never]})

@@ -6,24 +6,19 @@ through train.py's loop without cuBLAS's workspace.
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nanolint.memory.allocator import CachingAllocator, play
-from nanolint.memory.compiled import Compiled
-from nanolint.memory.program import Shapes
 from nanolint.memory.replay import summits
-from nanolint.memory.tape import Tape
-from nanolint.memory.training import train
-from nanolint.run.model import Attention, Run
+from validation import accuracy
 
-TABLE = Path(__file__).parents[2] / "validation" / "recorded" / "compiled.json"
-ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text())
+if TYPE_CHECKING:
+    from nanolint.memory.tape import Tape
+
+ROWS = accuracy.recorded("compiled")
 LIMITED = [row for row in ROWS if "least_limit" in row]
 
 ALLOCATED = 0.01
@@ -33,27 +28,7 @@ RESERVED = 0.05
 @cache
 def tape_of(index: int) -> Tape:
     """The row's run, on the card that it was recorded for."""
-    row = ROWS[index]
-    run = Run(
-        batch_size=row["batch_size"],
-        gradient_accumulation_steps=row["grad_accum"],
-        world_size=1,
-        block_size=row["block_size"],
-        n_layer=row["n_layer"],
-        n_head=row["n_head"],
-        n_embd=row["n_embd"],
-        vocab_size=row["vocab_size"],
-        dropout=row["dropout"],
-        bias=row["bias"],
-        dtype=row["dtype"],
-        compile=True,
-        init_from="scratch",
-        device="cuda",
-        attention=Attention(row["attention"]),
-    )
-    shapes, tape = replace(Shapes.of(run), workspace_bytes=0, sm_count=46), Tape()
-    train(run, shapes, Compiled(shapes, tape), tape)
-    return tape
+    return accuracy.tape_of(ROWS[index], "compiled")
 
 
 def name(row: dict[str, Any]) -> str:
