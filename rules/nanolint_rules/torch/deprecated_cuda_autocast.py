@@ -14,8 +14,8 @@ from nanolint.rule import (
     Severity,
     rule,
 )
-from nanolint_rules.torch._moving import groups, insert_argument, move, quoted
-from nanolint_rules.torch._names import names
+from nanolint_rules.torch._amp import moved
+from nanolint_rules.torch._moving import insert_argument, move, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,20 +48,7 @@ def deprecated_cuda_autocast(context: Context) -> Iterator[Finding]:
     version = context.options.torch_version
     if version is not None and version < DEPRECATED_SINCE:
         return
-    resolved = names(context.tree)
-    uses = [use for use in resolved.uses(DEVICES) if not resolved.is_fallback(use, MODERN)]
-    for group in groups(uses):
-        fix = _fix(context, resolved, group)
-        for use in group:
-            device = DEVICES[use.qualified]
-            yield Finding(
-                message=(
-                    f"torch.{device}.amp.autocast(...) is deprecated since PyTorch 2.4; "
-                    f"{MODERN}('{device}', ...) replaces it"
-                ),
-                span=context.spans([use.call.func])[use.call.func],
-                fix=fix,
-            )
+    yield from moved(context, DEVICES, MODERN, _fix)
 
 
 def _fix(context: Context, resolved: Names, group: list[Use]) -> Fix | None:

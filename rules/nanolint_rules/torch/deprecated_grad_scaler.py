@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Fix, FixAvailability, Safety, Severity, rule
-from nanolint_rules.torch._moving import groups, insert_argument, move, quoted
-from nanolint_rules.torch._names import names
+from nanolint_rules.torch._amp import moved
+from nanolint_rules.torch._moving import insert_argument, move, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,21 +36,8 @@ def deprecated_grad_scaler(context: Context) -> Iterator[Finding]:
     version = context.options.torch_version
     if version is not None and version < EXISTS_SINCE:
         return
-    resolved = names(context.tree)
-    uses = [use for use in resolved.uses(DEVICES) if not resolved.is_fallback(use, MODERN)]
-    for group in groups(uses):
-        fix = _fix(context, resolved, group)
-        for use in group:
-            device = DEVICES[use.qualified]
-            yield Finding(
-                message=(
-                    f"torch.{device}.amp.GradScaler(...) is deprecated since PyTorch 2.4; "
-                    f"{MODERN}('{device}', ...) replaces it"
-                ),
-                span=context.spans([use.call.func])[use.call.func],
-                fix=fix,
-                notes=("the new call needs PyTorch 2.3 or newer",) if version is None else (),
-            )
+    notes = ("the new call needs PyTorch 2.3 or newer",) if version is None else ()
+    yield from moved(context, DEVICES, MODERN, _fix, notes)
 
 
 def _fix(context: Context, resolved: Names, group: list[Use]) -> Fix | None:

@@ -1,0 +1,46 @@
+"""What lived in torch.cuda.amp and torch.cpu.amp, and takes the device as an argument now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.rule import Context, Finding, Fix
+from nanolint_rules.torch._moving import groups
+from nanolint_rules.torch._names import names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from nanolint_rules.torch._names import Names, Use
+
+    Fixer: TypeAlias = Callable[[Context, Names, list[Use]], Fix | None]
+
+
+def moved(
+    context: Context,
+    devices: Mapping[str, str],
+    modern: str,
+    fix: Fixer,
+    notes: tuple[str, ...] = (),
+) -> Iterator[Finding]:
+    """The calls of the functions in ``devices``, which names the device of each.
+
+    Those that an import falls back on when ``modern`` is missing are meant for old releases.
+    """
+    resolved = names(context.tree)
+    uses = [use for use in resolved.uses(devices) if not resolved.is_fallback(use, modern)]
+    name = modern.rpartition(".")[2]
+    for group in groups(uses):
+        edits = fix(context, resolved, group)
+        spans = context.spans([use.call.func for use in group])
+        for use in group:
+            device = devices[use.qualified]
+            yield Finding(
+                message=(
+                    f"torch.{device}.amp.{name}(...) is deprecated since PyTorch 2.4; "
+                    f"{modern}('{device}', ...) replaces it"
+                ),
+                span=spans[use.call.func],
+                fix=edits,
+                notes=notes,
+            )
