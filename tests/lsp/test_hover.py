@@ -1,0 +1,190 @@
+"""Hover: meaning, value, origin, default, share of the peak, and the price of a step."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.lsp.hover import hover
+from nanolint.memory.replay import replay
+from nanolint.memory.verdict import judge
+from nanolint.units import format_bytes
+from tests.lsp.configs import SMALL, context_of, split
+from tests.project_tree import train_script, write_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def told(marked: str, **setup: object) -> str:
+    text, offset = split(marked)
+    found = hover(context_of(text, **setup), text, offset)  # type: ignore[arg-type]
+    return found.markdown if found else ""
+
+
+def test_a_key_is_told_with_meaning_value_origin_and_default() -> None:
+    shown = told("block_size = 1024\nbatch|_size = 2 * 2\n")
+    assert shown.startswith("**batch_size** = `4`\n\nmicro-batch: sequences per forward pass")
+    assert "- from line 2\n" in shown
+    assert "- nanoGPT's default: `12`\n" in shown
+
+
+def test_a_step_costs_what_the_replay_of_that_run_says() -> None:
+    context = context_of(SMALL)
+    run, target = context.run, context.cases[0].needed_target
+    assert run is not None
+    here = replay(run, target.gpu).peak.allocated_bytes
+    other = replace(run, batch_size=5)
+    more = replay(other, target.gpu).peak.allocated_bytes - here
+    found = hover(context, SMALL, 3)
+    assert found is not None
+    assert f"- `batch_size = 5`: {format_bytes(more)} more, fits" in found.markdown
+    least = replay(replace(run, batch_size=1), target.gpu).peak.allocated_bytes
+    share = f"{format_bytes(here - least)}, {100 * (here - least) / here:.0f} %"
+    assert f"its share of the peak: {share} (what `batch_size = 1` would free)" in found.markdown
+
+
+def test_a_step_that_does_not_fit_says_so() -> None:
+    batch = 1
+    context = context_of(SMALL)
+    run, target = context.run, context.cases[0].needed_target
+    assert run is not None
+    while judge(replace(run, batch_size=batch + 1), target).fits:
+        batch += 1
+    shown = told(f"batch|_size = {batch}\nblock_size = 1024\n")
+    above, below = re.findall(r"- `batch_size = \d+`: .*", shown)
+    assert "more, out of memory" in above or "more, fragmented" in above
+    assert "less" in below and "out of memory" not in below
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "above", "below"),
+    [
+        ("block_size", "1000", "`block_size = 1024`", "`block_size = 960`"),
+        ("n_layer", "12", "`n_layer = 13`", "`n_layer = 11`"),
+        ("n_embd", "768", "`n_embd = 832` and `n_head = 13`", "`n_embd = 704` and `n_head = 11`"),
+        ("n_head", "12", "`n_head = 16`", "`n_head = 8`"),
+        ("gradient_accumulation_steps", "40", "`gradient_accumulation_steps = 48`", "= 32`"),
+    ],
+)
+def test_a_step_leads_to_the_next_value_that_train_py_would_take(
+    key: str, value: str, above: str, below: str
+) -> None:
+    other = "batch_size = 2\n" if key == "block_size" else "block_size = 256\n"
+    shown = told(f"{key}| = {value}\n{other}", gpu="8xA100-80GB")
+    assert above in shown and below in shown
+
+
+def test_a_choice_is_told_with_the_other_choices() -> None:
+    shown = told("dtype| = 'bfloat16'\nbatch_size = 4\n")
+    assert "`dtype = 'float32'`: " in shown and "`dtype = 'float16'`: " in shown
+    assert "- `compile = True`: " in told("compile| = False\nbatch_size = 4\n")
+
+
+def test_a_key_that_takes_no_memory_says_so_and_costs_no_replay() -> None:
+    shown = told("learning_rate| = 1e-3\nbatch_size = 4\n")
+    assert shown.endswith("- nanoGPT's default: `0.0006`\n- does not change GPU memory")
+
+
+def test_what_a_checkpoint_forces_has_no_price() -> None:
+    shown = told("init_from = 'gpt2'\nn_layer| = 3\nbatch_size = 1\n")
+    assert "**n_layer** = `12`" in shown
+    assert "from the checkpoint" in shown
+    assert "n_layer = 13" not in shown
+
+
+def test_block_size_never_steps_beyond_what_a_checkpoint_was_trained_with() -> None:
+    shown = told("init_from = 'gpt2'\nblock_size| = 1024\nbatch_size = 1\n")
+    assert "`block_size = 960`" in shown and "`block_size = 1088`" not in shown
+
+
+def test_steps_are_judged_on_the_card_with_the_least_room() -> None:
+    shown = told("batch|_size = 4\nblock_size = 1024\n", gpu="a100-80gb,rtx-3060")
+    assert "- A100 80GB: " in shown and "- RTX 3060 12GB: " in shown
+    assert re.search(r"`batch_size = 5`: .* on RTX 3060 12GB", shown)
+
+
+def test_without_a_target_bytes_are_told_and_no_verdict() -> None:
+    shown = told("batch|_size = 4\nblock_size = 1024\n", gpu="")
+    assert re.search(r"^- [\d.]+ GiB allocated at the peak, in the", shown, re.MULTILINE)
+    assert re.search(r"`batch_size = 5`: [\d.]+ MiB more$", shown, re.MULTILINE)
+    assert "fits" not in shown
+
+
+def test_a_run_that_is_not_known_names_the_key_that_is_missing() -> None:
+    shown = told("batch|_size = 4\nn_layer = int(open('layers').read())\n")
+    assert "memory is not known before the run: n_layer" in shown
+
+
+def test_a_run_off_the_gpu_takes_nothing() -> None:
+    assert "nothing is allocated on a GPU" in told("batch|_size = 4\ndevice = 'cpu'\n")
+
+
+def test_the_command_line_is_named_where_it_wins() -> None:
+    text = "batch_size = 4\nblock_size = 1024\n"
+    found = hover(context_of(text, overrides={"batch_size": 2}), text, 1)
+    assert found is not None
+    assert "**batch_size** = `2`" in found.markdown and "from the command line" in found.markdown
+
+
+def test_a_key_of_the_projects_own_is_told_with_its_comment_and_default(tmp_path: Path) -> None:
+    extra = "rotary_base = 10000  # of the rotary embedding\n"
+    write_project(tmp_path, {"train.py": train_script(extra_settings=extra)})
+    shown = told("rotary|_base = 5\nbatch_size = 4\n", path=tmp_path / "config" / "x.py")
+    assert "of the rotary embedding" in shown
+    assert "train.py's default: `10000`" in shown
+
+
+def test_a_key_that_train_py_lacks_is_told_so(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    shown = told("batch_siez| = 5\nbatch_size = 4\n", path=tmp_path / "config" / "x.py")
+    assert "train.py has no such key" in shown
+
+
+def test_a_half_typed_text_keeps_what_was_known_of_it() -> None:
+    context = context_of(SMALL)
+    text = "# größer 🦜\nbatch_size = 4\nblock_size = (\n"
+    found = hover(context, text, text.index("batch_size") + 3)
+    assert found is not None
+    assert text[found.span.start : found.span.end] == "batch_size"
+    assert found.markdown.startswith("**batch_size** = `4`")
+
+
+@pytest.mark.parametrize("marked", ["batch_size = 4  # bat|ch_size", "x = 'bat|ch_size'", "4|2"])
+def test_comments_strings_and_numbers_say_nothing(marked: str) -> None:
+    assert told(f"{marked}\nbatch_size = 4\nblock_size = 64\n") == ""
+
+
+def test_a_code_in_a_suppression_shows_its_page_with_links_to_the_web() -> None:
+    shown = told("batch_size = 4  # nanolint: ignore[NL1|03] measured\nblock_size = 1024\n")
+    assert shown.startswith("# thin-margin (NL103)")
+    assert "](https://github.com/" in shown and "](predicted_oom.md)" not in shown
+    assert "```python\n" in shown  # no attributes behind the language: editors do not know them
+
+
+def test_a_suppression_says_what_it_covers() -> None:
+    line = "batch_size = 4  # nano|lint: ignore[NL103]\nblock_size = 1024\n"
+    assert told(line) == "suppresses NL103 of this statement"
+    assert "every finding in this file" in told("# nano|lint: ignore-file\n" + SMALL)
+    assert "no rule has this code" in told("batch_size = 4  # nanolint: ignore[NL9|99]\n")
+    assert "suppresses nothing: the bracket is not closed" in told(
+        "batch_size = 4  # nano|lint: ignore[NL103\n"
+    )
+
+
+def test_train_py_itself_is_told_above_its_configurator_line_only(tmp_path: Path) -> None:
+    script = write_project(tmp_path) / "train.py"
+    text = script.read_text()
+    context = context_of(text, path=script)
+    above = hover(context, text, text.index("batch_size") + 2)
+    assert above is not None and "nanoGPT's default: `12`" in above.markdown
+    assert hover(context, text, text.index("range(batch_size)") + 8) is None
+
+
+def test_a_script_has_no_keys_to_tell_of(tmp_path: Path) -> None:
+    script = write_project(tmp_path) / "sample.py"
+    text = script.read_text()
+    assert hover(context_of(text, path=script), text, text.index("device") + 2) is None
