@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Gpu
 
+SELECT_TARGET, LIST_GPUS = "nanolint.selectTarget", "nanolint.listGpus"
+
 # A short list for editors without a picker of their own: what most people rent or have.
 USUAL = (
     *("RTX 3060 12GB", "RTX 3090", "RTX 4070", "RTX 4090", "RTX 5090"),

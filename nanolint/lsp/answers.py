@@ -1,0 +1,96 @@
+"""What the features found, in the protocol's words and in the form that the editor can show."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from nanolint.lsp.choosing import SELECT_TARGET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanolint.diagnostics import Span
+    from nanolint.lsp.completion import Completion
+    from nanolint.lsp.hover import Hover
+    from nanolint.lsp.inlay_hints import InlayHint
+
+TOP = types.Range(types.Position(0, 0), types.Position(0, 0))
+
+# What Markdown marks in our own texts, to be taken away where an editor shows plain text.
+_EMPHASIS = re.compile(r"\*\*(.+?)\*\*|`([^`\n]+)`")
+
+
+def hover(
+    found: Hover, range_of: Callable[[Span], types.Range], client: types.ClientCapabilities
+) -> types.Hover:
+    """A hover in the format that the client likes best; plain text for one that does not say."""
+    wanted = client.text_document and client.text_document.hover
+    formats = (wanted and wanted.content_format) or [types.MarkupKind.PlainText]
+    content = found.markdown
+    if formats[0] == types.MarkupKind.PlainText:
+        content = _EMPHASIS.sub(lambda match: match[1] or match[2], content)
+    return types.Hover(types.MarkupContent(formats[0], content), range_of(found.span))
+
+
+def completions(
+    found: Sequence[Completion],
+    range_of: Callable[[Span], types.Range],
+    client: types.ClientCapabilities,
+) -> types.CompletionList:
+    """The completions in their order, with a part to type over where the client knows snippets."""
+    wanted = client.text_document and client.text_document.completion
+    item = wanted and wanted.completion_item
+    snippets = bool(item and item.snippet_support)
+    details = bool(item and item.label_details_support)
+    return types.CompletionList(
+        is_incomplete=False,
+        items=[
+            _item(each, number, range_of, snippets=snippets, details=details)
+            for number, each in enumerate(found)
+        ],
+    )
+
+
+def inlay_hints(
+    found: Sequence[InlayHint], position_of: Callable[[int], types.Position]
+) -> list[types.InlayHint]:
+    """The hints, each set off from the code before it."""
+    return [
+        types.InlayHint(
+            position_of(hint.offset), hint.label, tooltip=hint.tooltip, padding_left=True
+        )
+        for hint in found
+    ]
+
+
+def code_lenses(titles: Sequence[str]) -> list[types.CodeLens]:
+    """The lenses on top of the file; a click asks for another card."""
+    return [types.CodeLens(TOP, types.Command(title, SELECT_TARGET)) for title in titles]
+
+
+def _item(
+    each: Completion,
+    number: int,
+    range_of: Callable[[Span], types.Range],
+    *,
+    snippets: bool,
+    details: bool,
+) -> types.CompletionItem:
+    snippet = each.snippet if snippets else None
+    text_format = types.InsertTextFormat
+    return types.CompletionItem(
+        label=each.label,
+        label_details=types.CompletionItemLabelDetails(description=each.detail)
+        if details and each.detail
+        else None,
+        kind=types.CompletionItemKind.Property if each.is_key else types.CompletionItemKind.Value,
+        detail=each.detail or None,
+        documentation=each.documentation or None,
+        sort_text=f"{number:04}",
+        filter_text=each.label if each.is_key else each.new_text,
+        insert_text_format=text_format.Snippet if snippet else text_format.PlainText,
+        text_edit=types.TextEdit(range_of(each.span), snippet or each.new_text),
+    )
