@@ -32,7 +32,7 @@ export function runToEnd(
     windowsHide: true,
   };
   return new Promise((resolve, reject) => {
-    execFile(command.file, [...command.args, ...args], options, (error, stdout, stderr) => {
+    const child = execFile(command.file, [...command.args, ...args], options, (error, stdout, stderr) => {
       if (error === null) {
         resolve(stdout);
       } else {
@@ -41,5 +41,6 @@ export function runToEnd(
         reject(new Failure(said === "" ? missing : said));
       }
     });
+    child.stdin?.end();
   });
 }

@@ -3,10 +3,12 @@
 import { PVSC_EXTENSION_ID, PythonExtension } from "@vscode/python-extension";
 import { type Disposable, extensions, type Uri } from "vscode";
 
+export function isInstalled(): boolean {
+  return extensions.getExtension(PVSC_EXTENSION_ID) !== undefined;
+}
+
 async function api(): Promise<PythonExtension | undefined> {
-  return extensions.getExtension(PVSC_EXTENSION_ID) === undefined
-    ? undefined
-    : PythonExtension.api();
+  return isInstalled() ? PythonExtension.api() : undefined;
 }
 
 /** The interpreter selected for `folder`; undefined without the Python extension. */

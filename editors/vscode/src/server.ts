@@ -9,7 +9,7 @@ import { candidates, type Command } from "./candidates";
 import { locate, type Located } from "./locate";
 import { serverOptions } from "./options";
 import { runToEnd, surroundings } from "./process";
-import { interpreter } from "./python";
+import { interpreter, isInstalled } from "./python";
 import type { State, Target } from "./status";
 import { format } from "./version";
 
@@ -115,7 +115,8 @@ export class Server {
   private async offer(reason: string): Promise<void> {
     const select = "Select Interpreter";
     const show = "Show Output";
-    const chosen = await vscode.window.showErrorMessage(reason, select, show);
+    const choices = isInstalled() ? [select, show] : [show];
+    const chosen = await vscode.window.showErrorMessage(reason, ...choices);
     if (chosen === select) {
       await vscode.commands.executeCommand("python.setInterpreter");
     } else if (chosen === show) {

@@ -29,3 +29,8 @@ test("modules of the workspace cannot stand in for Python's own", async () => {
   const script = "console.log(process.cwd(), process.env.PYTHONSAFEPATH)";
   assert.match(await runToEnd(node, [script], tmpdir()), / 1\n$/);
 });
+
+test("a command that waits for input does not wait for ever", async () => {
+  const script = "process.stdin.on('end', () => console.log('done')).resume()";
+  assert.equal(await runToEnd(node, [script], tmpdir()), "done\n");
+});
