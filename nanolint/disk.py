@@ -7,18 +7,23 @@ questions have the same answers.
 
 from __future__ import annotations
 
-import contextlib
+# A command that was run before is answered with this module and little else. So it works on plain
+# strings: importing pathlib, typing, fnmatch and hashlib takes as long as starting Python does.
 import os
 import stat
 from contextvars import ContextVar
-from fnmatch import fnmatchcase
 from functools import wraps
-from hashlib import blake2b
-from pathlib import Path
 
-TYPE_CHECKING = False  # importing typing takes longer than all of this module
+try:
+    from _blake2 import blake2b
+except ImportError:  # hashlib's own, without the import of OpenSSL
+    from hashlib import blake2b
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextvars import Token
+    from pathlib import Path
     from typing import ParamSpec, TypeVar
 
     Arguments = ParamSpec("Arguments")
@@ -31,6 +36,7 @@ BROKEN_LINK, NOTHING, UNKNOWN = "broken link", "nothing", "unknown"
 # question to a digest of its answer. Both are plain, so that they can be written down.
 Question = tuple[str | int, ...]
 Reads = dict[Question, str]
+CONTRADICTION = ""  # the digest of two different answers to one question: it changed meanwhile
 
 _reads: ContextVar[Reads | None] = ContextVar("reads", default=None)
 _shown: dict[str, bytes] = {}  # the unsaved text of files that an editor has open
@@ -41,96 +47,162 @@ class UnusableError(Exception):
     """A file that cannot be used; the message says why in a few words, without the path."""
 
 
-def read_bytes(path: Path, limit: int) -> bytes:
+def read_bytes(path: Path | str, limit: int) -> bytes:
     """The content of a regular file of at most ``limit`` bytes.
 
     Raises UnusableError: pipes and devices are never opened, larger files never read.
     """
-    place = _place(path)
+    place = place_of(path)
     try:
         content = _shown.get(place)
         if content is None:
-            content = _read(path, limit)
+            content = _read(place, limit)
         if len(content) > limit:
             raise UnusableError(f"is larger than {limit:,} bytes")
     except UnusableError as error:
-        _note(("content", place, limit), f"not usable: {error}".encode())
+        note(("content", place, limit), f"not usable: {error}".encode())
         raise
-    _note(("content", place, limit), content)
+    note(("content", place, limit), content)
     return content
 
 
-def kind(path: Path) -> str:
+def kind(path: Path | str) -> str:
     """FILE, FOLDER, OTHER (a device, say), BROKEN_LINK, NOTHING, or UNKNOWN: not ours to see."""
-    place = _place(path)
-    found = FILE if place in _shown else _kind(path)
-    _note(("kind", place), found.encode())
+    place = place_of(path)
+    found = FILE if place in _shown else _kind(place)
+    note(("kind", place), found.encode())
     return found
 
 
-def is_file(path: Path) -> bool:
+def is_file(path: Path | str) -> bool:
     """Whether ``path`` is a file; False where not even that can be asked."""
     return kind(path) == FILE
 
 
-def exists(path: Path) -> bool:
+def exists(path: Path | str) -> bool:
     """Whether there is anything at ``path``, or cannot be told."""
     return kind(path) not in (NOTHING, BROKEN_LINK)
 
 
-def names(folder: Path, pattern: str = "*") -> tuple[str, ...]:
-    """The names in ``folder`` that match a shell pattern, sorted; none where it cannot be read."""
-    place = _place(folder)
-    try:
-        listed = {entry.name for entry in folder.iterdir()}
-    except (OSError, ValueError):
-        listed = set()
-    listed.update(Path(path).name for path in _shown if os.path.dirname(path) == place)  # noqa: PTH120
-    found = tuple(sorted(name for name in listed if fnmatchcase(name, pattern)))
-    _note(("names", place, pattern), "\0".join(found).encode("utf-8", "surrogateescape"))
+def real(path: Path | str) -> str:
+    """Where ``path`` leads once all links are followed."""
+    place = place_of(path)
+    found = os.path.realpath(place)
+    note(("real", place), os.fsencode(found))
     return found
 
 
-def texts(folder: Path, pattern: str, limit: int, most: int) -> tuple[tuple[str, bytes], ...]:
+def names(folder: Path | str, pattern: str = "*") -> tuple[str, ...]:
+    """The names in ``folder`` that match, sorted; none where it cannot be read.
+
+    ``pattern`` holds one ``*`` at most, for any characters.
+    """
+    place = place_of(folder)
+    try:
+        listed = set(os.listdir(place))
+    except (OSError, ValueError):
+        listed = set()
+    listed.update(os.path.basename(path) for path in _shown if os.path.dirname(path) == place)
+    found = tuple(sorted(name for name in listed if _matches(name, pattern)))
+    note(("names", place, pattern), os.fsencode("\0".join(found)))
+    return found
+
+
+def entries(folder: Path | str, suffix: str) -> tuple[tuple[str, bool], ...]:
+    """The folders in ``folder``, and its files whose names end with ``suffix``, by name.
+
+    Each with whether it is a folder. Links to folders are left out. Raises OSError.
+    """
+    place = place_of(folder)
+    found = []
+    try:
+        with os.scandir(place) as scan:
+            for entry in scan:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if is_folder or (entry.name.endswith(suffix) and _kind(entry.path) == FILE):
+                    found.append((entry.name, is_folder))
+    except OSError:
+        note(("entries", place, suffix), b"not readable")
+        raise
+    found.sort()
+    told = "\0".join(f"{name}/" if is_folder else name for name, is_folder in found)
+    note(("entries", place, suffix), os.fsencode(told))
+    return tuple(found)
+
+
+def texts(folder: Path | str, pattern: str, limit: int, most: int) -> tuple[tuple[str, bytes], ...]:
     """The first ``most`` files of ``folder`` that match, by name; those over ``limit`` bytes not.
 
     One question, however many files they are.
     """
+    place = place_of(folder)
     found = []
-    digest = blake2b(digest_size=16)
-    with _apart():
-        for name in names(folder, pattern)[:most]:
-            with contextlib.suppress(UnusableError):
-                content = read_bytes(folder / name, limit)
-                found.append((name, content))
-                digest.update(f"{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
-                digest.update(content)
-    _note(("texts", _place(folder), pattern, limit, most), digest.digest())
+    told = blake2b(digest_size=16)
+    with recording(apart=True):
+        for name in names(place, pattern)[:most]:
+            try:
+                content = read_bytes(os.path.join(place, name), limit)
+            except UnusableError:
+                continue
+            found.append((name, content))
+            told.update(os.fsencode(f"{name}\0{len(content)}\0"))
+            told.update(content)
+    note(("texts", place, pattern, limit, most), told.digest())
     return tuple(found)
 
 
-@contextlib.contextmanager
-def recording() -> Iterator[Reads]:
-    """Collect what is asked inside; whoever records around it is told too."""
+class recording:  # noqa: N801 (used as a function is)
+    """Collect what is asked inside; whoever records around it is told too, unless ``apart``.
+
+    A context manager in full, because importing contextlib takes a while.
+    """
+
+    def __init__(self, *, apart: bool = False) -> None:
+        self._apart = apart
+        self._reads: Reads = {}
+        self._tokens: list[Token[Reads | None]] = []
+
+    def __enter__(self) -> Reads:
+        self._tokens.append(_reads.set(self._reads))
+        return self._reads
+
+    def __exit__(self, *_: object) -> None:
+        _reads.reset(self._tokens.pop())
+        if not self._apart:
+            recall(self._reads)
+
+
+def recall(reads: Reads) -> None:
+    """Tell whoever records now what was read at another time, or by another process."""
     around = _reads.get()
-    reads: Reads = {}
-    token = _reads.set(reads)
-    try:
-        yield reads
-    finally:
-        _reads.reset(token)
-        if around is not None:
-            around.update(reads)
+    if around is not None:
+        for question, answer in reads.items():
+            _add(around, question, answer)
+
+
+def note(question: Question, answer: bytes) -> None:
+    """Tell whoever records that ``question`` was asked, and what came of it."""
+    reads = _reads.get()
+    if reads is not None:
+        _add(reads, question, digest(answer))
+
+
+def _add(reads: Reads, question: Question, answer: str) -> None:
+    if reads.setdefault(question, answer) != answer:
+        reads[question] = CONTRADICTION
 
 
 def unchanged(reads: Reads) -> bool:
     """Whether each question in ``reads`` would be answered as it was."""
-    with _apart():
-        for question, answer in reads.items():
-            with recording() as now, contextlib.suppress(UnusableError):
-                _ask(question)
-            if now[question] != answer:
-                return False
+    for question, answer in reads.items():
+        with recording(apart=True) as now:
+            what, *rest = question
+            try:
+                QUESTIONS[str(what)](*rest)
+            except (UnusableError, OSError):
+                pass  # noted as the answer, like any other
+        if now.get(question) != answer:
+            return False
     return True
 
 
@@ -150,9 +222,7 @@ def memo(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
                 entry = function(*args, **kwargs), reads
             kept[args] = entry
         else:
-            around = _reads.get()
-            if around is not None:
-                around.update(entry[1])
+            recall(entry[1])
         return entry[0]
 
     _memos.append(kept)  # type: ignore[arg-type]
@@ -165,7 +235,7 @@ def forget(path: Path | None = None) -> None:
         for kept in _memos:
             kept.clear()
         return
-    place = _place(path)
+    place = place_of(path)
     for kept in _memos:
         for key in [key for key, (_, reads) in list(kept.items()) if concerns(reads, place)]:
             kept.pop(key, None)
@@ -173,16 +243,16 @@ def forget(path: Path | None = None) -> None:
 
 def concerns(reads: Reads, path: str) -> bool:
     """Whether what was read could differ when the file at the absolute ``path`` changes."""
-    folder = os.path.dirname(path)  # noqa: PTH120
+    folder = os.path.dirname(path)
     return any(
-        question[1] == path or (question[1] == folder and question[0] in ("names", "texts"))
+        question[1] == path or (question[1] == folder and question[0] in LISTINGS)
         for question in reads
     )
 
 
 def show(path: Path, content: bytes | None) -> None:
     """Let ``content`` stand for the file at ``path``; None: what is on the disk counts again."""
-    place = _place(path)
+    place = place_of(path)
     if _shown.get(place) != content:
         if content is None:
             del _shown[place]
@@ -191,64 +261,62 @@ def show(path: Path, content: bytes | None) -> None:
         forget(path)
 
 
-def _place(path: Path) -> str:
-    return os.path.abspath(path)  # noqa: PTH100 (pathlib's leaves the dots in)
+def digest(content: bytes) -> str:
+    """32 hexadecimal digits that stand for ``content``."""
+    return blake2b(content, digest_size=16).hexdigest()
 
 
-def _note(question: Question, answer: bytes) -> None:
-    reads = _reads.get()
-    if reads is not None:
-        reads[question] = blake2b(answer, digest_size=16).hexdigest()
+def place_of(path: Path | str) -> str:
+    """``path`` from the root on; where it has ``..``, links decide what that means."""
+    text = os.fspath(path)
+    if ".." in text:
+        return os.path.join(os.getcwd(), text)
+    return os.path.abspath(text)
 
 
-def _ask(question: Question) -> None:
-    what, place, *rest = question
-    _QUESTIONS[str(what)](Path(str(place)), *rest)
+def _matches(name: str, pattern: str) -> bool:
+    head, star, tail = pattern.partition("*")
+    if not star:
+        return name == pattern
+    return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
 
 
-_QUESTIONS: dict[str, Callable[..., object]] = {
+# By the first word of a question, what asks it again. A module above may add to it.
+QUESTIONS: dict[str, Callable[..., object]] = {
     "content": read_bytes,
     "kind": kind,
+    "real": real,
     "names": names,
+    "entries": entries,
     "texts": texts,
 }
+LISTINGS = ("names", "entries", "texts")  # change when a file appears in the folder
 
 
-@contextlib.contextmanager
-def _apart() -> Iterator[None]:
-    """Tell nobody what is asked inside."""
-    token = _reads.set(None)
+def _read(place: str, limit: int) -> bytes:
     try:
-        yield
-    finally:
-        _reads.reset(token)
-
-
-def _read(path: Path, limit: int) -> bytes:
-    try:
-        status = path.stat()
+        status = os.stat(place)
         if not stat.S_ISREG(status.st_mode):
             raise UnusableError("is not a regular file")
         if status.st_size > limit:
             raise UnusableError(f"is larger than {limit:,} bytes")
-        with path.open("rb") as file:
+        with open(place, "rb") as file:
             return file.read(limit + 1)
     except FileNotFoundError:
         raise UnusableError("does not exist") from None
-    except (OSError, RuntimeError, ValueError) as error:
-        # ValueError: a null byte in the path. RuntimeError: a symlink loop, before Python 3.13.
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise UnusableError(f"cannot be read: {reason}") from None
 
 
-def _kind(path: Path) -> str:
+def _kind(place: str) -> str:
     try:
-        mode = path.stat().st_mode
+        mode = os.stat(place).st_mode
     except (FileNotFoundError, NotADirectoryError):
-        return BROKEN_LINK if os.path.islink(path) else NOTHING  # noqa: PTH114
+        return BROKEN_LINK if os.path.islink(place) else NOTHING
     except OSError:  # a symlink loop is one that cannot be followed either
-        return BROKEN_LINK if os.path.islink(path) else UNKNOWN  # noqa: PTH114
-    except (RuntimeError, ValueError):
+        return BROKEN_LINK if os.path.islink(place) else UNKNOWN
+    except ValueError:
         return UNKNOWN
     if stat.S_ISREG(mode):
         return FILE

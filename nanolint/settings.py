@@ -22,8 +22,8 @@ DEFAULT = "default"
 
 # Folders that hold no configs of the project's own.
 EXCLUDED = (
-    ".direnv .eggs .git .hg .ipynb_checkpoints .mypy_cache .nox .pytest_cache .ruff_cache .svn "
-    ".tox .venv __pycache__ build dist node_modules site-packages venv"
+    ".direnv .eggs .git .hg .ipynb_checkpoints .mypy_cache .nanolint_cache .nox .pytest_cache "
+    ".ruff_cache .svn .tox .venv __pycache__ build dist node_modules site-packages venv"
 )
 
 # From pydantic's words to TOML's.

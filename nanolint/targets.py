@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint import disk
 from nanolint.files.discovery import matches
 from nanolint.settings import DEFAULT, SettingsError, Sourced
 
@@ -21,6 +22,7 @@ Claims: TypeAlias = "tuple[tuple[tuple[str, ...], Target], ...]"  # patterns of 
 
 OPTION, VARIABLE, LOCAL = "--gpu", "NANOLINT_GPU", "the local card"
 AUTO = "auto"
+CARD_TOTAL, CARD_NOW = ("card", "total"), ("card", "now")  # what was asked of the card in here
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
         origin = f"{sourced.origin('target')}: target" if general else origin
     else:
         local = _local_gpu()
+        disk.note(CARD_TOTAL, repr(local and local.gpu).encode())
         origin = LOCAL if local else DEFAULT
         found = (replace(_auto(local), in_use_bytes=0),) if local else ()
         targets = _with_in_use(found, sourced)
@@ -102,6 +105,7 @@ def _target(name: str, place: str) -> Target:
 
     if name.lower() == AUTO:
         local = _local_gpu()
+        disk.note(CARD_NOW, repr(local).encode())
         if local is None:
             raise SettingsError(f"{place}: {AUTO} needs an NVIDIA card and its driver; found none")
         return _auto(local)
@@ -128,6 +132,6 @@ def _in_use_bytes(size: str, place: str) -> int:
 
 @lru_cache(maxsize=1)
 def _local_gpu() -> LocalGpu | None:
-    from nanolint.gpus.local import local_gpu
+    from nanolint.gpus.local import local_gpu, may_have_card
 
-    return local_gpu()
+    return local_gpu() if may_have_card() else None

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanolint import disk
 from nanolint.cli.judging import Work, internal_error, judge_file
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def with_progress(
     results: Iterator[FileResult], total: int, streams: Streams
 ) -> Iterator[FileResult]:
     """``results``, with a bar on a terminal once they have taken a while."""
-    if not streams.stderr.isatty() or total < 2:
+    if not streams.progress.isatty() or total < 2:
         yield from results
         return
     start = time.monotonic()
@@ -61,7 +62,7 @@ def with_progress(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (TextColumn("Judging"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(file=streams.stderr), transient=True) as progress:
+    with Progress(*columns, console=Console(file=streams.progress), transient=True) as progress:
         task = progress.add_task("", total=total, completed=done)
         for result in results:
             progress.advance(task)
@@ -94,7 +95,9 @@ def _in_processes(
         futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]
         for chunk, future in zip(chunks, futures, strict=True):
             try:
-                yield from future.result()
+                results, reads = future.result()
+                disk.recall(reads)
+                yield from results
             except BrokenProcessPool:  # noqa: PERF203 (one try for a chunk of files)
                 died = RuntimeError("the worker process that judged this file was killed")
                 yield from (internal_error(job.candidate.name, died) for job in chunk)
@@ -115,5 +118,7 @@ def _start(plans: Sequence[Plan], work: Work) -> None:
     _plans, _work = plans, work
 
 
-def _judge_chunk(jobs: Sequence[Job]) -> list[FileResult]:
-    return [judge_file(job.candidate, _plans[job.plan], _work) for job in jobs]
+def _judge_chunk(jobs: Sequence[Job]) -> tuple[list[FileResult], disk.Reads]:
+    """The results, and what they were worked out from."""
+    with disk.recording() as reads:
+        return [judge_file(job.candidate, _plans[job.plan], _work) for job in jobs], reads

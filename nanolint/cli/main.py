@@ -41,11 +41,15 @@ def main(
     stdin: TextIO | None = None,
     stdout: TextIO | None = None,
     stderr: TextIO | None = None,
+    cached: bool = False,
 ) -> int:
-    """Run the command that ``argv`` (without the program's name) asks for; returns its status."""
+    """Run the command that ``argv`` (without the program's name) asks for; returns its status.
+
+    ``cached``: what the same command said before may be said again, where nothing has changed.
+    """
     streams = Streams(stdin or sys.stdin, stdout or sys.stdout, stderr or sys.stderr)
     try:
-        status = _run(list(argv), streams)
+        status = _run(list(argv), streams, cached=cached)
         streams.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -56,7 +60,7 @@ def main(
     return status
 
 
-def _run(argv: list[str], streams: Streams) -> int:
+def _run(argv: list[str], streams: Streams, *, cached: bool) -> int:
     if argv[:1] in (["--version"], ["-V"]) and argv[1:] in (["--verbose"], ["-v"]):
         argv = ["version"]
     if argv[:1] in (["--version"], ["-V"]):
@@ -64,10 +68,18 @@ def _run(argv: list[str], streams: Streams) -> int:
 
         streams.stdout.write(f"nanolint {__version__}\n")
         return CLEAN
+    command = argv.pop(0) if argv and argv[0] in COMMANDS else DEFAULT_COMMAND
+    if cached and command == DEFAULT_COMMAND:
+        from nanolint.cli.cache import run_cached
+
+        return run_cached(argv, streams, lambda *given: _command(command, *given))
+    return _command(command, argv, streams)
+
+
+def _command(command: str, argv: list[str], streams: Streams) -> int:
     from nanolint.cli.parser import Exit
     from nanolint.errors import UserError
 
-    command = argv.pop(0) if argv and argv[0] in COMMANDS else DEFAULT_COMMAND
     try:
         status: int = import_module(COMMANDS[command]).run(argv, streams)
     except Exit:
@@ -98,7 +110,7 @@ def entry_point() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # any character can be printed, newlines stay what they are
             reconfigure(errors="backslashreplace", newline="\n")
-    status = main(sys.argv[1:])
+    status = main(sys.argv[1:], cached=True)
     if status == BROKEN_PIPE:  # so that the interpreter's last flush finds no broken pipe either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)

@@ -40,6 +40,13 @@ def add_settings_options(parser: Parser) -> None:
     group.add_argument("--isolated", action="store_true", help="use no settings file")
 
 
+def add_cache_options(parser: Parser) -> None:
+    """Read by nanolint.cli.cache from the bare arguments, before anything is parsed."""
+    group = parser.add_argument_group("the same command again")
+    group.add_argument("--no-cache", action="store_true", help="judge anew")
+    group.add_argument("--cache-dir", metavar="PATH", help="keep answers there")
+
+
 def add_rule_options(parser: Parser) -> None:
     """Which rules run. Selectors are codes, prefixes of codes, names, or ALL."""
     group = parser.add_argument_group("rules: codes, prefixes of codes, names, or ALL")

@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 
 class Streams:
-    """The three standard streams."""
+    """The three standard streams, and the one that a progress bar is drawn on: stderr."""
 
-    def __init__(self, stdin: TextIO, stdout: TextIO, stderr: TextIO) -> None:
+    def __init__(
+        self, stdin: TextIO, stdout: TextIO, stderr: TextIO, progress: TextIO | None = None
+    ) -> None:
         self.stdin = stdin
         self.stdout = stdout
         self.stderr = stderr
+        self.progress = progress or stderr
 
     def warn(self, line: str) -> None:
         """Write one line to stderr."""

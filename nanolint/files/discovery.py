@@ -8,6 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint import disk
 from nanolint.files.gitignore import Ignored, ignored_above
 from nanolint.files.paths import absolute
 from nanolint.files.reading import reason
@@ -61,7 +62,7 @@ class Discovery:
             self._add(Candidate(path, argument, explicit=True))
 
     def _add(self, candidate: Candidate) -> None:
-        real = os.path.realpath(candidate.path)
+        real = disk.real(candidate.path)
         if real not in self._seen:
             self._seen.add(real)
             self.candidates.append(candidate)
@@ -69,18 +70,14 @@ class Discovery:
     def _walk(self, folder: Path, ignored: Ignored) -> Iterator[str]:
         """The Python files below ``folder``, in order of their names, links to folders left out."""
         try:
-            with os.scandir(folder) as scan:
-                entries = sorted(scan, key=lambda entry: entry.name)
+            entries = disk.entries(folder, SUFFIX)
         except OSError as error:
             self.problems.append((str(folder), reason(error)))
             return
         settings = self.settings_of(folder)
         ignored = ignored.enter(folder)
-        for entry in entries:
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not (entry.name.endswith(SUFFIX) and entry.is_file()):
-                continue
-            path = folder / entry.name
+        for name, is_folder in entries:
+            path = folder / name
             if is_excluded(path, settings) or ignored.covers(path, is_folder=is_folder):
                 continue
             if is_folder:

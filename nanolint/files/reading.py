@@ -6,6 +6,8 @@ import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO
 
+from nanolint import disk
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -25,15 +27,17 @@ class Unreadable(Exception):
 
 
 def read(path: Path) -> bytes:
-    """The content of ``path``; raises Unreadable."""
+    """The content of ``path``, noted like all that is read; raises Unreadable."""
     # Opening a pipe without O_NONBLOCK would wait for its writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(path, flags), "rb", closefd=True) as file:  # noqa: PTH123
             _refuse_special(os.fstat(file.fileno()).st_mode)
-            return read_bounded(file)
+            raw = read_bounded(file)
     except OSError as error:
         raise Unreadable(reason(error)) from error
+    disk.note(("content", disk.place_of(path), MOST_BYTES), raw)
+    return raw
 
 
 def read_bounded(file: BinaryIO) -> bytes:

@@ -9,9 +9,11 @@ Older drivers' only figure leaves the reserved part out already (15109 MiB on a 
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import Any
 
+from nanolint import disk
 from nanolint.gpus.gpu import Gpu
 from nanolint.gpus.lookup import meanings
 
@@ -52,6 +54,28 @@ def local_gpu() -> LocalGpu | None:
         return None
     finally:
         _shut_down(pynvml)
+
+
+def may_have_card() -> bool:
+    """False where NVML's library cannot be loaded. Trying costs less than importing its binding."""
+    if sys.platform != "linux":
+        return True
+    import ctypes
+
+    try:
+        ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return False
+    return True
+
+
+def _ask_again(what: str) -> None:
+    local = local_gpu() if may_have_card() else None
+    told = local and local.gpu if what == "total" else local
+    disk.note(("card", what), repr(told).encode())
+
+
+disk.QUESTIONS["card"] = _ask_again  # what an answer may have been worked out from
 
 
 def _read(nvml: Any) -> LocalGpu | None:

@@ -23,11 +23,12 @@ class Outcome:
         return self.err.removesuffix("\n")
 
 
-def nanolint(*arguments: str, stdin: bytes = b"") -> Outcome:
+def nanolint(*arguments: str, stdin: bytes = b"", cached: bool = False) -> Outcome:
     """Run ``nanolint`` with these arguments in this process."""
     raw = [io.BytesIO(stdin), io.BytesIO(), io.BytesIO()]
     streams = [io.TextIOWrapper(each, encoding="utf-8", newline="") for each in raw]
-    status = main(arguments, stdin=streams[0], stdout=streams[1], stderr=streams[2])
+    standard = dict(zip(("stdin", "stdout", "stderr"), streams, strict=True))
+    status = main(arguments, **standard, cached=cached)
     for stream in streams[1:]:
         stream.flush()
     out, err = (each.getvalue().decode() for each in raw[1:])
