@@ -12,10 +12,13 @@ from nanolint.lsp.cursor import Kind, assigned_keys, cursor_at
 from nanolint.lsp.hover import default_of
 from nanolint.lsp.remarks import meaning_in
 from nanolint.run.keys import KEYS
+from nanolint.run.kind import may_become_config
+from nanolint.run.resolve import is_train_script
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from nanolint.lsp.cursor import Cursor
     from nanolint.rule import Rule
@@ -47,10 +50,21 @@ class Completion:
 
 
 def complete(
-    text: str, offset: int, project: Project, rules: tuple[Rule, ...] = ()
+    text: str,
+    offset: int,
+    project: Project,
+    rules: tuple[Rule, ...] = (),
+    *,
+    path: Path | None = None,
 ) -> tuple[Completion, ...]:
-    """What may stand at ``offset``, the likeliest first; the text may be half typed."""
+    """What may stand at ``offset`` of the file ``path``, the likeliest first.
+
+    The text may be half typed. Keys and values are for configs and for the settings of a train.py;
+    rule codes for every file.
+    """
     cursor = cursor_at(text, offset)
+    if cursor.kind is not Kind.COMMENT and not _is_among_settings(text, offset, project, path):
+        return ()
     if cursor.kind is Kind.KEY:
         return tuple(_keys(text, cursor, project))
     if cursor.kind is Kind.VALUE:
@@ -58,6 +72,12 @@ def complete(
     if cursor.kind is Kind.COMMENT:
         return tuple(_codes(text, offset, cursor, rules))
     return ()
+
+
+def _is_among_settings(text: str, offset: int, project: Project, path: Path | None) -> bool:
+    if is_train_script(path, project):
+        return project.settings_end is None or offset <= project.settings_end
+    return may_become_config(text, path, project)
 
 
 def _keys(text: str, cursor: Cursor, project: Project) -> Iterator[Completion]:

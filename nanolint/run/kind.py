@@ -47,6 +47,17 @@ def may_be_config(text: str, known_keys: Collection[str]) -> bool:
     return False
 
 
+def may_become_config(text: str, path: Path | None, project: Project) -> bool:
+    """Whether a file that is being written, empty perhaps, can be meant for a config."""
+    from nanolint.run.resolve import is_train_script
+
+    if is_train_script(path, project):
+        return True
+    if _PROGRAM.search(text) or _LOADS_CONFIGURATOR.search(text):
+        return False
+    return project.train_script is not None or may_be_config(text, project.known_keys)
+
+
 def classify(
     module: Module, text: str, path: Path | None, project: Project, *, explicit: bool
 ) -> FileKind:

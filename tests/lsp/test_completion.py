@@ -15,22 +15,27 @@ from nanolint.run.project import NANOGPT, find_project
 from tests.lsp.configs import RULES, split
 from tests.project_tree import train_script, write_project
 
+# Without a train.py around it, a file is a config once it has two of nanoGPT's keys.
+CONFIG = "learning_rate = 1e-3\nmin_lr = 1e-4\n"
+
 
 def offered(marked: str) -> dict[str, Completion]:
-    text, offset = split(marked)
+    text, offset = split(CONFIG + marked)
     return {each.label: each for each in complete(text, offset, NANOGPT, RULES)}
 
 
 def accepted(marked: str, label: str) -> str:
     """The text after ``label`` was taken from the list."""
-    text, _ = split(marked)
+    text, _ = split(CONFIG + marked)
     chosen = offered(marked)[label]
-    return text[: chosen.span.start] + chosen.new_text + text[chosen.span.end :]
+    after = text[: chosen.span.start] + chosen.new_text + text[chosen.span.end :]
+    return after.removeprefix(CONFIG)
 
 
 def test_every_key_of_nanogpt_is_offered_with_default_and_meaning() -> None:
     found = offered("|")
-    assert list(found)[: len(KEYS)] == list(KEYS)
+    unset = [key for key in KEYS if key not in ("learning_rate", "min_lr")]
+    assert list(found)[: len(unset)] == unset
     assert found["batch_size"].detail == "nanoGPT's default: 12"
     assert found["batch_size"].documentation == KEYS["batch_size"].meaning
     assert found["dtype"].detail == "nanoGPT's default: depends on the machine"
@@ -66,6 +71,7 @@ def test_keys_of_the_projects_own_come_with_the_default_and_comment_of_its_train
     write_project(tmp_path, {"train.py": train_script(extra_settings=extra)})
     project = find_project(tmp_path / "config" / "x.py")
     found = {each.label: each for each in complete("", 0, project)}
+    assert next(iter(found)) == "out_dir"
     assert found["rotary_base"].detail == "train.py's default: 10000"
     assert found["rotary_base"].documentation == "of the rotary embedding"
     assert found["name"].snippet == "name = ${1:'a\\}b\\$c'}"
@@ -160,3 +166,18 @@ def test_a_card_takes_the_place_of_what_was_typed_and_keeps_the_count() -> None:
     assert after == "gpu = '8x A100 80GB'  # the node"
     assert find("8x A100 80GB").label == "8x A100 80GB"
     assert "GiB" in card.detail and "108 SMs" in card.documentation
+
+
+@pytest.mark.parametrize(
+    "text", ["", "import torch\n\nclass Model:\n    pass\n", "for x in y:\n    pass\n"]
+)
+def test_python_that_is_no_config_is_left_in_peace(text: str) -> None:
+    assert complete(text, len(text), NANOGPT, RULES) == ()
+
+
+def test_train_py_is_completed_above_its_configurator_line_only(tmp_path: Path) -> None:
+    path = write_project(tmp_path) / "train.py"
+    project, text = find_project(path), path.read_text()
+    above, below = text.index("\nbatch_size") + 1, text.index("\nmodel = ") + 1
+    assert complete(text, above, project, path=path)
+    assert not complete(text, below, project, path=path)

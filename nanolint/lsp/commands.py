@@ -1,0 +1,127 @@
+"""Commands: list the cards, and judge by another one, for the session or as the settings say."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from nanolint.disk import forget
+from nanolint.errors import UserError
+from nanolint.lsp.choosing import (
+    LIST_GPUS,
+    SELECT_TARGET,
+    SETTINGS_DECIDE,
+    USUAL,
+    Choice,
+    NoChoice,
+    choice,
+    listed,
+)
+from nanolint.lsp.positions import Positions
+from nanolint.lsp.server import NanolintServer  # noqa: TC001 (pygls reads the annotations)
+from nanolint.lsp.settings_home import settings_edit
+from nanolint.run.kind import FileKind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.lsp.settings_home import SettingsEdit
+
+QUESTION = "The GPU that configs are judged on"
+FOR_THE_SESSION, FOR_GOOD = "Only for this session", "Write it into the settings"
+
+
+def register(server: NanolintServer) -> None:
+    """Offer the commands."""
+
+    @server.command(LIST_GPUS)
+    def list_gpus(*_: Any) -> list[dict[str, Any]]:
+        return [asdict(gpu) for gpu in listed()]
+
+    @server.command(SELECT_TARGET)
+    async def select_target(ls: NanolintServer, *arguments: Any) -> None:
+        try:
+            chosen = choice(arguments) or await _ask(ls)
+            if chosen is not None and chosen.in_settings:
+                await _write(ls, chosen)
+            elif chosen is not None:
+                ls.session.set_target(chosen.gpu)
+                ls.refresh()
+        except UserError as error:
+            ls.window_show_message(
+                types.ShowMessageParams(types.MessageType.Error, f"nanolint: {error}")
+            )
+
+
+async def _ask(server: NanolintServer) -> Choice | None:
+    """What the user presses; None where the question is closed."""
+    gpu = await _pressed(server, QUESTION, (*USUAL, SETTINGS_DECIDE))
+    if gpu is None or gpu == SETTINGS_DECIDE:
+        return None if gpu is None else Choice(None)
+    kept = await _pressed(server, f"Judge configs on {gpu}", (FOR_THE_SESSION, FOR_GOOD))
+    return Choice(gpu, in_settings=kept == FOR_GOOD)
+
+
+async def _pressed(server: NanolintServer, question: str, answers: tuple[str, ...]) -> str | None:
+    params = types.ShowMessageRequestParams(
+        types.MessageType.Info, question, [types.MessageActionItem(title) for title in answers]
+    )
+    pressed = await server.window_show_message_request_async(params)
+    return None if pressed is None else pressed.title
+
+
+async def _write(server: NanolintServer, chosen: Choice) -> None:
+    """Ask the editor to change the settings of the config that is meant."""
+    config = _config(server, chosen.uri)
+    if config is None or chosen.gpu is None:
+        raise NoChoice("open a config first: its settings are the ones to change")
+    found = settings_edit(config, chosen.gpu)
+    edit = _workspace_edit(found, server)
+    result = await server.workspace_apply_edit_async(
+        types.ApplyWorkspaceEditParams(edit, label=f"nanolint: judge by {chosen.gpu}")
+    )
+    if not result.applied:
+        raise NoChoice(f"{found.path.name} was not changed: {result.failure_reason or 'refused'}")
+    forget(found.path)
+    server.session.set_target(None)
+    server.refresh()
+
+
+def _config(server: NanolintServer, uri: str | None) -> Path | None:
+    """The config whose settings are meant; without ``uri`` any that is open."""
+    for each in [uri] if uri else server.workspace.text_documents:
+        document = server.session.document(each)
+        context = None if document is None else document.context
+        if context is not None and context.kind is not FileKind.SCRIPT:
+            return context.path
+    return None
+
+
+def _version(server: NanolintServer, uri: str) -> int | None:
+    """The version of a document that is open; None for one on the disk."""
+    document = server.workspace.text_documents.get(uri)
+    return None if document is None else document.version
+
+
+def _workspace_edit(found: SettingsEdit, server: NanolintServer) -> types.WorkspaceEdit:
+    uri = found.path.as_uri()
+    positions = Positions(found.text, server.workspace.position_encoding)
+    change = types.TextEdit(positions.range(found.edit), found.edit.replacement)
+    wanted = server.client_capabilities.workspace
+    able = wanted and wanted.workspace_edit
+    if found.is_new and types.ResourceOperationKind.Create not in (
+        (able and able.resource_operations) or ()
+    ):
+        raise NoChoice(
+            f"this editor creates no files; write {change.new_text.strip()} into {found.path}"
+        )
+    if not (able and able.document_changes):
+        return types.WorkspaceEdit(changes={uri: [change]})
+    document = types.OptionalVersionedTextDocumentIdentifier(uri, _version(server, uri))
+    changes: list[Any] = [types.TextDocumentEdit(document, [change])]
+    if found.is_new:
+        options = types.CreateFileOptions(ignore_if_exists=True)
+        changes.insert(0, types.CreateFile(uri, options=options))
+    return types.WorkspaceEdit(document_changes=changes)

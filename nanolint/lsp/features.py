@@ -1,0 +1,75 @@
+"""Hover, completion, inlay hints and code lenses: what is asked, to what the engine knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from nanolint import registry
+from nanolint.lsp import answers
+from nanolint.lsp.code_lens import code_lenses
+from nanolint.lsp.completion import complete
+from nanolint.lsp.hover import hover
+from nanolint.lsp.inlay_hints import inlay_hints
+from nanolint.lsp.positions import Positions
+from nanolint.lsp.settings_completion import complete_settings
+from nanolint.run.project import find_project
+from nanolint.settings import FILE_NAMES
+
+if TYPE_CHECKING:
+    from nanolint.lsp.server import NanolintServer
+
+TRIGGERS = ["'", '"', "=", "["]
+
+
+def register(server: NanolintServer) -> None:
+    """Answer the requests of an editor about an open document."""
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def _hover(params: types.HoverParams) -> types.Hover | None:
+        document = server.session.document(params.text_document.uri)
+        if document is None or document.context is None:
+            return None
+        positions = _positions(server, document.text)
+        found = hover(document.context, document.text, positions.offset(params.position))
+        return found and answers.hover(found, positions.range, server.client_capabilities)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=TRIGGERS)
+    )
+    def _complete(params: types.CompletionParams) -> types.CompletionList | None:
+        document = server.session.document(params.text_document.uri)
+        if document is None:
+            return None
+        text, path = document.text, document.path
+        positions = _positions(server, text)
+        offset = positions.offset(params.position)
+        if path is not None and path.name in FILE_NAMES:
+            found = complete_settings(path, text, offset)
+        else:
+            rules = registry.load().rules
+            found = complete(text, offset, find_project(path), rules, path=path)
+        return answers.completions(found, positions.range, server.client_capabilities)
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    def _inlay_hints(params: types.InlayHintParams) -> list[types.InlayHint]:
+        document = server.session.document(params.text_document.uri)
+        if document is None or document.context is None:
+            return []
+        positions = _positions(server, document.text)
+        first, last = positions.offset(params.range.start), positions.offset(params.range.end)
+        found = inlay_hints(document.context, document.text)
+        shown = [hint for hint in found if first <= hint.offset <= last]
+        return answers.inlay_hints(shown, positions.position)
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def _code_lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
+        document = server.session.document(params.text_document.uri)
+        if document is None or document.context is None:
+            return []
+        return answers.code_lenses(code_lenses(document.context))
+
+
+def _positions(server: NanolintServer, text: str) -> Positions:
+    return Positions(text, server.workspace.position_encoding)
