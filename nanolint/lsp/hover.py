@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint import registry
 from nanolint.lsp.cursor import name_at
-from nanolint.lsp.load import load_of, loads, tightest
+from nanolint.lsp.load import DOUBT, load_of, loads, tightest
 from nanolint.lsp.remarks import meaning_in
 from nanolint.lsp.steps import share, steps
 from nanolint.memory.replay import replay
@@ -123,17 +123,19 @@ def _memory(context: Context, key: str) -> Iterator[str]:
         yield f"device is {case.run.device!r}: nothing is allocated on a GPU"
         return
     for each in context.cases:
-        yield _peak(each)
+        yield _peak(each, context)
     part = share(context, case, key)
     if part is not None:
         yield _share(part, case)
+    for piece in context.project.strange_pieces:
+        yield f"{DOUBT}{piece}"
     for step in steps(context, case, key):
         yield _step(step, case, several=len(loads(context)) > 1)
 
 
-def _peak(case: Case) -> str:
+def _peak(case: Case, context: Context) -> str:
     assert case.run is not None
-    load = load_of(case)
+    load = load_of(case, context)
     peak = load.verdict.replay.peak if load else replay(case.run).peak
     told = f"{case.gpu_name}: " if load else ""
     told += (

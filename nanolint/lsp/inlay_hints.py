@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.cursor import assignment_line
-from nanolint.lsp.load import TROUBLE, tightest
+from nanolint.lsp.load import DOUBT, TROUBLE, tightest
 from nanolint.run.kind import FileKind
 from nanolint.units import format_bytes
 
@@ -61,8 +61,9 @@ def _label(load: Load, context: Context) -> str:
 def _tooltip(load: Load) -> str:
     peak = load.verdict.replay.peak
     room = "to spare" if load.margin_bytes >= 0 else "short"
-    return (
+    told = (
         f"{load.case.gpu_name}: {format_bytes(peak.allocated_bytes)} allocated at the peak, "
         f"{format_bytes(load.process_bytes)} for the process, "
         f"{format_bytes(abs(load.margin_bytes))} {room}"
     )
+    return "\n".join([told, *(f"{DOUBT}{piece}" for piece in load.doubts)])

@@ -20,19 +20,23 @@ TROUBLE = {
     Outcome.OUT_OF_MEMORY: "out of memory",
 }
 
+DOUBT = "judged as nanoGPT's own, but it is not: "
+
 
 @dataclass(frozen=True)
 class Load:
     """A case whose run is known and uses the GPU, with its verdict. Sizes are bytes.
 
     ``process_bytes`` is what nvidia-smi would show for the process; where it does not fit, on an
-    unlimited card. ``margin_bytes`` is negative where it does not fit.
+    unlimited card. ``margin_bytes`` is negative where it does not fit. ``doubts`` name the parts
+    of the project that the replay does not know and takes for nanoGPT's.
     """
 
     case: Case
     verdict: Verdict
     process_bytes: int
     margin_bytes: int
+    doubts: tuple[str, ...] = ()
 
     @property
     def total_bytes(self) -> int:
@@ -41,16 +45,21 @@ class Load:
 
     @property
     def amount(self) -> str:
-        """The process beside the card: ``6.01 of 11.71 GiB``, and other programs where told."""
-        used = f"{self.process_bytes / GIB:.2f}"
+        """The process beside the card: ``6.01 of 11.71 GiB``, and other programs where told.
+
+        ``~`` marks what is only estimated.
+        """
+        used = f"{'~' if self.doubts else ''}{self.process_bytes / GIB:.2f}"
         if self.verdict.target.in_use_bytes:
             used += f" + {self.verdict.target.in_use_bytes / GIB:.2f} in use"
-        return f"{used} of {self.total_bytes / GIB:.2f} GiB"
+        about = "~" if self.verdict.target.gpu.estimated else ""
+        return f"{used} of {about}{self.total_bytes / GIB:.2f} GiB"
 
 
 def loads(context: Context) -> tuple[Load, ...]:
     """One for each target on which memory can be judged, in the order of the targets."""
-    return tuple(load for case in context.cases if (load := load_of(case)) is not None)
+    found = (load_of(case, context) for case in context.cases)
+    return tuple(load for load in found if load is not None)
 
 
 def tightest(context: Context) -> Load | None:
@@ -58,11 +67,12 @@ def tightest(context: Context) -> Load | None:
     return min(loads(context), key=lambda load: load.margin_bytes, default=None)
 
 
-def load_of(case: Case) -> Load | None:
-    """The load of ``case``; None without a run, a target, or a CUDA device."""
+def load_of(case: Case, context: Context) -> Load | None:
+    """The load of a case of ``context``; None without a run, a target, or a CUDA device."""
     run, verdict = case.run, case.verdict
     if run is None or verdict is None:
         return None
     reserved = reserved_on(run, verdict, case.allocator)
     margin = verdict.usable_bytes - reserved
-    return Load(case, verdict, reserved + verdict.context_bytes, margin)
+    doubts = context.project.strange_pieces
+    return Load(case, verdict, reserved + verdict.context_bytes, margin, doubts)

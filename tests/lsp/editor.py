@@ -45,6 +45,17 @@ class Editor:
     def uri(self, name: str) -> str:
         return (self.root / name).as_uri()
 
+    async def turn_to(self, root: Path) -> None:
+        """Forget everything, as a new user would who opens the folder ``root``."""
+        for uri in self._versions:
+            document = types.TextDocumentIdentifier(uri)
+            self.client.text_document_did_close(types.DidCloseTextDocumentParams(document))
+        await self.run("nanolint.selectTarget", None)
+        self.root, self._versions = root, {}
+        self.answer, self.applies = (lambda _: None), True
+        for seen in (self.asked, self.edits, self.questions, self.client.messages):
+            seen.clear()
+
     def open(self, name: str, text: str | None = None) -> str:
         """Open the file, with other content than on the disk if ``text`` is given."""
         path, uri = self.root / name, self.uri(name)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 from lsprotocol import types
 
-from tests.lsp.editor import capabilities, editing
+from tests.lsp.editor import Editor, capabilities, editing
 from tests.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
-pytestmark = pytest.mark.asyncio
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CONFIG = "config/small.py"
 TEXT = "batch_size = 4\nblock_size = 1024\n"
@@ -25,6 +27,19 @@ COLUMNS = {
     types.PositionEncodingKind.Utf16: len("wandb_run_name = '🦜'; ".encode("utf-16-le")) // 2,
     types.PositionEncodingKind.Utf32: len("wandb_run_name = '🦜'; "),
 }
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def process(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
+    async with editing(tmp_path_factory.mktemp("workspace")) as editor:
+        yield editor
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def editor(process: Editor, tmp_path: Path) -> Editor:
+    """A user who has just opened the test's folder; the process has served others before."""
+    await process.turn_to(tmp_path)
+    return process
 
 
 def project(root: Path, text: str = TEXT, settings: str = SETTINGS) -> Path:
@@ -39,10 +54,10 @@ def content(found: types.Hover | None) -> str:
     return found.contents.value
 
 
-async def test_hover_tells_of_a_key_in_markdown(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        editor.open(CONFIG)
-        found = await editor.hover(CONFIG, 0, 3)
+async def test_hover_tells_of_a_key_in_markdown(editor: Editor, tmp_path: Path) -> None:
+    project(tmp_path)
+    editor.open(CONFIG)
+    found = await editor.hover(CONFIG, 0, 3)
     assert content(found).startswith("**batch_size** = `4`\n\nmicro-batch")
     assert "- train.py's default: `12`" in content(found)
     assert found is not None
@@ -79,22 +94,23 @@ async def test_places_are_right_behind_characters_that_are_not_ascii(
     assert hint.position == types.Position(1, column + len("batch_size = 4"))
 
 
-async def test_hover_on_a_suppression_shows_the_page_of_its_rule(tmp_path: Path) -> None:
+async def test_hover_on_a_suppression_shows_the_page_of_its_rule(
+    editor: Editor, tmp_path: Path
+) -> None:
     text = f"batch_size = 4  # nanolint: ignore[NL103]\n{TEXT}"
-    async with editing(project(tmp_path, text)) as editor:
-        editor.open(CONFIG)
-        found = await editor.hover(CONFIG, 0, 36)
+    project(tmp_path, text)
+    editor.open(CONFIG)
+    found = await editor.hover(CONFIG, 0, 36)
     assert content(found).startswith("# thin-margin (NL103)")
 
 
-async def test_keys_and_values_are_completed(tmp_path: Path) -> None:
+async def test_keys_and_values_are_completed(editor: Editor, tmp_path: Path) -> None:
     extra = "rotary_base = 10000  # of the rotary embedding\n"
     root = project(tmp_path, f"{TEXT}dtype = '\n")
     (root / "train.py").write_text(train_script(extra_settings=extra))
-    async with editing(root) as editor:
-        editor.open(CONFIG)
-        keys = {key.label: key for key in await editor.complete(CONFIG, 3, 0)}
-        values = await editor.complete(CONFIG, 2, 9)
+    editor.open(CONFIG)
+    keys = {key.label: key for key in await editor.complete(CONFIG, 3, 0)}
+    values = await editor.complete(CONFIG, 2, 9)
     assert keys["n_layer"].detail == "train.py's default: 12"
     assert keys["n_layer"].documentation == "transformer blocks"
     assert keys["n_layer"].insert_text_format == types.InsertTextFormat.Snippet
@@ -106,152 +122,174 @@ async def test_keys_and_values_are_completed(tmp_path: Path) -> None:
     )
 
 
-async def test_cards_are_completed_in_a_settings_file(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        editor.open("nanolint.toml", 'gpu = "rtx 40')
-        found = await editor.complete("nanolint.toml", 0, 13)
+async def test_cards_are_completed_in_a_settings_file(editor: Editor, tmp_path: Path) -> None:
+    project(tmp_path)
+    editor.open("nanolint.toml", 'gpu = "rtx 40')
+    found = await editor.complete("nanolint.toml", 0, 13)
     (card,) = [item for item in found if item.label == "RTX 4070"]
     assert card.detail == "11.71 GiB"
     assert isinstance(card.text_edit, types.TextEdit)
     assert card.text_edit.new_text == '"RTX 4070"'
 
 
-async def test_the_hint_and_the_lens_tell_what_the_run_takes(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        editor.open(CONFIG)
-        (hint,) = await editor.hints(CONFIG)
-        (lens,) = await editor.lenses(CONFIG)
+async def test_the_hint_and_the_lens_tell_what_the_run_takes(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path)
+    editor.open(CONFIG)
+    (hint,) = await editor.hints(CONFIG)
+    (lens,) = await editor.lenses(CONFIG)
     assert isinstance(hint.label, str) and hint.label.endswith(" of 11.71 GiB")
     assert lens.startswith(f"RTX 4070 | peak {hint.label} | ")
     assert lens.endswith("to spare | effective batch 160 | 163,840 tokens per iteration")
 
 
-async def test_a_half_typed_file_keeps_its_hint_lens_and_hover(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        editor.open(CONFIG)
-        (before,) = await editor.hints(CONFIG)
-        lenses = await editor.lenses(CONFIG)
-        editor.type(CONFIG, "n_layer = (\nbatch_size = 4\nblock_size = 1024\n")
-        (after,) = await editor.hints(CONFIG)
-        assert (after.label, after.position) == (before.label, types.Position(1, 14))
-        assert await editor.lenses(CONFIG) == lenses
-        assert content(await editor.hover(CONFIG, 1, 2)).startswith("**batch_size** = `4`")
-        editor.type(CONFIG, "batch_size = 2\nblock_size = 1024\n")
-        (whole,) = await editor.hints(CONFIG)
+async def test_a_half_typed_file_keeps_its_hint_lens_and_hover(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path)
+    editor.open(CONFIG)
+    (before,) = await editor.hints(CONFIG)
+    lenses = await editor.lenses(CONFIG)
+    editor.type(CONFIG, "n_layer = (\nbatch_size = 4\nblock_size = 1024\n")
+    (after,) = await editor.hints(CONFIG)
+    assert (after.label, after.position) == (before.label, types.Position(1, 14))
+    assert await editor.lenses(CONFIG) == lenses
+    assert content(await editor.hover(CONFIG, 1, 2)).startswith("**batch_size** = `4`")
+    editor.type(CONFIG, "batch_size = 4\nblock_size\n")  # no longer two keys
+    assert await editor.hints(CONFIG)
+    editor.type(CONFIG, "batch_size = 2\nblock_size = 1024\n")
+    (whole,) = await editor.hints(CONFIG)
     assert whole.label != before.label
 
 
-async def test_a_hint_outside_the_part_that_is_shown_is_left_out(tmp_path: Path) -> None:
-    async with editing(project(tmp_path, f"n_layer = 2\n{TEXT}")) as editor:
-        editor.open(CONFIG)
-        assert not await editor.hints(CONFIG, last_line=1)
-        assert await editor.hints(CONFIG, last_line=2)
+async def test_a_hint_outside_the_part_that_is_shown_is_left_out(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path, f"n_layer = 2\n{TEXT}")
+    editor.open(CONFIG)
+    assert not await editor.hints(CONFIG, last_line=1)
+    assert await editor.hints(CONFIG, last_line=2)
 
 
-async def test_a_script_has_no_hints_and_no_lenses(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        editor.open("sample.py")
-        assert not await editor.lenses("sample.py")
-        assert not await editor.hints("sample.py")
-        assert await editor.hover("sample.py", 3, 2) is None
+async def test_a_script_has_no_hints_and_no_lenses(editor: Editor, tmp_path: Path) -> None:
+    project(tmp_path)
+    editor.open("sample.py")
+    assert not await editor.lenses("sample.py")
+    assert not await editor.hints("sample.py")
+    assert await editor.hover("sample.py", 3, 2) is None
 
 
-async def test_the_cards_are_listed_for_an_editor_with_a_picker(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        cards = await editor.run("nanolint.listGpus")
+async def test_the_cards_are_listed_for_an_editor_with_a_picker(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path)
+    cards = await editor.run("nanolint.listGpus")
     by_name = {_field(card, "name"): card for card in cards}
     assert _field(by_name["RTX 4070"], "total_bytes") // 2**20 == 11994
 
 
-async def test_another_card_for_the_session_changes_all_that_is_open(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        editor.open(CONFIG)
-        (lens,) = await editor.lenses(CONFIG)
-        assert lens.startswith("RTX 4070 |")
-        await editor.run("nanolint.selectTarget", "a100-80gb")
-        (lens,) = await editor.lenses(CONFIG)
-        assert lens.startswith("A100 80GB |")
-        await editor.until(lambda: types.WORKSPACE_CODE_LENS_REFRESH in editor.asked)
-        await editor.until(lambda: types.WORKSPACE_INLAY_HINT_REFRESH in editor.asked)
-        assert not editor.edits
-        await editor.run("nanolint.selectTarget", None)
-        (lens,) = await editor.lenses(CONFIG)
-        assert lens.startswith("RTX 4070 |")
-
-
-async def test_a_card_that_nobody_knows_is_refused_and_nothing_changes(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        editor.open(CONFIG)
-        await editor.run("nanolint.selectTarget", "rtx-9999")
-        await editor.until(lambda: bool(editor.shown))
-        assert "unknown GPU 'rtx-9999'" in editor.shown[0]
-        (lens,) = await editor.lenses(CONFIG)
+async def test_another_card_for_the_session_changes_all_that_is_open(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path)
+    editor.open(CONFIG)
+    (lens,) = await editor.lenses(CONFIG)
+    assert lens.startswith("RTX 4070 |")
+    await editor.run("nanolint.selectTarget", "a100-80gb")
+    (lens,) = await editor.lenses(CONFIG)
+    assert lens.startswith("A100 80GB |")
+    await editor.until(lambda: types.WORKSPACE_CODE_LENS_REFRESH in editor.asked)
+    await editor.until(lambda: types.WORKSPACE_INLAY_HINT_REFRESH in editor.asked)
+    assert not editor.edits
+    await editor.run("nanolint.selectTarget", None)
+    (lens,) = await editor.lenses(CONFIG)
     assert lens.startswith("RTX 4070 |")
 
 
-async def test_without_an_argument_the_server_offers_the_usual_cards(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        editor.open(CONFIG)
-        editor.answer = _press("RTX 4090", "Only for this session")
-        await editor.run("nanolint.selectTarget")
-        (lens,) = await editor.lenses(CONFIG)
-        assert lens.startswith("RTX 4090 |")
-        assert not editor.edits
-        editor.answer = _press()  # closed without a choice
-        await editor.run("nanolint.selectTarget")
-        (lens,) = await editor.lenses(CONFIG)
+async def test_a_card_that_nobody_knows_is_refused_and_nothing_changes(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path)
+    editor.open(CONFIG)
+    await editor.run("nanolint.selectTarget", "rtx-9999")
+    await editor.until(lambda: bool(editor.shown))
+    assert "unknown GPU 'rtx-9999'" in editor.shown[0]
+    (lens,) = await editor.lenses(CONFIG)
+    assert lens.startswith("RTX 4070 |")
+
+
+async def test_without_an_argument_the_server_offers_the_usual_cards(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path)
+    editor.open(CONFIG)
+    editor.answer = _press("RTX 4090", "Only for this session")
+    await editor.run("nanolint.selectTarget")
+    (lens,) = await editor.lenses(CONFIG)
+    assert lens.startswith("RTX 4090 |")
+    assert not editor.edits
+    editor.answer = _press()  # closed without a choice
+    await editor.run("nanolint.selectTarget")
+    (lens,) = await editor.lenses(CONFIG)
     assert lens.startswith("RTX 4090 |")
 
 
-async def test_a_card_can_be_written_into_the_settings(tmp_path: Path) -> None:
-    async with editing(project(tmp_path)) as editor:
-        uri = editor.open(CONFIG)
-        choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
-        await editor.run("nanolint.selectTarget", choice)
-        (edit,) = editor.edits
-        assert _applied(edit, editor.uri("nanolint.toml"), SETTINGS) == SETTINGS.replace(
-            '"rtx-4070"', '"rtx-4090"'
-        )
-        editor.save_elsewhere("nanolint.toml", SETTINGS.replace("4070", "4090"))
-        (lens,) = await editor.lenses(CONFIG)
+async def test_a_card_can_be_written_into_the_settings(editor: Editor, tmp_path: Path) -> None:
+    project(tmp_path)
+    uri = editor.open(CONFIG)
+    choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
+    await editor.run("nanolint.selectTarget", choice)
+    (edit,) = editor.edits
+    assert _applied(edit, editor.uri("nanolint.toml"), SETTINGS) == SETTINGS.replace(
+        '"rtx-4070"', '"rtx-4090"'
+    )
+    editor.save_elsewhere("nanolint.toml", SETTINGS.replace("4070", "4090"))
+    (lens,) = await editor.lenses(CONFIG)
     assert lens.startswith("RTX 4090 |")
 
 
-async def test_the_unsaved_text_of_the_settings_is_what_changes(tmp_path: Path) -> None:
+async def test_the_unsaved_text_of_the_settings_is_what_changes(
+    editor: Editor, tmp_path: Path
+) -> None:
     unsaved = f"ignore = []\n{SETTINGS}"
-    async with editing(project(tmp_path)) as editor:
-        uri = editor.open(CONFIG)
-        editor.open("nanolint.toml", unsaved)
-        choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
-        await editor.run("nanolint.selectTarget", choice)
-        (edit,) = editor.edits
+    project(tmp_path)
+    uri = editor.open(CONFIG)
+    editor.open("nanolint.toml", unsaved)
+    choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
+    await editor.run("nanolint.selectTarget", choice)
+    (edit,) = editor.edits
     after = _applied(edit, editor.uri("nanolint.toml"), unsaved)
     assert after == unsaved.replace("4070", "4090")
 
 
-async def test_a_project_without_settings_gets_a_file_of_its_own(tmp_path: Path) -> None:
-    async with editing(project(tmp_path, settings="")) as editor:
-        uri = editor.open(CONFIG)
-        (lens,) = await editor.lenses(CONFIG)
-        assert lens.startswith("no target GPU: choose one |")
-        choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
-        await editor.run("nanolint.selectTarget", choice)
-        (edit,) = editor.edits
-        assert edit.document_changes is not None
-        create, fill = edit.document_changes
-        assert isinstance(create, types.CreateFile) and create.uri == editor.uri("nanolint.toml")
-        assert isinstance(fill, types.TextDocumentEdit)
-        assert fill.edits[0].new_text == 'gpu = "rtx-4090"\n'  # type: ignore[union-attr]
+async def test_a_project_without_settings_gets_a_file_of_its_own(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path, settings="")
+    uri = editor.open(CONFIG)
+    (lens,) = await editor.lenses(CONFIG)
+    assert lens.startswith("no target GPU: choose one |")
+    choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
+    await editor.run("nanolint.selectTarget", choice)
+    (edit,) = editor.edits
+    assert edit.document_changes is not None
+    create, fill = edit.document_changes
+    assert isinstance(create, types.CreateFile) and create.uri == editor.uri("nanolint.toml")
+    assert isinstance(fill, types.TextDocumentEdit)
+    assert fill.edits[0].new_text == 'gpu = "rtx-4090"\n'  # type: ignore[union-attr]
 
 
-async def test_settings_that_only_a_person_can_change_stay_as_they_are(tmp_path: Path) -> None:
+async def test_settings_that_only_a_person_can_change_stay_as_they_are(
+    editor: Editor, tmp_path: Path
+) -> None:
     settings = '[[target]]\ngpu = "rtx-4070"\n'
-    async with editing(project(tmp_path, settings=settings)) as editor:
-        uri = editor.open(CONFIG)
-        choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
-        await editor.run("nanolint.selectTarget", choice)
-        await editor.until(lambda: bool(editor.shown))
-        (lens,) = await editor.lenses(CONFIG)
+    project(tmp_path, settings=settings)
+    uri = editor.open(CONFIG)
+    choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
+    await editor.run("nanolint.selectTarget", choice)
+    await editor.until(lambda: bool(editor.shown))
+    (lens,) = await editor.lenses(CONFIG)
     assert "target tables" in editor.shown[0]
     assert not editor.edits
     assert lens.startswith("RTX 4070 |")

@@ -9,7 +9,7 @@ from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.units import GIB
 from tests.lsp.configs import SMALL, context_of
-from tests.project_tree import write_project
+from tests.project_tree import LOOP, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,16 @@ def test_the_hint_says_that_a_run_does_not_fit() -> None:
     (hint,) = inlay_hints(context_of(TOO_LARGE), TOO_LARGE)
     assert hint.label.endswith("GiB: out of memory")
     assert hint.tooltip.endswith("short")
+
+
+def test_what_is_only_estimated_is_marked_and_the_reason_told(tmp_path: Path) -> None:
+    loop = LOOP.replace("scaler.scale(error).backward()", "my_own_backward(error)")
+    path = write_project(tmp_path, {"train.py": train_script(loop=loop)}) / "x.py"
+    (hint,) = inlay_hints(context_of(SMALL, path=path), SMALL)
+    assert hint.label.startswith("~")
+    assert "\njudged as nanoGPT's own, but it is not: " in hint.tooltip
+    (hint,) = inlay_hints(context_of(SMALL, gpu="rtx-4070-super"), SMALL)
+    assert hint.label.endswith(" of ~11.57 GiB")
 
 
 def test_of_several_cards_the_one_with_the_least_room_is_told() -> None:
