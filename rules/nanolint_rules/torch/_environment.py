@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import libcst as cst
+
     from nanolint_rules.torch._names import Names
+else:
+    from nanolint_rules.torch import _cst as cst
 
 FUNCTIONS = {"os.putenv": True, "os.getenv": False}  # whether they write
 METHODS = {"setdefault": True, "get": False, "pop": False}

@@ -6,14 +6,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from nanolint_rules.torch._names import found_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import libcst as cst
+
     from nanolint_rules.torch._names import Names
+else:
+    from nanolint_rules.torch import _cst as cst
 
 # raw_model(...), self.model(...), model.module(...); not load_model(...).
 _MODEL = re.compile(r"(?!(?:load|make|create|build|get|init|setup|train|eval)_)(\w+_)?model|module")

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeVar
 
-import libcst as cst
-
 from nanolint.rule import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    import libcst as cst
+
     from nanolint.rule import Context
     from nanolint_rules.torch._names import Names, Reference
 
     _Reference = TypeVar("_Reference", bound=Reference)
+else:
+    from nanolint_rules.torch import _cst as cst
 
 
 def move(

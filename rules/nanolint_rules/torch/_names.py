@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-import libcst as cst
-from libcst.metadata import (
-    Assignment,
-    ImportAssignment,
-    MetadataWrapper,
-    ParentNodeProvider,
-    QualifiedNameSource,
-    ScopeProvider,
-)
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from libcst.metadata import BaseAssignment, Scope
+    import libcst as cst
+    from libcst.metadata import BaseAssignment, ImportAssignment, Scope
+else:
+    from nanolint_rules.torch import _cst as cst
 
-_Node = TypeVar("_Node", bound=cst.CSTNode)
+_Node = TypeVar("_Node", bound="cst.CSTNode")
 
 
 @dataclass(frozen=True)
@@ -66,9 +59,13 @@ class Names:
     """The expressions of one file, resolved to what they mean."""
 
     def __init__(self, tree: cst.Module) -> None:
-        wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
-        self._scopes: Mapping[cst.CSTNode, Scope | None] = wrapper.resolve(ScopeProvider)
-        self._parents: Mapping[cst.CSTNode, cst.CSTNode] = wrapper.resolve(ParentNodeProvider)
+        wrapper = cst.metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
+        self._scopes: Mapping[cst.CSTNode, Scope | None] = wrapper.resolve(
+            cst.metadata.ScopeProvider
+        )
+        self._parents: Mapping[cst.CSTNode, cst.CSTNode] = wrapper.resolve(
+            cst.metadata.ParentNodeProvider
+        )
         self._calls = found_in(tree, cst.Call)
         self._tree = tree
 
@@ -118,14 +115,20 @@ class Names:
 
     def gets_values_at(self, variable: cst.Name) -> Iterator[cst.CSTNode]:
         """Where the variable that ``variable`` gives a value to gets one."""
-        return (each.node for each in self._bindings(variable) if isinstance(each, Assignment))
+        return (
+            each.node
+            for each in self._bindings(variable)
+            if isinstance(each, cst.metadata.Assignment)
+        )
 
     def name_of(self, module: str, scope: Scope) -> str | None:
         """The name that means ``module`` in ``scope``, None when it is not imported there."""
         for assignment in scope.globals.assignments:
             name = assignment.name.partition(".")[0]
             found = scope.get_qualified_names_for(name)
-            if isinstance(assignment, ImportAssignment) and {f.name for f in found} == {module}:
+            if isinstance(assignment, cst.metadata.ImportAssignment) and {
+                f.name for f in found
+            } == {module}:
                 return name
         return None
 
@@ -148,9 +151,11 @@ class Names:
         if scope is None or first is None:
             return None
         found = list(scope.get_qualified_names_for(node))
-        if len(found) != 1 or found[0].source is not QualifiedNameSource.IMPORT:
+        if len(found) != 1 or found[0].source is not cst.metadata.QualifiedNameSource.IMPORT:
             return None  # defined here, or one of several
-        (binding, *_) = (each for each in scope[first] if isinstance(each, ImportAssignment))
+        (binding, *_) = (
+            each for each in scope[first] if isinstance(each, cst.metadata.ImportAssignment)
+        )
         return Reference(node, found[0].name, first, scope, binding)
 
 
@@ -168,18 +173,11 @@ def _first_name(function: cst.BaseExpression) -> str | None:
 
 def found_in(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
     """The nodes of one kind in ``node``, in the order of the text."""
-    collector = _Collector(kind)
-    node.visit(collector)
-    return collector.found
-
-
-class _Collector(cst.CSTVisitor, Generic[_Node]):
-    def __init__(self, kind: type[_Node]) -> None:
-        super().__init__()
-        self._kind = kind
-        self.found: list[_Node] = []
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, self._kind):
-            self.found.append(node)
-        return True
+    found: list[_Node] = []
+    waiting: list[cst.CSTNode] = [node]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, kind):
+            found.append(each)
+        waiting += reversed(each.children)
+    return found

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from nanolint.rule import (
     Context,
     Edit,
@@ -23,7 +21,11 @@ from nanolint_rules.torch._names import names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import libcst as cst
+
     from nanolint_rules.torch._names import Names, Use
+else:
+    from nanolint_rules.torch import _cst as cst
 
 DEPRECATED = "torch.backends.cuda.sdp_kernel"
 HOME = "torch.nn.attention"

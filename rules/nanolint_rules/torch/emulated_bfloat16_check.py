@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from nanolint.rule import (
     Context,
     Finding,
@@ -21,7 +19,11 @@ from nanolint_rules.torch._names import names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import libcst as cst
+
     from nanolint_rules.torch._names import Names, Use
+else:
+    from nanolint_rules.torch import _cst as cst
 
 CHECK = "torch.cuda.is_bf16_supported"
 CAPABILITY = "torch.cuda.get_device_capability"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from nanolint.rule import (
     Context,
     Edit,
@@ -22,7 +20,11 @@ from nanolint_rules.torch._names import names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import libcst as cst
+
     from nanolint_rules.torch._names import Names, Reference
+else:
+    from nanolint_rules.torch import _cst as cst
 
 FLAG = "torch._dynamo.config.suppress_errors"
 

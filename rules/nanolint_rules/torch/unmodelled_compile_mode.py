@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from nanolint.rule import Context, Finding, Need, Severity, rule
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import libcst as cst
+else:
+    from nanolint_rules.torch import _cst as cst
 
 UNKNOWN = object()
 USUAL = {"mode": ("default", None), "backend": ("inductor", None), "options": (None,)}
