@@ -107,7 +107,8 @@ def _version(server: NanolintServer, uri: str) -> int | None:
 
 def _workspace_edit(found: SettingsEdit, server: NanolintServer) -> types.WorkspaceEdit:
     uri = found.path.as_uri()
-    positions = Positions(found.text, server.workspace.position_encoding)
+    encoding = server.workspace.position_encoding or types.PositionEncodingKind.Utf16
+    positions = Positions(found.text, encoding)
     change = types.TextEdit(positions.range(found.edit), found.edit.replacement)
     wanted = server.client_capabilities.workspace
     able = wanted and wanted.workspace_edit

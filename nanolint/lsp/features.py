@@ -12,7 +12,6 @@ from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.completion import complete
 from nanolint.lsp.hover import hover
 from nanolint.lsp.inlay_hints import inlay_hints
-from nanolint.lsp.positions import Positions
 from nanolint.lsp.settings_completion import complete_settings
 from nanolint.run.project import find_project
 from nanolint.settings import FILE_NAMES
@@ -31,9 +30,11 @@ def register(server: NanolintServer) -> None:
         document = server.session.document(params.text_document.uri)
         if document is None or document.context is None:
             return None
-        positions = _positions(server, document.text)
+        positions = server.positions(document)
         found = hover(document.context, document.text, positions.offset(params.position))
-        return found and answers.hover(found, positions.range, server.client_capabilities)
+        if found is None:
+            return None
+        return answers.hover(found, positions.range, server.client_capabilities)
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=TRIGGERS)
@@ -43,7 +44,7 @@ def register(server: NanolintServer) -> None:
         if document is None:
             return None
         text, path = document.text, document.path
-        positions = _positions(server, text)
+        positions = server.positions(document)
         offset = positions.offset(params.position)
         if path is not None and path.name in FILE_NAMES:
             found = complete_settings(path, text, offset)
@@ -57,7 +58,7 @@ def register(server: NanolintServer) -> None:
         document = server.session.document(params.text_document.uri)
         if document is None or document.context is None:
             return []
-        positions = _positions(server, document.text)
+        positions = server.positions(document)
         first, last = positions.offset(params.range.start), positions.offset(params.range.end)
         found = inlay_hints(document.context, document.text)
         shown = [hint for hint in found if first <= hint.offset <= last]
@@ -69,7 +70,3 @@ def register(server: NanolintServer) -> None:
         if document is None or document.context is None:
             return []
         return answers.code_lenses(code_lenses(document.context))
-
-
-def _positions(server: NanolintServer, text: str) -> Positions:
-    return Positions(text, server.workspace.position_encoding)
