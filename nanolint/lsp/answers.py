@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from nanolint.lsp.choosing import SELECT_TARGET
+from nanolint.lsp.positions import Positions
+from nanolint.lsp.settings_edit import NotEditable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from nanolint.lsp.completion import Completion
     from nanolint.lsp.hover import Hover
     from nanolint.lsp.inlay_hints import InlayHint
+    from nanolint.lsp.settings_home import SettingsEdit
 
 TOP = types.Range(types.Position(0, 0), types.Position(0, 0))
 
@@ -69,6 +72,32 @@ def inlay_hints(
 def code_lenses(titles: Sequence[str]) -> list[types.CodeLens]:
     """The lenses on top of the file; a click asks for another card."""
     return [types.CodeLens(TOP, types.Command(title, SELECT_TARGET)) for title in titles]
+
+
+def workspace_edit(
+    found: SettingsEdit, version: int | None, encoding: str, client: types.ClientCapabilities
+) -> types.WorkspaceEdit:
+    """The change of a settings file, and its creation, in the form that the client knows.
+
+    ``version`` is that of the file as an open document. Raises NotEditable for a client that
+    cannot create a file.
+    """
+    able = client.workspace and client.workspace.workspace_edit
+    positions = Positions(found.text, encoding)
+    change = types.TextEdit(positions.range(found.edit), found.edit.replacement)
+    uri = found.path.as_uri()
+    if found.is_new and types.ResourceOperationKind.Create not in (
+        (able and able.resource_operations) or ()
+    ):
+        raise NotEditable(f"write {found.edit.replacement.strip()} into {found.path} yourself")
+    if not (able and able.document_changes):
+        return types.WorkspaceEdit(changes={uri: [change]})
+    document = types.OptionalVersionedTextDocumentIdentifier(uri, version)
+    fill = types.TextDocumentEdit(document, [change])
+    if not found.is_new:
+        return types.WorkspaceEdit(document_changes=[fill])
+    create = types.CreateFile(uri, options=types.CreateFileOptions(ignore_if_exists=True))
+    return types.WorkspaceEdit(document_changes=[create, fill])
 
 
 def _item(

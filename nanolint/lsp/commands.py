@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from nanolint.disk import forget
 from nanolint.errors import UserError
+from nanolint.lsp import answers
 from nanolint.lsp.choosing import (
     LIST_GPUS,
     SELECT_TARGET,
@@ -19,15 +20,14 @@ from nanolint.lsp.choosing import (
     choice,
     listed,
 )
-from nanolint.lsp.positions import Positions
 from nanolint.lsp.server import NanolintServer  # noqa: TC001 (pygls reads the annotations)
+from nanolint.lsp.session import EDITOR
 from nanolint.lsp.settings_home import settings_edit
 from nanolint.run.kind import FileKind
+from nanolint.targets import VARIABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from nanolint.lsp.settings_home import SettingsEdit
 
 QUESTION = "The GPU that configs are judged on"
 FOR_THE_SESSION, FOR_GOOD = "Only for this session", "Write it into the settings"
@@ -78,7 +78,9 @@ async def _write(server: NanolintServer, chosen: Choice) -> None:
     if config is None or chosen.gpu is None:
         raise NoChoice("open a config first: its settings are the ones to change")
     found = settings_edit(config, chosen.gpu)
-    edit = _workspace_edit(found, server)
+    version = _version(server, found.path.as_uri())
+    encoding = server.workspace.position_encoding or types.PositionEncodingKind.Utf16
+    edit = answers.workspace_edit(found, version, encoding, server.client_capabilities)
     result = await server.workspace_apply_edit_async(
         types.ApplyWorkspaceEditParams(edit, label=f"nanolint: judge by {chosen.gpu}")
     )
@@ -87,6 +89,10 @@ async def _write(server: NanolintServer, chosen: Choice) -> None:
     forget(found.path)
     server.session.set_target(None)
     server.refresh()
+    plan = server.session.plan_for(config)
+    if plan is not None and plan.chosen.origin in (EDITOR, VARIABLE):
+        told = f"nanolint: {found.path.name} is changed, but {plan.chosen.origin} decides"
+        server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, told))
 
 
 def _config(server: NanolintServer, uri: str | None) -> Path | None:
@@ -103,26 +109,3 @@ def _version(server: NanolintServer, uri: str) -> int | None:
     """The version of a document that is open; None for one on the disk."""
     document = server.workspace.text_documents.get(uri)
     return None if document is None else document.version
-
-
-def _workspace_edit(found: SettingsEdit, server: NanolintServer) -> types.WorkspaceEdit:
-    uri = found.path.as_uri()
-    encoding = server.workspace.position_encoding or types.PositionEncodingKind.Utf16
-    positions = Positions(found.text, encoding)
-    change = types.TextEdit(positions.range(found.edit), found.edit.replacement)
-    wanted = server.client_capabilities.workspace
-    able = wanted and wanted.workspace_edit
-    if found.is_new and types.ResourceOperationKind.Create not in (
-        (able and able.resource_operations) or ()
-    ):
-        raise NoChoice(
-            f"this editor creates no files; write {change.new_text.strip()} into {found.path}"
-        )
-    if not (able and able.document_changes):
-        return types.WorkspaceEdit(changes={uri: [change]})
-    document = types.OptionalVersionedTextDocumentIdentifier(uri, _version(server, uri))
-    changes: list[Any] = [types.TextDocumentEdit(document, [change])]
-    if found.is_new:
-        options = types.CreateFileOptions(ignore_if_exists=True)
-        changes.insert(0, types.CreateFile(uri, options=options))
-    return types.WorkspaceEdit(document_changes=changes)

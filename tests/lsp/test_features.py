@@ -280,6 +280,18 @@ async def test_a_project_without_settings_gets_a_file_of_its_own(
     assert fill.edits[0].new_text == 'gpu = "rtx-4090"\n'  # type: ignore[union-attr]
 
 
+async def test_a_setting_of_the_editors_that_wins_over_the_file_is_told(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    async with editing(root, options={"gpu": "a100-80gb"}) as editor:
+        uri = editor.open(CONFIG)
+        choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
+        await editor.run("nanolint.selectTarget", choice)
+        await editor.until(lambda: bool(editor.shown))
+        (lens,) = await editor.lenses(CONFIG)
+    assert editor.shown == ["nanolint: nanolint.toml is changed, but the editor decides"]
+    assert lens.startswith("A100 80GB |")
+
+
 async def test_settings_that_only_a_person_can_change_stay_as_they_are(
     editor: Editor, tmp_path: Path
 ) -> None:
