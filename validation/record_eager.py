@@ -9,11 +9,12 @@ fixed seed, so the table only changes with the oracle or with this file.
 from __future__ import annotations
 
 import argparse
-import json
 import random
-import subprocess
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
+from validation.counting.recording import ask, write
 
 ORACLE = Path(__file__).parent / "oracle_eager" / "run.py"
 SEED = 20
@@ -100,14 +101,7 @@ HAND_PICKED = [
 
 def record(nanogpt: Path, config: dict[str, object]) -> dict[str, object]:
     """One row: the config, peak bytes per phase and overall, reserved bytes."""
-    command = [sys.executable, str(ORACLE), str(nanogpt)]
-    for key, value in config.items():
-        if key == "bias":
-            command += ["--bias"] if value else []
-        else:
-            command += [f"--{key}", str(value)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    told = json.loads(done.stdout)
+    told = ask(ORACLE, nanogpt, config)
     row = config | {phase: told["phases"][phase] for phase in PHASES}
     return row | {"overall": told["overall"], "reserved": told["reserved"]}
 
@@ -123,8 +117,7 @@ def main() -> None:
     for config in generate(args.count):
         rows.append(record(args.nanogpt, config))
         print(len(rows), config, flush=True)
-        lines = ",\n".join(json.dumps(row) for row in rows)
-        args.out.write_text(f"[\n{lines}\n]\n")
+        write(args.out, rows)
 
 
 if __name__ == "__main__":

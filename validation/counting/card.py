@@ -39,7 +39,7 @@ def torch_folder() -> Path:
     """Where torch is installed, found without importing it."""
     found = importlib.util.find_spec("torch")
     if found is None or found.origin is None:
-        raise SystemExit("oracle_eager: torch is not installed")
+        raise SystemExit("torch is not installed")
     return Path(found.origin).parent
 
 

@@ -41,7 +41,7 @@ flash(const Tensor& query, const Tensor&, const Tensor&, double, bool, bool, opt
   const c10::SymInt tokens(shape.tokens);
   Tensor output = swapped(at::empty_like(swapped(query)));
   Tensor logsumexp = allocate({shape.batch, shape.heads, shape.tokens}, at::kFloat);
-  Tensor rng_state = allocate({2}, at::kLong), unused = allocate({1}, at::kLong);
+  Tensor rng_state = allocate({2}, at::kLong), unused = allocate({}, at::kLong);
   Tensor no_mask = allocate({0}, query.scalar_type());
   return {output, logsumexp, {}, {}, tokens, tokens, rng_state, unused, no_mask};
 }

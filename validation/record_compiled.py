@@ -1,0 +1,203 @@
+"""Record what the compiled oracle allocates: validation/recorded/compiled.json.
+
+    python validation/record_compiled.py path/to/nanoGPT validation/recorded/compiled.json
+    python validation/record_compiled.py path/to/nanoGPT --check default seed-3
+
+Needs a CPU build of torch, triton and g++: the oracle is validation/oracle_compiled. The second
+form records the named rows, or all without a name, and says where the table has something else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
+from validation.counting.recording import ask, write
+
+ORACLE = Path(__file__).parent / "oracle_compiled" / "run.py"
+TABLE = Path(__file__).parent / "recorded" / "compiled.json"
+SEED = 7
+GENERATED = 30
+LIMITED = {  # rows that also say on how small a card they survive, which takes many replays
+    "fact1",
+    "default",
+    "shakespeare-char",
+    "tiny-l2-50304",
+    "v50257-nobias",
+    "gpt2-large-b1",
+    "b1-t1024",
+    "v8192",
+    "seed-2",
+    "seed-11",
+}
+
+Row = dict[str, object]
+
+
+def _row(
+    name: str,
+    shape: tuple[int, int, int, int, int, int],
+    grad_accum: int = 4,
+    dtype: str = "bfloat16",
+    attention: str = "flash",
+    *,
+    dropout: float = 0.0,
+    bias: bool = False,
+) -> Row:
+    """``shape``: batch, tokens, layers, heads, width, words of the vocabulary."""
+    keys = ("batch_size", "block_size", "n_layer", "n_head", "n_embd", "vocab_size")
+    row: Row = {"name": name, **dict(zip(keys, shape, strict=True))}
+    row |= {"dropout": dropout, "bias": bias, "dtype": dtype}
+    return row | {"grad_accum": grad_accum, "attention": attention}
+
+
+HALF = ("float16", "efficient")
+FULL = ("float32", "efficient")
+
+HAND_PICKED = [
+    _row("mini", (4, 128, 3, 4, 128, 512)),
+    _row("mini-drop", (4, 128, 3, 4, 128, 512), dropout=0.1),
+    _row("mini-bias", (4, 128, 3, 4, 128, 512), bias=True),
+    _row("mini-fp32", (4, 128, 3, 4, 128, 512), 4, *FULL),
+    _row("mini-v65", (4, 128, 3, 4, 128, 65)),
+    # What people run.
+    _row("fact1", (16, 512, 6, 6, 384, 50304), 4, "float16"),
+    _row("default", (12, 1024, 12, 12, 768, 50304), 2),
+    _row("shakespeare-char", (64, 256, 6, 6, 384, 65), 1, dropout=0.2),
+    _row("s1-b64", (64, 1024, 12, 12, 768, 50304), 2),
+    _row("default-fp32", (12, 1024, 12, 12, 768, 50304), 2, *FULL),
+    _row("default-fp16-eff", (12, 1024, 12, 12, 768, 50304), 4, *HALF),
+    _row("default-bias-drop", (8, 1024, 12, 12, 768, 50304), dropout=0.1, bias=True),
+    _row("gpt2-finetune-v50257", (4, 1024, 12, 12, 768, 50257), 32, bias=True),
+    _row("gpt2-medium", (4, 1024, 24, 16, 1024, 50257), bias=True),
+    _row("gpt2-large-b1", (1, 1024, 36, 20, 1280, 50257), 32, bias=True),
+    _row("gpt2-large-b1-t64", (1, 64, 36, 20, 1280, 50304), 1),
+    _row("gpt2-xl-b1", (1, 1024, 48, 25, 1600, 50257), 32, bias=True),
+    _row("gpt2-xl-b8", (8, 1024, 48, 25, 1600, 50304), 2),
+    _row("gpt2-xl-fp32", (2, 512, 48, 25, 1600, 50304), 4, *FULL, dropout=0.1),
+    # Tiny.
+    _row("tiny-char-cpu", (12, 64, 4, 4, 128, 65), 1),
+    _row("tiny-char-fp16-drop", (12, 64, 4, 4, 128, 65), 1, *HALF, dropout=0.2),
+    _row("tiny-fp32", (12, 64, 4, 4, 128, 65), 1, *FULL, dropout=0.1),
+    _row("tiny-l1", (4, 64, 1, 2, 128, 65), 1),
+    _row("tiny-l2-50304", (2, 64, 2, 4, 128, 50304), 2),
+    _row("tiny-b1", (1, 128, 2, 4, 128, 50304), 1),
+    _row("tiny-b1-v65", (1, 128, 3, 4, 128, 65), 2, dropout=0.1),
+    # Vocabularies.
+    _row("v32000", (8, 1024, 8, 8, 512, 32000)),
+    _row("v32000-fp32", (8, 512, 8, 8, 512, 32000), 4, *FULL),
+    _row("v50257-nobias", (8, 1024, 6, 8, 512, 50257)),
+    _row("v50257-fp32", (4, 512, 6, 8, 512, 50257), 2, *FULL, bias=True),
+    _row("v65-wide", (32, 512, 8, 16, 1024, 65), 2),
+    _row("v65-fp32", (64, 256, 6, 6, 384, 65), 1, *FULL, dropout=0.2),
+    _row("v65-eff", (64, 256, 6, 6, 384, 65), 1, *HALF, dropout=0.2),
+    _row("v65-bias", (64, 256, 6, 6, 384, 65), 1, bias=True),
+    _row("v100-eff-bias", (16, 512, 4, 8, 512, 100), 4, *HALF, bias=True),
+    _row("v256-deep", (16, 512, 24, 8, 512, 256), 1),
+    _row("v1000-drop-bias", (16, 256, 10, 10, 640, 1000), 8, dropout=0.1, bias=True),
+    _row("v8192", (32, 512, 8, 8, 512, 8192), 1),
+    # Shapes.
+    _row("shallow-wide", (4, 1024, 2, 32, 2048, 50304), 2),
+    _row("long-t", (2, 4096, 6, 8, 512, 50304), 2),
+    _row("short-t", (128, 64, 6, 6, 384, 50304), 1, "float16", dropout=0.1),
+    _row("odd-t", (6, 500, 6, 6, 384, 50304), 2),
+    _row("odd-t-eff", (6, 500, 6, 6, 384, 50304), 2, *HALF),
+    _row("odd-everything", (5, 333, 5, 5, 320, 12345), 3, dropout=0.1, bias=True),
+    _row("b1-t1024", (1, 1024, 12, 12, 768, 50304), 1),
+    _row("b1-fp32", (1, 1024, 12, 12, 768, 50304), 2, *FULL, dropout=0.1, bias=True),
+    _row("b2-drop", (2, 1024, 12, 12, 768, 50304), 2, dropout=0.1),
+    _row("b24", (24, 1024, 12, 12, 768, 50304), 20),
+    _row("medium-b16-fp16", (16, 1024, 24, 16, 1024, 50304), 2, "float16", dropout=0.1),
+    _row("b3-t256", (3, 256, 8, 8, 512, 50304), 16, *HALF, dropout=0.1),
+    _row("head-40", (8, 512, 4, 8, 320, 50304), 1),
+    _row("narrow-64", (64, 256, 4, 4, 64, 65), 1),
+]
+
+
+def generate(count: int) -> list[Row]:
+    """Configs of any shape that Inductor takes some seconds for, the same in every call."""
+    rng = random.Random(SEED)
+    rows: list[Row] = []
+    for number in range(count):
+        dtype = rng.choice(("bfloat16", "bfloat16", "float16", "float32"))
+        heads = rng.choice((1, 2, 3, 4, 6, 8, 12))
+        width = rng.choice((16, 32, 40, 64, 80, 128))
+        if heads * width < 64:
+            width = 64
+        batch = rng.choice((1, 2, 3, 4, 5, 8, 12, 24, 48))
+        block = rng.choice((64, 128, 200, 256, 512, 1000, 1024, 2048))
+        layers = rng.choice((1, 2, 3, 4, 5, 6))
+        words = rng.choice((65, 96, 1003, 5000, 32000, 50257, 50264, 50304))
+        dropout, bias = rng.choice((0.0, 0.0, 0.1)), rng.random() < 0.4
+        half = dtype != "float32"  # flash attention takes only half types
+        attention = rng.choice(("flash", "flash", "efficient")) if half else "efficient"
+        shape = (batch, block, layers, heads, heads * width, words)
+        accum = rng.choice((1, 2, 3, 8))
+        named = _row(f"seed-{number}", shape, accum, dtype, attention, dropout=dropout, bias=bias)
+        rows.append(named)
+    return rows
+
+
+def configs() -> list[Row]:
+    """All of them, in the table's order."""
+    return HAND_PICKED + generate(GENERATED)
+
+
+def record(nanogpt: Path, config: Row) -> Row:
+    """One row: the config, peak bytes per phase and overall, and what the allocator holds."""
+    options = {key: value for key, value in config.items() if key != "name"}
+    told = ask(ORACLE, nanogpt, options | {"least_limit": config["name"] in LIMITED})
+    return config | told.pop("phases") | told
+
+
+def differences(row: Row, recorded: Row) -> str:
+    """Where the table has something else, in words; nothing if it has the same bytes."""
+    if json.dumps(row) == json.dumps(recorded):
+        return ""
+    keys = [key for key in {**row, **recorded} if row.get(key) != recorded.get(key)]
+    if not keys:
+        return "the keys stand in another order"
+    return ", ".join(f"{key}: {row.get(key)}, not {recorded.get(key)}" for key in keys)
+
+
+def check(nanogpt: Path, rows: list[Row]) -> bool:
+    """Record ``rows`` again and say of each whether the table has it so."""
+    table = {row["name"]: row for row in json.loads(TABLE.read_text())}
+    all_equal = True
+    for config in rows:
+        name = config["name"]
+        found = differences(record(nanogpt, config), table.get(name, {}))
+        print(f"{name}: {found or 'equal'}", flush=True)
+        all_equal = all_equal and not found
+    return all_equal
+
+
+def main() -> int:
+    """Write one row per line, or compare."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("nanogpt", type=Path, help="a checkout of nanoGPT, for its model.py")
+    parser.add_argument("out", type=Path, nargs="?", help="the JSON file to write")
+    parser.add_argument("--check", nargs="*", metavar="ROW", help="rows to compare; all if none")
+    args = parser.parse_args()
+    if args.check is not None:
+        names = args.check or [row["name"] for row in configs()]
+        if unknown := set(names) - {row["name"] for row in configs()}:
+            parser.error(f"no such row: {', '.join(sorted(unknown))}")
+        chosen = [row for row in configs() if row["name"] in names]
+        return 0 if check(args.nanogpt, chosen) else 1
+    if args.out is None:
+        parser.error("say where to write, or --check")
+    rows = []
+    for config in configs():
+        rows.append(record(args.nanogpt, config))
+        print(len(rows), config, flush=True)
+        write(args.out, rows)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
