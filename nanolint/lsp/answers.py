@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from nanolint.lsp.choosing import SELECT_TARGET
+from nanolint.lsp.markdown import plain
 from nanolint.lsp.positions import Positions
 from nanolint.lsp.settings_edit import NotEditable
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 TOP = types.Range(types.Position(0, 0), types.Position(0, 0))
 
-# What Markdown marks in our own texts, to be taken away where an editor shows plain text.
-_EMPHASIS = re.compile(r"\*\*(.+?)\*\*|`([^`\n]+)`")
-
 
 def hover(
     found: Hover, range_of: Callable[[Span], types.Range], client: types.ClientCapabilities
@@ -34,7 +31,7 @@ def hover(
     formats = (wanted and wanted.content_format) or [types.MarkupKind.PlainText]
     content = found.markdown
     if formats[0] == types.MarkupKind.PlainText:
-        content = _EMPHASIS.sub(lambda match: match[1] or match[2], content)
+        content = plain(content)
     return types.Hover(types.MarkupContent(formats[0], content), range_of(found.span))
 
 

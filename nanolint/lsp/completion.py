@@ -162,5 +162,8 @@ def _literal(value: Value | None) -> str:
     """``value`` as one writes it in a config; empty where it is not known, or long."""
     if not isinstance(value, Known):
         return ""
-    text = repr(value.value)
+    try:
+        text = repr(value.value)
+    except ValueError:  # an integer longer than Python prints
+        return ""
     return text if len(text) <= LONGEST_DEFAULT else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint import registry
 from nanolint.lsp.cursor import name_at
 from nanolint.lsp.load import DOUBT, load_of, loads, tightest
+from nanolint.lsp.markdown import code, escaped
 from nanolint.lsp.remarks import meaning_in
 from nanolint.lsp.steps import share, steps
 from nanolint.memory.replay import replay
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from nanolint.lsp.steps import Share, Step
     from nanolint.rule import Rule
     from nanolint.run.config import Project, Setting
+    from nanolint.run.model import Run
     from nanolint.source.suppressions import Suppression
     from nanolint.source.values import Plain, Value
 
@@ -73,7 +75,7 @@ def _key_markdown(context: Context, setting: Setting) -> str:
     key = setting.key
     told = [f"**{key}** = {_shown(setting.value)}"]
     if stands_for := meaning_in(context.project, key):
-        told.append(stands_for)
+        told.append(escaped(stands_for))
     remarks = [*_origin(context, setting), *_memory(context, key)]
     told.append("\n".join(f"- {remark}" for remark in remarks))
     return "\n\n".join(told)
@@ -87,7 +89,7 @@ def _origin(context: Context, setting: Setting) -> Iterator[str]:
     elif layer not in (Layer.DEFAULT, Layer.TRAIN_SCRIPT):
         yield f"from {place(origin, LineIndex(context.text))}"
     if isinstance(setting.value, Unknown):
-        yield setting.value.reason
+        yield escaped(setting.value.reason)
     project = context.project
     whose, default = default_of(key, project, own=context.is_train_script)
     if default is not None and layer is not Layer.DATASET:
@@ -117,26 +119,26 @@ def _memory(context: Context, key: str) -> Iterator[str]:
     case = load.case if load else context.cases[0]
     if case.run is None:
         keys = ", ".join(unresolved.key for unresolved in case.resolution.unresolved)
-        yield f"memory is not known before the run: {keys}"
+        yield f"memory is not known before the run: {code(keys)}"
         return
     if not case.run.on_gpu:
-        yield f"device is {case.run.device!r}: nothing is allocated on a GPU"
+        yield f"device is {code(repr(case.run.device))}: nothing is allocated on a GPU"
         return
     for each in context.cases:
-        yield _peak(each, context)
+        if each.run is not None:
+            yield _peak(each, each.run, context)
     part = share(context, case, key)
     if part is not None:
         yield _share(part, case)
     for piece in context.project.strange_pieces:
-        yield f"{DOUBT}{piece}"
+        yield f"{DOUBT}{escaped(piece)}"
     for step in steps(context, case, key):
         yield _step(step, case, several=len(loads(context)) > 1)
 
 
-def _peak(case: Case, context: Context) -> str:
-    assert case.run is not None
+def _peak(case: Case, run: Run, context: Context) -> str:
     load = load_of(case, context)
-    peak = load.verdict.replay.peak if load else replay(case.run).peak
+    peak = load.verdict.replay.peak if load else replay(run).peak
     told = f"{case.gpu_name}: " if load else ""
     told += (
         f"{format_bytes(peak.allocated_bytes)} allocated at the peak, in {IN_PHASES[peak.phase]}"
@@ -165,16 +167,23 @@ def _step(step: Step, case: Case, *, several: bool) -> str:
 
 
 def _changes(changes: Mapping[str, Plain]) -> str:
-    return " and ".join(f"`{key} = {value!r}`" for key, value in changes.items())
+    return " and ".join(code(f"{key} = {value!r}") for key, value in changes.items())
 
 
 def _shown(value: Value) -> str:
     if isinstance(value, Known):
-        text = repr(value.value)
-        return f"`{text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + '...'}`"
+        return code(_shortened(value.value))
     if value.candidates:
-        return " or ".join(f"`{candidate!r}`" for candidate in value.candidates)
+        return " or ".join(code(_shortened(candidate)) for candidate in value.candidates)
     return "not known before the run"
+
+
+def _shortened(value: Plain) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an integer longer than Python prints
+        return "..."
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
 
 
 def _suppression_hover(context: Context, text: str, offset: int) -> Hover | None:
@@ -187,15 +196,15 @@ def _suppression_hover(context: Context, text: str, offset: int) -> Hover | None
 
 
 def _of_suppression(suppression: Suppression, context: Context, offset: int) -> Hover:
-    for code in suppression.codes:
-        if code.span.start <= offset <= code.span.end:
-            known = context.known_codes.get(code.text.lower())
+    for named in suppression.codes:
+        if named.span.start <= offset <= named.span.end:
+            known = context.known_codes.get(named.text.lower())
             if known is None:
-                return Hover(code.span, f"{code.text}: no rule has this code or name")
-            return Hover(code.span, rule_page(registry.load().find(known)))
+                return Hover(named.span, f"{escaped(named.text)}: no rule has this code or name")
+            return Hover(named.span, rule_page(registry.load().find(known)))
     if suppression.malformed is not None:
         return Hover(suppression.span, f"suppresses nothing: {suppression.malformed}")
-    what = ", ".join(code.text for code in suppression.codes) or "every finding"
+    what = escaped(", ".join(named.text for named in suppression.codes)) or "every finding"
     where = "in this file" if suppression.kind == "file" else "of this statement"
     return Hover(suppression.span, f"suppresses {what} {where}")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.lsp.hover import hover
+from nanolint.lsp.markdown import plain
 from nanolint.memory.replay import replay
 from nanolint.memory.verdict import judge
 from nanolint.units import format_bytes
@@ -116,7 +117,7 @@ def test_without_a_target_bytes_are_told_and_no_verdict() -> None:
 
 def test_a_run_that_is_not_known_names_the_key_that_is_missing() -> None:
     shown = told("batch|_size = 4\nn_layer = int(open('layers').read())\n")
-    assert "memory is not known before the run: n_layer" in shown
+    assert "memory is not known before the run: `n_layer`" in shown
 
 
 def test_a_run_off_the_gpu_takes_nothing() -> None:
@@ -136,6 +137,21 @@ def test_a_key_of_the_projects_own_is_told_with_its_comment_and_default(tmp_path
     shown = told("rotary|_base = 5\nbatch_size = 4\n", path=tmp_path / "config" / "x.py")
     assert "of the rotary embedding" in shown
     assert "train.py's default: `10000`" in shown
+
+
+def test_what_a_project_says_is_never_markup(tmp_path: Path) -> None:
+    extra = "logo = 'a`b'  # ![x](https://example.com/x.png) <b>\n"
+    write_project(tmp_path, {"train.py": train_script(extra_settings=extra)})
+    shown = told("lo|go = '![y](https://example.com)`'\nbatch_size = 4\n", path=tmp_path / "x.py")
+    assert shown.startswith("**logo** = `` '![y](https://example.com)`' ``\n")
+    assert r"\!\[x\](https://example.com/x.png) \<b\>" in shown
+    assert plain(shown).startswith("logo = '![y](https://example.com)`'\n\n![x](https:")
+
+
+def test_a_value_of_any_length_is_told() -> None:
+    assert told("max_iters| = 10 ** 5000\nbatch_size = 4\n").startswith("**max_iters** = ")
+    long = told(f"out_dir| = '{'x' * 500}'\nbatch_size = 4\n")
+    assert long.startswith("**out_dir** = `'xxx") and "...`\n" in long[:80]
 
 
 def test_a_key_that_train_py_lacks_is_told_so(tmp_path: Path) -> None:
