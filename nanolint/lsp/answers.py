@@ -72,28 +72,28 @@ def code_lenses(titles: Sequence[str]) -> list[types.CodeLens]:
 
 
 def workspace_edit(
-    found: SettingsEdit, version: int | None, encoding: str, client: types.ClientCapabilities
+    found: SettingsEdit,
+    file: types.OptionalVersionedTextDocumentIdentifier,
+    encoding: str,
+    client: types.ClientCapabilities,
 ) -> types.WorkspaceEdit:
     """The change of a settings file, and its creation, in the form that the client knows.
 
-    ``version`` is that of the file as an open document. Raises NotEditable for a client that
-    cannot create a file.
+    Raises NotEditable for a client that cannot create a file.
     """
     able = client.workspace and client.workspace.workspace_edit
     positions = Positions(found.text, encoding)
     change = types.TextEdit(positions.range(found.edit), found.edit.replacement)
-    uri = found.path.as_uri()
     if found.is_new and types.ResourceOperationKind.Create not in (
         (able and able.resource_operations) or ()
     ):
         raise NotEditable(f"write {found.edit.replacement.strip()} into {found.path} yourself")
     if not (able and able.document_changes):
-        return types.WorkspaceEdit(changes={uri: [change]})
-    document = types.OptionalVersionedTextDocumentIdentifier(uri, version)
-    fill = types.TextDocumentEdit(document, [change])
+        return types.WorkspaceEdit(changes={file.uri: [change]})
+    fill = types.TextDocumentEdit(file, [change])
     if not found.is_new:
         return types.WorkspaceEdit(document_changes=[fill])
-    create = types.CreateFile(uri, options=types.CreateFileOptions(ignore_if_exists=True))
+    create = types.CreateFile(file.uri, options=types.CreateFileOptions(ignore_if_exists=True))
     return types.WorkspaceEdit(document_changes=[create, fill])
 
 

@@ -78,9 +78,9 @@ async def _write(server: NanolintServer, chosen: Choice) -> None:
     if config is None or chosen.gpu is None:
         raise NoChoice("open a config first: its settings are the ones to change")
     found = settings_edit(config, chosen.gpu)
-    version = _version(server, found.path.as_uri())
+    file = _identifier(server, found.path)
     encoding = server.workspace.position_encoding or types.PositionEncodingKind.Utf16
-    edit = answers.workspace_edit(found, version, encoding, server.client_capabilities)
+    edit = answers.workspace_edit(found, file, encoding, server.client_capabilities)
     result = await server.workspace_apply_edit_async(
         types.ApplyWorkspaceEditParams(edit, label=f"nanolint: judge by {chosen.gpu}")
     )
@@ -105,7 +105,12 @@ def _config(server: NanolintServer, uri: str | None) -> Path | None:
     return None
 
 
-def _version(server: NanolintServer, uri: str) -> int | None:
-    """The version of a document that is open; None for one on the disk."""
-    document = server.workspace.text_documents.get(uri)
-    return None if document is None else document.version
+def _identifier(
+    server: NanolintServer, path: Path
+) -> types.OptionalVersionedTextDocumentIdentifier:
+    """The file as the editor calls it; without a version if it is not open."""
+    for document in server.session.documents:
+        if document.path == path:
+            version = server.workspace.get_text_document(document.uri).version
+            return types.OptionalVersionedTextDocumentIdentifier(document.uri, version)
+    return types.OptionalVersionedTextDocumentIdentifier(path.as_uri())

@@ -17,6 +17,7 @@ from nanolint.lsp.settings_home import SettingsEdit
 
 UTF16 = types.PositionEncodingKind.Utf16
 FILE = Path("nanolint.toml").absolute()
+CLOSED = types.OptionalVersionedTextDocumentIdentifier(FILE.as_uri())
 CHANGED = SettingsEdit(FILE, '# 🦜\ngpu = "T4"\n', Edit(10, 14, '"A10"'))
 NEW = SettingsEdit(FILE, "", Edit(0, 0, 'gpu = "A10"\n'), is_new=True)
 NOTHING = types.ClientCapabilities()
@@ -30,7 +31,7 @@ def able(**kwargs: object) -> types.ClientCapabilities:
 
 
 def test_an_old_editor_gets_plain_changes() -> None:
-    edit = answers.workspace_edit(CHANGED, None, UTF16, NOTHING)
+    edit = answers.workspace_edit(CHANGED, CLOSED, UTF16, NOTHING)
     assert edit.document_changes is None and edit.changes is not None
     (change,) = edit.changes[FILE.as_uri()]
     assert change.range == types.Range(types.Position(1, 6), types.Position(1, 10))
@@ -39,11 +40,12 @@ def test_an_old_editor_gets_plain_changes() -> None:
 def test_an_editor_that_creates_no_files_is_told_what_to_write() -> None:
     for client in (NOTHING, able(document_changes=True)):
         with pytest.raises(NotEditable, match=r"gpu = .A10. into .*nanolint\.toml"):
-            answers.workspace_edit(NEW, None, UTF16, client)
+            answers.workspace_edit(NEW, CLOSED, UTF16, client)
 
 
 def test_an_open_settings_file_is_changed_in_the_version_that_was_read() -> None:
-    edit = answers.workspace_edit(CHANGED, 7, UTF16, able(document_changes=True))
+    file = types.OptionalVersionedTextDocumentIdentifier(FILE.as_uri(), 7)
+    edit = answers.workspace_edit(CHANGED, file, UTF16, able(document_changes=True))
     assert edit.document_changes is not None
     (change,) = edit.document_changes
     assert isinstance(change, types.TextDocumentEdit) and change.text_document.version == 7
