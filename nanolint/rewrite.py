@@ -9,14 +9,22 @@ from nanolint.diagnostics import Edit
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
-    from nanolint.source.assignments import Assignment, Factor
+    from collections.abc import Iterable
+
+    from nanolint.source.assignments import Assignment, Comment, Factor
+
+_NEWLINE = re.compile(r"(\r\n|\r|\n)")
+_BLANK = " \t\f\\"
 
 
-def replace_integer(assignment: Assignment, new: int, *, keep: int | None = None) -> Edit:
+def replace_integer(
+    assignment: Assignment, new: int, comments: Iterable[Comment] = (), *, keep: int | None = None
+) -> Edit:
     """Make ``assignment`` yield ``new``, changing one factor of a product where that suffices.
 
     ``5 * 8`` asked for 160 becomes ``20 * 8``. A factor equal to ``keep`` (the world size) is
-    changed only when no other can absorb the change. The value must be a known integer.
+    changed only when no other can absorb the change. The value must be a known integer. Those of
+    ``comments`` that stand inside the expression stay there.
     """
     if not isinstance(assignment.value, Known) or not isinstance(assignment.value.value, int):
         raise ValueError(f"{assignment.key} is not a known integer")
@@ -27,8 +35,7 @@ def replace_integer(assignment: Assignment, new: int, *, keep: int | None = None
         scaled = _scale(factor, old, new)
         if scaled is not None:
             return Edit(factor.span.start, factor.span.end, scaled)
-    span = assignment.value_span
-    return Edit(span.start, span.end, _integer(new, assignment.expression))
+    return replace_value(assignment, _integer(new, assignment.expression), comments)
 
 
 def _scale(factor: Factor, old: int, new: int) -> str | None:
@@ -43,9 +50,38 @@ def _integer(value: int, like: str) -> str:
     return f"{value:_}" if re.fullmatch(r"\s*\d[\d]*(_\d+)+\s*", like) else str(value)
 
 
-def replace_value(assignment: Assignment, literal: str) -> Edit:
-    """Replace the whole expression of ``assignment``, parentheses included."""
-    return Edit(assignment.value_span.start, assignment.value_span.end, literal)
+def replace_value(assignment: Assignment, literal: str, comments: Iterable[Comment] = ()) -> Edit:
+    """Replace the whole expression of ``assignment``, parentheses included, but for comments."""
+    span = assignment.value_span
+    inside = [c for c in comments if span.start <= c.span.start and c.span.end <= span.end]
+    text = _around(assignment, literal, inside) if inside else literal
+    return Edit(span.start, span.end, text)
+
+
+def _around(assignment: Assignment, literal: str, comments: Iterable[Comment]) -> str:
+    """``literal`` in parentheses, with the comments where they were and all other code gone."""
+    code, start = assignment.expression, assignment.value_span.start
+    position = int(code.startswith("("))
+    pieces, pending = ["("], literal
+    for comment in sorted(comments, key=lambda comment: comment.span):
+        *lines, last = _NEWLINE.split(code[position : comment.span.start - start])
+        for line, newline in zip(lines[::2], lines[1::2], strict=True):
+            if pending and line.strip(_BLANK):
+                pieces.append(line[: len(line) - len(line.lstrip(_BLANK))] + pending)
+                pending = ""
+            pieces.append(newline if pieces[-1][-1:] not in "\r\n" else "")
+        body = last.strip(_BLANK)
+        indentation, gap = last[: len(last) - len(last.lstrip(_BLANK))], ""
+        if pending and body:
+            gap, pending = pending + last[len(last.rstrip(_BLANK)) :], ""
+        pieces += (indentation, gap, comment.text)
+        position = comment.span.end - start
+    newline = _NEWLINE.search(code, position)
+    assert newline is not None  # a comment ends with its line, and a bracket is still open
+    if pending:
+        rest = code[newline.end() :].removesuffix(")")
+        pending = rest[: len(rest) - len(rest.lstrip())] + pending + rest[len(rest.rstrip()) :]
+    return f"{''.join(pieces)}{newline[0]}{pending})"
 
 
 def insert_assignment(text: str, after: Assignment, key: str, literal: str) -> Edit:

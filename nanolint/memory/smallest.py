@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.gpus.gpu import Target
 from nanolint.memory.replay import replay
-from nanolint.memory.verdict import Outcome, judge
+from nanolint.memory.verdict import is_comfortable
 from nanolint.run.model import Attention
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def smallest_card(run: Run, *, allocator: str = "default") -> Gpu | None:
     needed = replay(run).peak.allocated_bytes
     candidates = (gpu for gpu in load() if gpu.total_bytes > needed and _is_candidate(gpu))
     for gpu in sorted(candidates, key=lambda gpu: (gpu.nominal_bytes, gpu.estimated, gpu.name)):
-        if judge(run, Target(gpu), allocator=allocator).outcome is Outcome.COMFORTABLE:
+        if is_comfortable(run, Target(gpu), allocator=allocator):
             return gpu
     return None
 

@@ -85,7 +85,8 @@ def set_value(context: Context, key: str, literal: str, *, safety: Safety) -> Re
     safety = Safety.UNSAFE if notes and safety is Safety.SAFE else safety
     assignment = context.assignment(key)
     if assignment is not None:
-        return Remedy(Fix(title, safety, (replace_value(assignment, literal),)), notes)
+        comments = context.module.comments
+        return Remedy(Fix(title, safety, (replace_value(assignment, literal, comments),)), notes)
     return Remedy(Fix(title, safety, (insertion(context, key, literal),)), notes)
 
 

@@ -71,5 +71,6 @@ def _remedy(context: Context, better: int, *, keep: int) -> Remedy:
     assignment = context.assignment(KEY)
     if remedy.fix is None or assignment is None:
         return remedy
-    edit = replace_integer(assignment, better, keep=keep)  # in the shape it was written in
+    # In the shape it was written in.
+    edit = replace_integer(assignment, better, context.module.comments, keep=keep)
     return Remedy(Fix(remedy.fix.title, remedy.fix.safety, (edit,)), remedy.notes)

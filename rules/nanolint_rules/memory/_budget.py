@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.search import best_micro_batch
 from nanolint.memory.smallest import smallest_card
 from nanolint.memory.stream import Phase
-from nanolint.memory.verdict import Outcome, Verdict, judge
+from nanolint.memory.verdict import Outcome, Verdict, is_comfortable
 from nanolint.rewrite import replace_integer
 from nanolint.rule import Finding, Fix, Related, Safety, Severity, format_bytes
 from nanolint_rules._values import blocker, inheritance, insertion
@@ -124,8 +124,7 @@ def _shorter_block(context: Context, pairs: list[tuple[Run, Target]]) -> Cure | 
         shorter = [(replace(run, block_size=block), target) for run, target in pairs]
         found = best_micro_batch(shorter, allocator=options.allocator, platform=options.platform)
         as_it_is = all(
-            judge(run, target, allocator=options.allocator, platform=options.platform).outcome
-            is Outcome.COMFORTABLE
+            is_comfortable(run, target, allocator=options.allocator, platform=options.platform)
             for run, target in shorter
         )
         if not as_it_is and found is None:
@@ -182,7 +181,7 @@ def _edit(context: Context, key: str, value: int) -> Edit:
         return insertion(context, key, str(value))
     run = context.run
     keep = run.world_size if run is not None and key != "batch_size" else None
-    return replace_integer(assignment, value, keep=keep)
+    return replace_integer(assignment, value, context.module.comments, keep=keep)
 
 
 def _doubts(context: Context) -> tuple[str, ...]:

@@ -1,0 +1,227 @@
+"""The fixer on generated configs: whatever the layout, the run stays the one asked for."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from nanolint.diagnostics import Safety
+from nanolint.engine import Report, Setup, lint
+from nanolint.fixing import Fixed, fix_text
+from nanolint.gpus.lookup import find
+from nanolint.memory.verdict import Outcome, judge
+from nanolint.registry import Selection, load
+from nanolint.run.config import Options
+from nanolint.run.model import Dialect, Run
+from nanolint.run.project import find_project
+from nanolint.run.resolve import resolve
+from nanolint.source.parse import parse
+from nanolint.source.text import decode, encode
+from tests import project_tree
+from tests.properties.configs import DEFAULTS, Config, configs
+from tests.properties.effort import examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Target
+
+FAMILY = {"NL101", "NL102", "NL104"}
+FAILING = {Outcome.OUT_OF_MEMORY, Outcome.FRAGMENTED}
+CARDS = ["1GiB", "1GiB", "1536MiB", "2GiB", "3GiB", "6GiB", "rtx-3060", "t4"]
+PER_GPU_WORLD = "\nif 'RANK' in os.environ:\n    device = 'cuda:' + os.environ['LOCAL_RANK']\n"
+
+RULES = load().choose(Selection())
+CODES = {rule.code.lower(): rule.code for rule in load().rules}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A config, and where it is to run."""
+
+    config: Config
+    cards: tuple[str, ...]
+    world_size: int
+    dialect: Dialect
+
+    def setup(self, train_script: Path) -> Setup:
+        script = train_script if self.dialect is Dialect.PER_GPU else None
+        options = Options(world_size=self.world_size)
+        return Setup(RULES, CODES, tuple(map(find, self.cards)), options, script)
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> Scene:
+    values: dict[str, object] = {
+        "block_size": draw(st.sampled_from([64, 128, 256])),
+        "n_layer": draw(st.sampled_from([1, 2])),
+        "n_head": 4,
+        "n_embd": draw(st.sampled_from([64, 256])),
+        "dtype": draw(st.sampled_from(["bfloat16", "float16", "float32"])),
+        "compile": draw(st.booleans()),
+        "batch_size": draw(st.sampled_from([1, 7, 12, 30, 48, 64, 100, 144, 256, 360, 509])),
+    }
+    if draw(st.booleans()):
+        values["gradient_accumulation_steps"] = draw(st.sampled_from([1, 4, 5, 6, 8, 40, 64]))
+    if draw(st.integers(0, 5)) == 0:
+        values["eval_only"] = True
+        if draw(st.booleans()):
+            values["eval_iters"] = draw(st.sampled_from([1, 10, 200]))
+    return Scene(
+        config=draw(configs(values)),
+        cards=tuple(draw(st.lists(st.sampled_from(CARDS), min_size=1, max_size=2, unique=True))),
+        world_size=draw(st.sampled_from([1, 1, 2, 4, 8])),
+        dialect=draw(st.sampled_from([Dialect.TOTAL, Dialect.TOTAL, Dialect.PER_GPU])),
+    )
+
+
+@pytest.fixture(scope="module")
+def train_script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A train.py that does not divide the accumulation."""
+    root = tmp_path_factory.mktemp("per_gpu")
+    text = project_tree.train_script(world=PER_GPU_WORLD)
+    return project_tree.write_project(root, {"train.py": text}) / "train.py"
+
+
+@examples(250)
+@given(scene=scenes())
+def test_a_fix_keeps_the_run_and_every_byte_around_it(scene: Scene, train_script: Path) -> None:
+    config, setup = scene.config, scene.setup(train_script)
+    before, result = fixed(config.text, setup)
+    old, new = values(config.text), values(result.text)
+    raw = encode(decode(config.raw), result.text)
+    ast.parse(raw)
+
+    partner = "eval_iters" if old["eval_only"] else "gradient_accumulation_steps"
+    pair = ("batch_size", partner)
+    event(f"{len(result.applied)} applied, {len(scene.cards)} cards, {scene.dialect.value}")
+    assert result.dropped == ()
+    for key in old.keys() | new.keys():
+        if key not in (*pair, *config.telling):
+            assert (key, old[key]) == (key, new[key])
+    assert old["batch_size"] * old[partner] == new["batch_size"] * new[partner]
+
+    assert comments(config.text) == comments(result.text)
+    assert_only_values_differ(config, result.text, pair)
+    assert fixed(result.text, setup)[1].text == result.text
+
+    fails = any(outcome(plain(old), card, scene, train_script) in FAILING for card in scene.cards)
+    assert fails is any(each.code in FAMILY for each in before.diagnostics)
+    best = brute_force(plain(old), partner, scene, train_script) if fails else None
+    left = [each for each in result.report.diagnostics if each.code in FAMILY]
+    if not fails:
+        event("fits as it is")
+        assert result.text == config.text
+    elif best is None:
+        event("nothing fits")
+        assert all("no micro-batch fits" in each.message for each in left) and left
+    elif config.blocked:
+        event("blocked")
+        assert new["batch_size"] in (old["batch_size"], best)
+        assert all(any("not fixed:" in note for note in each.notes) for each in left)
+    else:
+        event("brute force agrees")
+        assert (new["batch_size"], left) == (best, [])
+
+
+def fixed(text: str, setup: Setup) -> tuple[Report, Fixed]:
+    """What is found in ``text``, and what the safe fixes make of it."""
+    reports: list[Report] = []
+
+    def linted(text: str) -> Report:
+        reports.append(lint(text, None, setup))
+        return reports[-1]
+
+    result = fix_text(
+        linted, text, fixable=lambda found: found.fix and found.fix.safety is Safety.SAFE
+    )
+    return reports[0], result
+
+
+def values(text: str) -> dict[str, Any]:
+    """What Python makes of a generated config, which is safe to run."""
+    names: dict[str, Any] = dict(DEFAULTS)
+    exec(text, names)
+    return {key: value for key, value in names.items() if key not in ("__builtins__", "os")}
+
+
+def comments(text: str) -> list[str]:
+    tokens = tokenize.generate_tokens(io.StringIO(text, newline=None).readline)
+    return [token.string for token in tokens if token.type == tokenize.COMMENT]
+
+
+def assert_only_values_differ(config: Config, new_text: str, pair: tuple[str, str]) -> None:
+    """Outside the values of the pair, and a line put in for the partner, nothing changed."""
+    written = {piece.key for piece in config.pieces}
+    if pair[1] not in written and new_text != config.text:
+        line = re.compile(rf"(?:\r\n|\r|\n){pair[1]}[ \t]*=[ \t]*\d+(?=[\r\n]|$)")
+        new_text, count = line.subn("", new_text)
+        assert count == 1
+    pattern = "".join(
+        ".+?" if piece.key in pair else re.escape(piece.text) for piece in config.pieces
+    )
+    assert re.fullmatch(pattern, new_text, re.DOTALL), (config.text, new_text)
+
+
+def plain(names: dict[str, Any]) -> tuple[tuple[str, object], ...]:
+    """The keys that decide memory."""
+    keys = ("block_size", "n_layer", "n_head", "n_embd", "dtype", "compile", "eval_only")
+    more = ("batch_size", "gradient_accumulation_steps", "eval_iters")
+    return tuple((key, names[key]) for key in (*keys, *more))
+
+
+def brute_force(
+    names: tuple[tuple[str, object], ...], partner: str, scene: Scene, train_script: Path
+) -> int | None:
+    """The largest smaller micro-batch, of all that divide the product, that suits every card."""
+    old: dict[str, Any] = dict(names)
+    product, best = old["batch_size"] * old[partner], None
+    for batch in range(1, old["batch_size"]):
+        if product % batch:
+            continue
+        steps = product // batch
+        total = scene.dialect is Dialect.TOTAL and not old["eval_only"]
+        if total and steps % scene.world_size:
+            continue
+        changed = tuple({**old, "batch_size": batch, partner: steps}.items())
+        if all(
+            outcome(changed, card, scene, train_script) is Outcome.COMFORTABLE
+            for card in scene.cards
+        ):
+            best = batch
+    return best
+
+
+def outcome(
+    names: tuple[tuple[str, object], ...], card: str, scene: Scene, train_script: Path
+) -> Outcome:
+    script = train_script if scene.dialect is Dialect.PER_GPU else None
+    return _outcome(names, card, scene.world_size, script)
+
+
+@cache
+def _outcome(
+    names: tuple[tuple[str, object], ...], card: str, world_size: int, script: Path | None
+) -> Outcome:
+    target = find(card)
+    return judge(run_of(names, target, world_size, script), target).outcome
+
+
+def run_of(
+    names: tuple[tuple[str, object], ...], target: Target, world_size: int, script: Path | None
+) -> Run:
+    """The run of a config that says these things as plainly as possible."""
+    project = find_project(None, train_script=script)
+    module = parse("".join(f"{key} = {value!r}\n" for key, value in names), project.environment)
+    run = resolve(module, project, Options(world_size=world_size), target).run
+    assert run is not None
+    return run
