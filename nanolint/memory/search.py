@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.program import Shapes
-from nanolint.memory.verdict import comfortable_limit, is_comfortable
+from nanolint.memory.verdict import comfortable_limit, is_comfortable, is_hopeless
 from nanolint.run.model import Dialect
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ def best_micro_batch(
     """The largest comfortable micro-batch below the run's own, with ``upward`` above it.
 
     It is comfortable on every case and divides batch_size x accumulation exactly, in today's
-    dialect with an accumulation that the world size divides. Memory is not assumed to grow with
-    the batch: every divisor is tried from the largest down, except those whose allocated bytes
-    alone exceed the limit.
+    dialect with an accumulation that the world size divides. What fits is not assumed to grow
+    with the batch: every divisor is tried from the largest down, except those beyond one whose
+    allocated bytes alone are hopeless.
     """
     if not cases:
         return None
@@ -52,11 +53,17 @@ def best_micro_batch(
     most = min(_most_sequences(run, target, platform) for run, target in cases)
     if not upward:
         most = min(most, run.batch_size - 1)
-    for batch_size, steps in divisors_down(run.batch_size, partner, most):
-        if upward and batch_size <= run.batch_size:
-            return None
-        if _is_uneven(run, steps):
-            continue
+    least = run.batch_size if upward else 0
+    candidates = [
+        pair
+        for pair in divisors_down(run.batch_size, partner, most)
+        if pair[0] > least and not _is_uneven(run, pair[1])
+    ]
+
+    def has_hope(pair: tuple[int, int]) -> bool:
+        return not any(is_hopeless(_changed(run, *pair), target, platform) for run, target in cases)
+
+    for batch_size, steps in candidates[bisect_left(candidates, True, key=has_hope) :]:
         if all(
             is_comfortable(
                 _changed(run, batch_size, steps), target, allocator=allocator, platform=platform

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from nanolint.run.model import Run
 
 
+# More than any batch allocates less than a smaller one; a test tries thousands of pairs.
+DIP_PERCENT = 10
+
+
 class Outcome(Enum):
     """How a run fares on a card."""
 
@@ -108,6 +112,17 @@ def is_comfortable(
     """Whether ``judge`` would say COMFORTABLE."""
     limit = comfortable_limit(run, target, platform)
     return _passes(run, target, limit, expandable=allocator == "expandable")
+
+
+def is_hopeless(run: Run, target: Target, platform: str = "linux") -> bool:
+    """Whether the allocated bytes alone exceed the limit, and those of any larger batch too.
+
+    A larger batch may allocate a little less, where Inductor fuses other kernels for it.
+    """
+    if not run.on_gpu:
+        return False
+    room = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
+    return allocated_peak(record(run, target.gpu)) > room
 
 
 @lru_cache(maxsize=64)

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _LARGEST_FLOAT = 1e300
 # Beyond these the replay would count for minutes towards numbers that no machine has.
 _LARGEST = {
-    "batch_size": 10**7,
-    "gradient_accumulation_steps": 10**9,
+    "batch_size": 10**6,
+    "gradient_accumulation_steps": 10**6,
     "block_size": 10**8,
     "n_layer": 10_000,
     "n_head": 10**6,
     "n_embd": 10**6,
     "vocab_size": 10**8,
-    "eval_iters": 10**9,
+    "eval_iters": 10**6,
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from nanolint.gpus.gpu import Gpu, Target
 from nanolint.memory.search import MicroBatch, best_micro_batch, divisors_down
-from nanolint.memory.verdict import Outcome, judge
+from nanolint.memory.verdict import Outcome, is_comfortable, judge
 from nanolint.run.model import Attention, Dialect, Run
 
 RUN = Run(
@@ -99,3 +99,17 @@ def test_divisors_come_from_the_largest_down() -> None:
     assert list(divisors_down(6, 2, 12)) == [(12, 1), (6, 2), (4, 3), (3, 4), (2, 6), (1, 12)]
     assert list(divisors_down(6, 2, 5)) == [(4, 3), (3, 4), (2, 6), (1, 12)]
     assert list(divisors_down(6, 2, 0)) == []
+
+
+def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def counted(run: Run, *_: object, **__: object) -> bool:
+        tried.append(run.batch_size)
+        return is_comfortable(run, *_, **__)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("nanolint.memory.search.is_comfortable", counted)
+    run = replace(RUN, batch_size=720_720, gradient_accumulation_steps=720_720, vocab_size=10)
+    run = replace(run, block_size=2, n_embd=4)
+    assert best_micro_batch([(run, card(1000))]) is not None
+    assert len(tried) < 40
