@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 def context_beyond_checkpoint(context: Context) -> Iterator[Finding]:
     """block_size is longer than the checkpoint's position embeddings."""
     block, start = integer(context.value("block_size")), context.value("init_from")
-    if block is None or block <= PRETRAINED_CONTEXT or start not in PRETRAINED_SIZES:
+    if not isinstance(start, str) or start not in PRETRAINED_SIZES:
+        return
+    if block is None or block <= PRETRAINED_CONTEXT:
         return
     remedy = set_value(context, "block_size", str(PRETRAINED_CONTEXT), safety=Safety.UNSAFE)
     yield Finding(

@@ -75,7 +75,7 @@ def _converted(assignment: Assignment, wanted: type) -> str | None:
         return f"{text}.0"
     if wanted is bool and value in (0, 1):
         return str(bool(value))
-    if wanted is int and value == int(value):
+    if wanted is int and float(value).is_integer():  # neither inf nor nan is
         return f"{int(value):_}" if "_" in text else str(int(value))
     return None
 

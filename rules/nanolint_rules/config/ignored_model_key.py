@@ -19,12 +19,12 @@ def ignored_model_key(context: Context) -> Iterator[Finding]:
     start = context.value("init_from")
     if context.is_train_script or context.from_command_line("init_from"):
         return
-    if start != "resume" and start not in PRETRAINED_SIZES:
+    if not isinstance(start, str) or start not in ("resume", *PRETRAINED_SIZES):
         return
     for key in KEYS:
         assignment = context.assignment(key)
         if assignment is not None and not _is_harmless(context, assignment):
-            yield _finding(context, assignment, str(start))
+            yield _finding(context, assignment, start)
 
 
 def _is_harmless(context: Context, assignment: Assignment) -> bool:

@@ -35,3 +35,7 @@ def test_fixed(text: str, fixed: str) -> None:
 )
 def test_not_reported(text: str) -> None:
     assert BENCH.findings(text) == []
+
+
+def test_a_start_that_is_no_text_names_no_checkpoint() -> None:
+    assert BENCH.findings("init_from = []\nblock_size = 2048\n") == []

@@ -48,3 +48,8 @@ def test_reported_and_not_fixed(text: str) -> None:
 )
 def test_not_reported(text: str) -> None:
     assert BENCH.findings(text) == []
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+def test_infinity_is_no_integer(number: str) -> None:
+    assert BENCH.finding(f"max_iters = {number}\n").fix is None

@@ -39,3 +39,8 @@ def test_not_reported(text: str) -> None:
 
 def test_a_start_from_the_command_line() -> None:
     assert Bench("NL306", overrides={"init_from": "resume"}).findings("n_layer = 6\n") == []
+
+
+@pytest.mark.parametrize("start", ["[]", "{}", "3"])
+def test_a_start_that_is_no_text_names_no_checkpoint(start: str) -> None:
+    assert BENCH.findings(f"init_from = {start}\nn_layer = 2\nblock_size = 2048\n") == []
