@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from nanolint.diagnostics import Diagnostic
     from nanolint.source.assignments import Comment
 
+# A syntax error, and what is wrong with suppressions themselves.
+UNSILENCEABLE = frozenset({"NL001", "NL002", "NL003"})
+
 _INDENTATION = re.compile(r"[ \t\f]*")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 

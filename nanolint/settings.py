@@ -139,6 +139,12 @@ class Sourced:
         origins = {**self.origins, **{_kebab(name): origin for name in values}}
         return replace(self, settings=replace(self.settings, **values), origins=origins)
 
+    def with_table(self, table: dict[str, Any], origin: str) -> Sourced:
+        """These settings with a table on top, written as in TOML. Raises SettingsError."""
+        given = _validate(table, origin)
+        names = [key.replace("-", "_") for key in table]
+        return self.override(origin, **{name: getattr(given, name) for name in names})
+
 
 def discover(folder: Path) -> Sourced:
     """The settings of the nearest folder, from ``folder`` upwards, that has any."""

@@ -34,6 +34,7 @@ commands, as the first argument:
   gpus       the cards that nanolint knows by name
   settings   the settings in force, and where they come from
   version    what matters for a bug report
+  server     the language server, for editors
   completion what makes bash, zsh or fish complete options and files
 
 exit status: 0 clean or all fixed, 1 errors or warnings remain, 2 wrong usage or unreadable input"""

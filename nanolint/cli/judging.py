@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from nanolint.plan import Plan
     from nanolint.source.text import SourceText
 
-# A syntax error, and what is wrong with suppressions themselves.
-UNSILENCEABLE = frozenset({"NL001", "NL002", "NL003"})
-
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -121,7 +118,7 @@ def _ignored(
     result: Callable[[str, Report], FileResult],
 ) -> tuple[FileResult, bytes]:
     """The result with a suppression for each finding that one can silence, and the new content."""
-    from nanolint.ignoring import add_ignores
+    from nanolint.ignoring import UNSILENCEABLE, add_ignores
 
     report = linted(source.text)
     found = [each for each in report.diagnostics if each.code not in UNSILENCEABLE]

@@ -31,6 +31,7 @@ COMMANDS = {
     "gpus": "nanolint.cli.gpus",
     "settings": "nanolint.cli.settings",
     "version": "nanolint.cli.version",
+    "server": "nanolint.cli.server",
     "completion": "nanolint.cli.completion",
 }
 

@@ -1,0 +1,24 @@
+"""The settings that an editor sends: those of a settings file, under the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nanolint.settings import KEYS
+
+SECTION = "nanolint"
+
+
+def table(sent: object) -> dict[str, Any]:
+    """What of ``sent`` nanolint has a setting for.
+
+    The client's own settings stand among them, and an unset one is null or empty: an editor shows
+    every setting that its extension declares, and sends them all.
+    """
+    if not isinstance(sent, Mapping):
+        return {}
+    inner = sent.get(SECTION)
+    if isinstance(inner, Mapping):
+        return table(inner)
+    return {key: sent[key] for key in KEYS if key in sent and sent[key] not in (None, "", [], {})}

@@ -1,0 +1,104 @@
+"""Code actions: the fix of a finding, a comment that silences it, all safe fixes at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from nanolint.diagnostics import Edit, Safety
+from nanolint.ignoring import UNSILENCEABLE, add_ignores
+from nanolint.lsp.changes import changes
+from nanolint.lsp.diagnostics import protocol_diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from nanolint.diagnostics import Diagnostic
+    from nanolint.lsp.judging import Judged
+    from nanolint.lsp.positions import Positions
+
+    EditOf = Callable[[Iterable[Edit]], types.WorkspaceEdit]
+
+FIX_ALL = "source.fixAll.nanolint"
+KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
+
+
+def code_actions(
+    judged: Judged,
+    uri: str,
+    positions: Positions,
+    wanted: types.CodeActionParams,
+    edit_of: EditOf,
+) -> Iterator[types.CodeAction]:
+    """What can be done about the findings that the range of ``wanted`` touches.
+
+    ``edit_of`` makes edits of the document one of the workspace, with the document's version.
+    """
+    only = wanted.context.only
+    if _asked_for(types.CodeActionKind.QuickFix, only):
+        first = positions.offset(wanted.range.start)
+        last = positions.offset(wanted.range.end)
+        touched = [
+            found
+            for found in judged.diagnostics
+            if found.span.start <= last and first <= found.span.end
+        ]
+        yield from _fixes(touched, uri, positions, edit_of)
+        yield from _ignores(judged, touched, uri, positions, edit_of)
+    if _asked_for(FIX_ALL, only):
+        edits = changes(judged.text, judged.fixed_text)
+        if edits:
+            yield types.CodeAction(
+                "nanolint: apply all safe fixes", kind=FIX_ALL, edit=edit_of(edits)
+            )
+
+
+def _asked_for(kind: str, only: Sequence[str] | None) -> bool:
+    """Whether the client wants this kind, or a kind above it; without a filter it wants all."""
+    return only is None or any(kind == each or kind.startswith(f"{each}.") for each in only)
+
+
+def _fixes(
+    touched: Iterable[Diagnostic], uri: str, positions: Positions, edit_of: EditOf
+) -> Iterator[types.CodeAction]:
+    offered: dict[tuple[Edit, ...], types.CodeAction] = {}
+    for found in touched:
+        fix = found.fix
+        if fix is None or fix.safety is Safety.DISPLAY:
+            continue
+        diagnostic = protocol_diagnostic(found, uri, positions)
+        if fix.edits in offered:  # several cards, one fix
+            action = offered[fix.edits]
+            action.diagnostics = [*(action.diagnostics or ()), diagnostic]
+            continue
+        safe = fix.safety is Safety.SAFE
+        offered[fix.edits] = types.CodeAction(
+            title=f"{fix.title} ({found.code})" if safe else f"{fix.title} ({found.code}, unsafe)",
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=[diagnostic],
+            is_preferred=safe,
+            edit=edit_of(fix.edits),
+        )
+    yield from offered.values()
+
+
+def _ignores(
+    judged: Judged,
+    touched: Iterable[Diagnostic],
+    uri: str,
+    positions: Positions,
+    edit_of: EditOf,
+) -> Iterator[types.CodeAction]:
+    by_code: dict[str, list[Diagnostic]] = {}
+    for found in touched:
+        if found.code not in UNSILENCEABLE:
+            by_code.setdefault(found.code, []).append(found)
+    for code, findings in by_code.items():
+        silenced = add_ignores(judged.text, findings, judged.report.comments)
+        yield types.CodeAction(
+            title=f"Ignore {code} ({findings[0].name}) on this line",
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=[protocol_diagnostic(found, uri, positions) for found in findings],
+            edit=edit_of(changes(judged.text, silenced)),
+        )

@@ -1,0 +1,79 @@
+"""What an editor is told of one text: judged whole, fixed whole, and what both were read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nanolint import disk
+from nanolint.engine import Report, judge, lint, read
+from nanolint.fixing import fix_text
+from nanolint.run.kind import CONFIG_FOLDERS, FileKind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.context import Context
+    from nanolint.diagnostics import Diagnostic
+    from nanolint.engine import Setup
+    from nanolint.plan import Plan
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The outcome for one text. ``reads`` is all that it rests on beside the text.
+
+    ``context`` is None for a file that is neither a config nor of interest to any rule.
+    """
+
+    text: str
+    path: Path | None
+    plan: Plan
+    setup: Setup
+    report: Report
+    context: Context | None
+    reads: disk.Reads
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings, as the settings have them."""
+        return tuple(self.plan.adjusted(diagnostic) for diagnostic in self.report.diagnostics)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the text could be parsed."""
+        return self.context is not None and self.context.fault is None
+
+    @property
+    def is_script(self) -> bool:
+        """Whether the file is Python that no train.py would read as a config."""
+        if self.context is None:
+            return not _among_configs(self.path)
+        return self.context.kind is FileKind.SCRIPT
+
+    @cached_property
+    def fixed_text(self) -> str:
+        """The text with all safe fixes applied, by the same fixer as ``--fix``."""
+        return fix_text(
+            lambda text: lint(text, self.path, self.setup, explicit=_among_configs(self.path)),
+            self.text,
+            fixable=lambda diagnostic: self.plan.may_fix(diagnostic, unsafe=False),
+        ).text
+
+
+def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:
+    """Judge ``text`` as the content of ``path``.
+
+    Who opens a file need not take it for a config, unless it lies among configs.
+    """
+    with disk.recording() as reads:
+        setup = plan.setup(path)
+        context = read(text, path, setup, explicit=_among_configs(path))
+        if isinstance(context, Report):
+            return Judged(text, path, plan, setup, context, None, reads)
+        return Judged(text, path, plan, setup, judge(context, setup), context, reads)
+
+
+def _among_configs(path: Path | None) -> bool:
+    return path is not None and path.parent.name in CONFIG_FOLDERS

@@ -1,0 +1,296 @@
+"""``nanolint server``: the language server, on standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from nanolint import __version__
+from nanolint.lsp import client_settings
+from nanolint.lsp.code_actions import KINDS, code_actions
+from nanolint.lsp.diagnostics import protocol_diagnostic
+from nanolint.lsp.positions import Positions
+from nanolint.lsp.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from nanolint.diagnostics import Edit
+    from nanolint.lsp.session import Document
+
+# How long the document that is typed in waits for the next keystroke, and the others that depend
+# on it, in seconds.
+PAUSE, LONG_PAUSE = 0.01, 0.3
+
+# Whatever a judgement may have been read from.
+WATCHED = (
+    *("**/*.py", "**/nanolint.toml", "**/pyproject.toml", "**/meta.pkl"),
+    *("**/requirements*.txt", "**/uv.lock", "**/poetry.lock"),
+)
+
+
+class NanolintServer(LanguageServer):
+    """The session, and what the client is told of it.
+
+    Documents are sent whole (the kind Full): a config is a page of text, and nothing can drift.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "nanolint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
+        )
+        self.session = Session(os.environ, self._tell)
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._options: Mapping[str, Any] = {}
+
+    @property
+    def able(self) -> Able:
+        """What the client can do."""
+        return Able(self.client_capabilities)
+
+    def positions(self, document: Document) -> Positions:
+        """The places of a document, as client and server agreed to count them."""
+        encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
+        return Positions(document.text, encoding)
+
+    def diagnostics(self, document: Document) -> list[types.Diagnostic]:
+        """What is found in a document."""
+        judged = document.judged
+        if judged is None:
+            return []
+        positions = self.positions(document)
+        return [protocol_diagnostic(found, document.uri, positions) for found in judged.diagnostics]
+
+    def publish_soon(self, document: Document) -> None:
+        """Publish after a pause, in which a newer text takes the place of this one."""
+        self._later(document.uri, PAUSE, partial(self._publish, document))
+
+    def refresh_soon(self) -> None:
+        """Refresh after a pause in which there is no other cause to."""
+        self._later("", LONG_PAUSE, self.refresh)
+
+    def refresh(self) -> None:
+        """Tell the client of everything that is open as it looks now."""
+        for document in self.session.documents:
+            if document.is_python:
+                self.publish_soon(document)
+        if self.able.refresh_diagnostics:
+            self.workspace_diagnostic_refresh(None)
+        if self.able.refresh_inlay_hints:
+            self.workspace_inlay_hint_refresh(None)
+        if self.able.refresh_code_lenses:
+            self.workspace_code_lens_refresh(None)
+
+    def edit_of(self, document: Document, edits: Iterable[Edit]) -> types.WorkspaceEdit:
+        """Edits of a document in the state that the client sent last."""
+        positions = self.positions(document)
+        changes = [types.TextEdit(positions.range(edit), edit.replacement) for edit in edits]
+        if not self.able.versioned_edits:
+            return types.WorkspaceEdit(changes={document.uri: changes})
+        version = self.workspace.get_text_document(document.uri).version
+        identifier = types.OptionalVersionedTextDocumentIdentifier(document.uri, version)
+        return types.WorkspaceEdit(
+            document_changes=[types.TextDocumentEdit(identifier, list(changes))]
+        )
+
+    def configure(self, tables: Mapping[Path | None, Mapping[str, Any]]) -> None:
+        """Take the client's settings, those from its start where it sent no others."""
+        self.session.configure({None: self._options, **tables})
+        self.refresh()
+
+    def take_options(self, sent: object) -> None:
+        """Take the settings that the client starts with."""
+        self._options = client_settings.table(sent)
+        self.session.configure({None: self._options})
+
+    def _later(self, what: str, pause: float, act: Callable[[], None]) -> None:
+        timer = self._timers.pop(what, None)
+        if timer is not None:
+            timer.cancel()
+        self._timers[what] = asyncio.get_running_loop().call_later(pause, act)
+
+    def _publish(self, document: Document) -> None:
+        if self.able.pulls or self.session.document(document.uri) is not document:
+            return
+        version = self.workspace.get_text_document(document.uri).version
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(document.uri, self.diagnostics(document), version)
+        )
+
+    def _tell(self, line: str) -> None:
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Error, line))
+
+
+class Able:
+    """What a client says that it can do."""
+
+    def __init__(self, client: types.ClientCapabilities) -> None:
+        text = client.text_document
+        workspace = client.workspace
+        edit = workspace and workspace.workspace_edit
+        watching = workspace and workspace.did_change_watched_files
+        self.pulls = bool(text and text.diagnostic)
+        self.versioned_edits = bool(edit and edit.document_changes)
+        self.sends_configuration = bool(workspace and workspace.configuration)
+        self.watches_files = bool(watching and watching.dynamic_registration)
+        self.refresh_diagnostics = self.pulls and _refreshes(workspace and workspace.diagnostics)
+        self.refresh_inlay_hints = _refreshes(workspace and workspace.inlay_hint)
+        self.refresh_code_lenses = _refreshes(workspace and workspace.code_lens)
+
+
+def _refreshes(able: Any) -> bool:
+    return bool(able and able.refresh_support)
+
+
+def make_server() -> NanolintServer:
+    """A server with all its features."""
+    from nanolint.lsp import commands, features
+
+    server = NanolintServer()
+    _register_lifecycle(server)
+    _register_documents(server)
+    _register_findings(server)
+    features.register(server)
+    commands.register(server)
+    return server
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Serve one client until it leaves."""
+    # What goes wrong is told to the client; pygls would print its traceback as well.
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    make_server().start_io(requests, answers)
+
+
+def _register_lifecycle(server: NanolintServer) -> None:
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.take_options(params.initialization_options)
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(_: types.InitializedParams) -> None:
+        if server.able.watches_files:
+            watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            registration = types.Registration(method, method, options)
+            await server.client_register_capability_async(types.RegistrationParams([registration]))
+        await _fetch_settings(server)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    async def configuration_changed(params: types.DidChangeConfigurationParams) -> None:
+        if server.able.sends_configuration:
+            await _fetch_settings(server)
+        else:
+            server.configure({None: client_settings.table(params.settings)})
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    async def folders_changed(_: types.DidChangeWorkspaceFoldersParams) -> None:
+        await _fetch_settings(server)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
+        paths = [path for change in params.changes if (path := _path(change.uri)) is not None]
+        if server.session.files_changed(paths):
+            server.refresh()
+
+
+async def _fetch_settings(server: NanolintServer) -> None:
+    """Ask the client for the settings of each folder of the workspace."""
+    if not server.able.sends_configuration:
+        return
+    folders = [None, *map(_path, server.workspace.folders)]
+    items = [
+        types.ConfigurationItem(
+            None if folder is None else folder.as_uri(), client_settings.SECTION
+        )
+        for folder in folders
+    ]
+    sent = await server.workspace_configuration_async(types.ConfigurationParams(items))
+    tables = {
+        folder: client_settings.table(each)
+        for folder, each in zip(folders, sent, strict=False)
+        if each is not None
+    }
+    server.configure(tables)
+
+
+def _register_documents(server: NanolintServer) -> None:
+    session = server.session
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
+        item = params.text_document
+        path = _path(item.uri)
+        is_python = item.language_id == "python" or (path is not None and path.suffix == ".py")
+        others = session.open(item.uri, path, item.text, is_python=is_python)
+        _follow(server, item.uri, others)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: types.DidChangeTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        others = session.change(uri, server.workspace.get_text_document(uri).source)
+        _follow(server, uri, others)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(_: types.DidSaveTextDocumentParams) -> None:
+        # What else changed on the disk, such as a settings file, not every client tells.
+        if session.look_again():
+            server.refresh()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        others = session.close(uri)
+        if not server.able.pulls:
+            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        _follow(server, uri, others)
+
+
+def _follow(server: NanolintServer, uri: str, others: Sequence[Document]) -> None:
+    """Publish what a new text changes: here at once, in the other documents a little later."""
+    document = server.session.document(uri)
+    if document is not None and document.is_python:
+        server.publish_soon(document)
+    if others:
+        server.refresh_soon()
+
+
+def _register_findings(server: NanolintServer) -> None:
+    session = server.session
+
+    @server.feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False),
+    )
+    def pull(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
+        document = session.document(params.text_document.uri)
+        found = [] if document is None else server.diagnostics(document)
+        return types.RelatedFullDocumentDiagnosticReport(found)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=list(KINDS))
+    )
+    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        document = session.document(params.text_document.uri)
+        if document is None or document.judged is None:
+            return []
+        edit_of = partial(server.edit_of, document)
+        positions = server.positions(document)
+        return list(code_actions(document.judged, document.uri, positions, params, edit_of))
+
+
+def _path(uri: str) -> Path | None:
+    """The file behind an address; None for one that is not on this machine's disk."""
+    if not uri.startswith("file:"):
+        return None
+    found = to_fs_path(uri)
+    return None if found is None else Path(found)

@@ -1,0 +1,195 @@
+"""What an editor has open, and what is known about it: no protocol, no client."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nanolint import disk
+from nanolint.errors import UserError
+from nanolint.lsp.judging import Judged, judge_text
+from nanolint.plan import make_plan
+from nanolint.settings import Sourced, discover
+from nanolint.targets import VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from nanolint.context import Context
+    from nanolint.plan import Plan
+
+EDITOR = "the editor"  # where a setting of the client's came from
+SUFFIX = ".py"
+
+
+@dataclass
+class Document:
+    """A text that an editor has open. ``whole`` is the last outcome for a text that parsed."""
+
+    uri: str
+    path: Path | None
+    text: str
+    is_python: bool
+    judge: Callable[[Document], Judged | None] = field(repr=False)
+    current: Judged | None = None
+    whole: Judged | None = None
+
+    @property
+    def judged(self) -> Judged | None:
+        """The outcome for the text as it stands; None where it cannot be judged."""
+        if self.current is None and self.is_python:
+            self.current = self.judge(self)
+            if self.current is not None and self.current.is_whole:
+                self.whole = self.current
+        return self.current
+
+    @property
+    def context(self) -> Context | None:
+        """What the text means, or meant when it last parsed; None for what is no config."""
+        judged = self.judged
+        if judged is not None and judged.context is None:
+            return None
+        return None if self.whole is None else self.whole.context
+
+    @property
+    def is_script(self) -> bool:
+        """Whether it is Python that no train.py would read as a config."""
+        return self.judged is None or self.judged.is_script
+
+
+class Session:
+    """The open documents, the client's settings, and the card that was picked for now.
+
+    ``tell`` is called with a line for the user: a mistake in settings, or a bug of nanolint's.
+    """
+
+    def __init__(self, environment: Mapping[str, str], tell: Callable[[str], None]) -> None:
+        self._environment = dict(environment)
+        self._tell = tell
+        self._told: set[str] = set()
+        self._documents: dict[str, Document] = {}
+        self._plans: dict[tuple[Path | None, str], Plan | None] = {}
+        self._gpu: str | None = None
+        # The client's settings by the folder that they are for; None: for all others.
+        self._tables: dict[Path | None, Mapping[str, Any]] = {}
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """Everything that is open."""
+        return tuple(self._documents.values())
+
+    def document(self, uri: str) -> Document | None:
+        """The document with this address; None for one that is not open."""
+        return self._documents.get(uri)
+
+    def open(self, uri: str, path: Path | None, text: str, *, is_python: bool) -> list[Document]:
+        """Start on a document. Returns the other documents that its text matters to."""
+        document = Document(uri, path, text, is_python, self._judge)
+        self._documents[uri] = document
+        return self._shown(document, text)
+
+    def change(self, uri: str, text: str) -> list[Document]:
+        """Take the new text of a document. Returns the other documents that it matters to."""
+        document = self._documents.get(uri)
+        if document is None or document.text == text:
+            return []
+        document.text, document.current = text, None
+        return self._shown(document, text)
+
+    def close(self, uri: str) -> list[Document]:
+        """Forget a document. Returns the others to which it matters what is on the disk now."""
+        document = self._documents.pop(uri, None)
+        return [] if document is None else self._shown(document, None)
+
+    def files_changed(self, paths: Iterable[Path]) -> list[Document]:
+        """Look again at these files. Returns the documents that they matter to."""
+        changed = list(paths)
+        for path in changed:
+            disk.forget(path)
+        return self._stale(
+            document
+            for document in self.documents
+            if any(self._concerns(document, path) for path in changed)
+        )
+
+    def look_again(self) -> list[Document]:
+        """Look again at everything that was read. Returns the documents to which it matters."""
+        disk.forget()
+        return self._stale(
+            document
+            for document in self.documents
+            if document.current is None or not disk.unchanged(document.current.reads)
+        )
+
+    def configure(self, tables: Mapping[Path | None, Mapping[str, Any]]) -> None:
+        """Take the client's settings, by the folder that they are for; None: for all others."""
+        self._tables = dict(tables)
+        self._told.clear()
+        self._stale(self.documents)
+
+    def set_target(self, gpu: str | None) -> None:
+        """Judge everything by this card until further notice; None: by what the settings say."""
+        self._gpu = gpu
+        self._stale(self.documents)
+
+    def plan_for(self, path: Path | None) -> Plan | None:
+        """How the file is judged; None where settings make that impossible, which is told."""
+        folder = path.parent if path is not None else None
+        try:
+            found = Sourced() if folder is None else discover(folder)
+            table = self._table_for(path)
+            if table:
+                found = found.with_table(dict(table), EDITOR)
+            environment = self._environment
+            if self._gpu is not None:
+                found = found.override(EDITOR, gpu=(self._gpu,), target=())
+                environment = {**environment, VARIABLE: ""}
+            return make_plan(found, environment)
+        except UserError as error:
+            self._tell_once(f"nanolint: {error}")
+            return None
+
+    def _table_for(self, path: Path | None) -> Mapping[str, Any]:
+        around = [] if path is None else list(path.parents)
+        nearest = next((folder for folder in around if folder in self._tables), None)
+        return self._tables.get(nearest, {})
+
+    def _judge(self, document: Document) -> Judged | None:
+        try:
+            with disk.recording() as reads:
+                plan = self.plan_for(document.path)
+                if plan is None:
+                    return None
+                judged = judge_text(document.text, document.path, plan)
+        except Exception as error:  # a bug must cost one outcome, never the session
+            self._tell_once(f"nanolint: internal error: {type(error).__name__}: {error}")
+            return None
+        judged.reads.update(reads)
+        return judged
+
+    def _tell_once(self, line: str) -> None:
+        if line not in self._told:
+            self._told.add(line)
+            self._tell(line)
+
+    def _shown(self, document: Document, text: str | None) -> list[Document]:
+        """Let ``text`` count for whoever reads the file; returns the documents that do."""
+        if document.path is None:
+            return []
+        content = None if text is None else text.encode("utf-8", "surrogatepass")
+        disk.show(document.path, content)
+        others = (each for each in self.documents if each is not document)
+        return self._stale([each for each in others if self._concerns(each, document.path)])
+
+    def _concerns(self, document: Document, path: Path) -> bool:
+        """Whether what was found for ``document`` could change with the file at ``path``."""
+        judged = document.current
+        return judged is None or disk.concerns(judged.reads, str(path))
+
+    def _stale(self, documents: Iterable[Document]) -> list[Document]:
+        found = list(documents)
+        for document in found:
+            document.current = None
+        return found
