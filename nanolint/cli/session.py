@@ -13,6 +13,7 @@ from nanolint.cli.streams import Streams
 from nanolint.files.discovery import discover, is_excluded_anywhere
 from nanolint.files.reading import Unreadable, read_bounded
 from nanolint.report.results import FileResult, Results
+from nanolint.settings import SettingsError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -40,15 +41,24 @@ def check_files(paths: Sequence[str], configuration: Configuration, streams: Str
     if not runs and not files and not options.quiet:
         streams.warn("nanolint: no Python files found")
     plans: dict[int, Plan] = {}
-    jobs = []
+    jobs, planned = [], []
+    refusals: list[SettingsError] = []
     for run in runs:
-        plan = run.configuration.plan_of(run.candidate.path.parent)
+        try:
+            plan = run.configuration.plan_of(run.candidate.path.parent)
+        except SettingsError as error:
+            files.append(FileResult(run.candidate.name, error=f"not judged: {error}"))
+            refusals.append(error)
+            continue
         plans[id(plan)] = plan
+        planned.append(run)
         jobs.append(Job(run.candidate, list(plans).index(id(plan))))
+    if refusals and not jobs:
+        raise refusals[0]
     judged = with_progress(
         judge_all(jobs, list(plans.values()), _work(options)), len(jobs), streams
     )
-    files += (run.placed(result) for run, result in zip(runs, judged, strict=True))
+    files += (run.placed(result) for run, result in zip(planned, judged, strict=True))
     return report(Results(files, options.unsafe_fixes), configuration, streams)
 
 

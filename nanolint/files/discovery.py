@@ -12,6 +12,7 @@ from nanolint import disk
 from nanolint.files.gitignore import Ignored, ignored_above
 from nanolint.files.paths import absolute
 from nanolint.files.reading import reason
+from nanolint.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,7 +57,7 @@ class Discovery:
             self.problems.append((argument, reason(error)))
             return
         if is_folder:
-            for entry in self._walk(path, ignored_above(path)):
+            for entry in self._walk(path):
                 self._add(Candidate(Path(entry), entry, explicit=False))
         else:
             self._add(Candidate(path, argument, explicit=True))
@@ -67,23 +68,35 @@ class Discovery:
             self._seen.add(real)
             self.candidates.append(candidate)
 
-    def _walk(self, folder: Path, ignored: Ignored) -> Iterator[str]:
-        """The Python files below ``folder``, in order of their names, links to folders left out."""
+    def _walk(self, root: Path) -> Iterator[str]:
+        """The Python files below ``root``, in order of their names, links to folders left out."""
+        below = [self._entries(root, ignored_above(root))]
+        while below:
+            for path, ignored in below[-1]:
+                if ignored is None:
+                    yield str(path)
+                else:
+                    below.append(self._entries(path, ignored))
+                    break
+            else:
+                below.pop()
+
+    def _entries(self, folder: Path, ignored: Ignored) -> Iterator[tuple[Path, Ignored | None]]:
+        """The Python files and folders in ``folder``, the latter with what git ignores there."""
         try:
             entries = disk.entries(folder, SUFFIX)
+            settings = self.settings_of(folder)
         except OSError as error:
             self.problems.append((str(folder), reason(error)))
             return
-        settings = self.settings_of(folder)
+        except SettingsError as error:
+            self.problems.append((str(folder), f"not judged: {error}"))
+            return
         ignored = ignored.enter(folder)
         for name, is_folder in entries:
             path = folder / name
-            if is_excluded(path, settings) or ignored.covers(path, is_folder=is_folder):
-                continue
-            if is_folder:
-                yield from self._walk(path, ignored)
-            else:
-                yield str(path)
+            if not is_excluded(path, settings) and not ignored.covers(path, is_folder=is_folder):
+                yield path, ignored if is_folder else None
 
 
 def discover(

@@ -29,7 +29,8 @@ def read_source(path: Path) -> str:
 
 def syntax_tree(text: str) -> ast.Module:
     """The abstract syntax tree of ``text``. Raises UnusableError."""
-    from nanolint.source.scan import TooComplex, check
+    from nanolint.source.refusals import TooComplex
+    from nanolint.source.scan import check
 
     try:
         check(text)
@@ -37,7 +38,7 @@ def syntax_tree(text: str) -> ast.Module:
             warnings.simplefilter("ignore")  # invalid escapes are the author's business
             return ast.parse(text)
     except TooComplex as error:
-        raise UnusableError(str(error)) from None
+        raise UnusableError(f"cannot be used: {error}") from None
     except SyntaxError as error:
         raise UnusableError(f"is not valid Python: {error.msg}, line {error.lineno}") from None
     except (RecursionError, MemoryError, ValueError):
