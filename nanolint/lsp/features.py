@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -26,12 +27,15 @@ def register(server: NanolintServer) -> None:
     """Answer the requests of an editor about an open document."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def _hover(params: types.HoverParams) -> types.Hover | None:
+    async def _hover(params: types.HoverParams) -> types.Hover | None:
         document = server.session.document(params.text_document.uri)
-        if document is None or document.context is None:
+        context = None if document is None else document.context
+        if document is None or context is None:
             return None
         positions = server.positions(document)
-        found = hover(document.context, document.text, positions.offset(params.position))
+        offset = positions.offset(params.position)
+        # The replays of a large model take a while, in which the user types on.
+        found = await asyncio.to_thread(hover, context, document.text, offset)
         if found is None:
             return None
         return answers.hover(found, positions.range, server.client_capabilities)

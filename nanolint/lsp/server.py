@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # on it, in seconds.
 PAUSE, LONG_PAUSE = 0.01, 0.3
 
+STATUS = "nanolint/status"  # a notification of our own, for clients that ask for it
+
 # Whatever a judgement may have been read from.
 WATCHED = (
     *("**/*.py", "**/nanolint.toml", "**/pyproject.toml", "**/meta.pkl"),
@@ -50,6 +52,7 @@ class NanolintServer(LanguageServer):
         self.session = Session(os.environ, self._tell)
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._options: Mapping[str, Any] = {}
+        self._wants_status = False
 
     @property
     def able(self) -> Able:
@@ -107,9 +110,22 @@ class NanolintServer(LanguageServer):
         self.refresh()
 
     def take_options(self, sent: object) -> None:
-        """Take the settings that the client starts with."""
+        """Take the settings that the client starts with, and whether it shows the card."""
+        self._wants_status = isinstance(sent, dict) and sent.get("status") is True
         self._options = client_settings.table(sent)
         self.session.configure({None: self._options})
+
+    def _show_status(self, document: Document) -> None:
+        """Tell a client that has a status bar by which card the document is judged."""
+        if not self._wants_status or document.judged is None:
+            return
+        chosen = document.judged.plan.chosen
+        targets = document.judged.setup.targets
+        status = {
+            "name": ", ".join(target.label for target in targets) or None,
+            "origin": chosen.origin if targets else None,
+        }
+        self.protocol.notify(STATUS, status)
 
     def _later(self, what: str, pause: float, act: Callable[[], None]) -> None:
         timer = self._timers.pop(what, None)
@@ -118,7 +134,10 @@ class NanolintServer(LanguageServer):
         self._timers[what] = asyncio.get_running_loop().call_later(pause, act)
 
     def _publish(self, document: Document) -> None:
-        if self.able.pulls or self.session.document(document.uri) is not document:
+        if self.session.document(document.uri) is not document:
+            return
+        self._show_status(document)
+        if self.able.pulls:
             return
         version = self.workspace.get_text_document(document.uri).version
         self.text_document_publish_diagnostics(

@@ -9,7 +9,7 @@ from nanolint import disk
 from nanolint.errors import UserError
 from nanolint.lsp.judging import Judged, judge_text
 from nanolint.plan import make_plan
-from nanolint.settings import Sourced, discover
+from nanolint.settings import FILE_NAMES, Sourced, discover
 from nanolint.targets import VARIABLE
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Session:
         self._tell = tell
         self._told: set[str] = set()
         self._documents: dict[str, Document] = {}
-        self._plans: dict[tuple[Path | None, str], Plan | None] = {}
+        self._plans: dict[Path | None, Plan] = {}  # the last good one for each folder
         self._gpu: str | None = None
         # The client's settings by the folder that they are for; None: for all others.
         self._tables: dict[Path | None, Mapping[str, Any]] = {}
@@ -117,6 +117,9 @@ class Session:
     def look_again(self) -> list[Document]:
         """Look again at everything that was read. Returns the documents to which it matters."""
         disk.forget()
+        for document in self.documents:
+            if document.is_python:
+                self.plan_for(document.path)  # tells what is wrong, now that it is saved
         return self._stale(
             document
             for document in self.documents
@@ -135,21 +138,35 @@ class Session:
         self._stale(self.documents)
 
     def plan_for(self, path: Path | None) -> Plan | None:
-        """How the file is judged; None where settings make that impossible, which is told."""
+        """How the file is judged. Where settings make that impossible, that is told, and the plan
+        is the last good one for the folder, or None."""
         folder = path.parent if path is not None else None
         try:
             found = Sourced() if folder is None else discover(folder)
-            table = self._table_for(path)
-            if table:
-                found = found.with_table(dict(table), EDITOR)
-            environment = self._environment
+            table = dict(self._table_for(path))
             if self._gpu is not None:
-                found = found.override(EDITOR, gpu=(self._gpu,), target=())
+                table["gpu"] = self._gpu
+            environment = self._environment
+            if "gpu" in table:  # nearer to the user than a variable, or than tables of cards
+                table.setdefault("target", [])
                 environment = {**environment, VARIABLE: ""}
-            return make_plan(found, environment)
+            if table:
+                found = found.with_table(table, EDITOR)
+            plan = self._plans[folder] = make_plan(found, environment)
         except UserError as error:
-            self._tell_once(f"nanolint: {error}")
-            return None
+            if not self._typing_settings():
+                self._tell_once(f"nanolint: {error}")
+            return self._plans.get(folder)
+        return plan
+
+    def _typing_settings(self) -> bool:
+        """Whether a settings file is open that is not saved yet, so that it may be half typed."""
+        return any(
+            document.path is not None
+            and document.path.name in FILE_NAMES
+            and not _is_saved(document.path, document.text)
+            for document in self.documents
+        )
 
     def _table_for(self, path: Path | None) -> Mapping[str, Any]:
         around = [] if path is None else list(path.parents)
@@ -193,3 +210,10 @@ class Session:
         for document in found:
             document.current = None
         return found
+
+
+def _is_saved(path: Path, text: str) -> bool:
+    try:
+        return path.read_bytes().replace(b"\r\n", b"\n") == text.encode().replace(b"\r\n", b"\n")
+    except (OSError, UnicodeEncodeError):
+        return False

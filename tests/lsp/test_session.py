@@ -1,0 +1,196 @@
+"""What the server knows of open documents, without a client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint import disk
+from nanolint.diagnostics import Severity
+from nanolint.engine import lint
+from nanolint.lsp.session import Session
+from tests.project_tree import train_script, write_project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nanolint.lsp.session import Document
+    from nanolint.run.model import Run
+
+BIG = "batch_size = 512\nblock_size = 1024\n"
+SMALL = "batch_size = 1\nblock_size = 256\n"
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def session(told: list[str]) -> Iterator[Session]:
+    session = Session({"NANOLINT_GPU": "rtx-4070"}, told.append)
+    yield session
+    for document in session.documents:
+        session.close(document.uri)
+    disk.forget()
+
+
+def opened(session: Session, path: Path, text: str) -> Document:
+    session.open(path.as_uri(), path, text, is_python=path.suffix == ".py")
+    document = session.document(path.as_uri())
+    assert document is not None
+    return document
+
+
+def codes(document: Document) -> set[str]:
+    """The rules that find an error or a warning."""
+    assert document.judged is not None
+    found = document.judged.diagnostics
+    return {each.code for each in found if each.severity is not Severity.INFO}
+
+
+def runs(document: Document) -> list[Run | None]:
+    assert document.context is not None
+    return [case.run for case in document.context.cases]
+
+
+def test_the_text_that_is_open_counts_and_not_the_file(session: Session, tmp_path: Path) -> None:
+    root = write_project(tmp_path, {"config/a.py": SMALL})
+    document = opened(session, root / "config" / "a.py", BIG)
+    assert "NL102" in codes(document)
+    session.change(document.uri, SMALL)
+    assert "NL102" not in codes(document)
+
+
+def test_what_is_told_is_what_a_fresh_check_finds(session: Session, tmp_path: Path) -> None:
+    document = opened(session, write_project(tmp_path) / "config" / "a.py", BIG)
+    for text in ("batch_size = (\n", SMALL, "", BIG + "dtype = 'bf16'\n", "\0", BIG):
+        session.change(document.uri, text)
+        judged = document.judged
+        assert judged is not None
+        assert judged.report == lint(text, document.path, judged.setup)
+
+
+def test_a_file_that_is_no_config_is_left_alone(session: Session, tmp_path: Path) -> None:
+    root = write_project(tmp_path)
+    document = opened(session, root / "tool.py", "batch_size = 512\nprint(batch_size)\n")
+    assert codes(document) == set()
+    assert document.context is None or document.is_script
+
+
+def test_an_unsaved_train_script_changes_the_configs_that_read_it(
+    session: Session, tmp_path: Path
+) -> None:
+    root = write_project(tmp_path / "project")
+    config = opened(session, root / "config" / "a.py", SMALL)
+    tool = opened(session, tmp_path / "elsewhere" / "tool.py", "print(1)\n")
+    assert codes(config) == set()
+    assert tool.judged is not None
+    script = opened(session, root / "train.py", train_script())
+    deeper = train_script().replace("n_layer = 12", "n_layer = 2_000")
+    assert session.change(script.uri, deeper) == [config]
+    assert codes(config) & {"NL101", "NL102"}
+    assert session.close(script.uri) == [config]
+    assert codes(config) == set()
+
+
+def test_a_base_config_that_is_not_saved_yet(session: Session, tmp_path: Path) -> None:
+    root = write_project(tmp_path, {"config/base.py": SMALL})
+    text = "from config.base import *\nblock_size = 1024\n"
+    child = opened(session, root / "config" / "child.py", text)
+    assert codes(child) == set()
+    base = opened(session, root / "config" / "base.py", BIG)
+    assert child.current is None
+    assert "NL102" in codes(child)
+    session.change(base.uri, SMALL)
+    assert codes(child) == set()
+
+
+def test_settings_are_followed_while_they_are_typed(
+    session: Session, told: list[str], tmp_path: Path
+) -> None:
+    root = write_project(tmp_path, {"nanolint.toml": ""})
+    config = opened(session, root / "config" / "a.py", BIG)
+    assert "NL102" in codes(config)
+    settings = opened(session, root / "nanolint.toml", "")
+    session.change(settings.uri, 'ignore = ["NL1"]\n')
+    assert codes(config) == set()
+    session.change(settings.uri, 'ignore = ["NL1"')
+    assert codes(config) == set(), "half typed: the last good settings count"
+    assert told == []
+    (root / "nanolint.toml").write_text('ignore = ["NL1"')
+    session.look_again()
+    assert len(told) == 1 and "not valid TOML" in told[0]
+
+
+def test_a_changed_file_is_looked_at_again(session: Session, tmp_path: Path) -> None:
+    root = write_project(tmp_path, {"data/mine/meta.pkl": b"", "config/a.py": SMALL})
+    config = opened(session, root / "config" / "a.py", f"{SMALL}dataset = 'mine'\n")
+    other = opened(session, root / "config" / "b.py", SMALL)
+    assert runs(config) == [None] and runs(other) != [None]
+    (root / "data" / "mine" / "meta.pkl").write_bytes(b"\x80\x04}\x8c\x0avocab_sizeKAs.")
+    assert session.files_changed([root / "data" / "mine" / "meta.pkl"]) == [config]
+    assert runs(config) != [None]
+
+
+def test_what_nobody_told_is_seen_on_saving(session: Session, tmp_path: Path) -> None:
+    root = write_project(tmp_path)
+    config = opened(session, root / "config" / "a.py", SMALL)
+    assert codes(config) == set()
+    assert session.look_again() == []
+    (root / "train.py").write_text(train_script().replace("n_layer = 12", "n_layer = 2_000"))
+    assert session.look_again() == [config]
+    assert codes(config) & {"NL101", "NL102"}
+
+
+def test_settings_of_the_client_by_folder(session: Session, tmp_path: Path) -> None:
+    here, there = write_project(tmp_path / "here"), write_project(tmp_path / "there")
+    one = opened(session, here / "config" / "a.py", BIG)
+    other = opened(session, there / "config" / "a.py", BIG)
+    session.configure({None: {}, there: {"ignore": ["NL1"]}})
+    assert "NL102" in codes(one)
+    assert codes(other) == set()
+
+
+def test_the_card_of_the_client_wins_over_the_environment(session: Session, tmp_path: Path) -> None:
+    document = opened(session, write_project(tmp_path) / "config" / "a.py", SMALL)
+    session.configure({None: {"gpu": "a100-80gb"}})
+    assert document.context is not None
+    assert document.context.cases[0].gpu_name == "A100 80GB"
+    session.set_target("rtx-3060")
+    assert document.context is not None
+    assert document.context.cases[0].gpu_name == "RTX 3060 12GB"
+
+
+def test_a_setting_of_the_client_that_cannot_be_used_is_told_once(
+    session: Session, told: list[str], tmp_path: Path
+) -> None:
+    root = write_project(tmp_path)
+    session.configure({None: {"gpu": "rtx-9999"}})
+    for name in ("a.py", "b.py"):
+        assert opened(session, root / name, BIG).judged is None
+    assert len(told) == 1 and "unknown GPU 'rtx-9999'" in told[0]
+
+
+def test_a_bug_costs_one_outcome_and_is_told(
+    session: Session, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("as if")
+
+    document = opened(session, write_project(tmp_path) / "config" / "a.py", BIG)
+    with monkeypatch.context() as patch:
+        patch.setattr("nanolint.lsp.session.judge_text", broken)
+        assert document.judged is None
+    assert told == ["nanolint: internal error: ZeroDivisionError: as if"]
+    assert "NL102" in codes(document)
+
+
+def test_half_typed_the_last_good_meaning_stays(session: Session, tmp_path: Path) -> None:
+    document = opened(session, write_project(tmp_path) / "config" / "a.py", SMALL)
+    before = document.context
+    session.change(document.uri, f"{SMALL}n_layer = (")
+    assert codes(document) == {"NL001"}
+    assert document.context is before
