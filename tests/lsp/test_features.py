@@ -163,6 +163,39 @@ async def test_a_half_typed_file_keeps_its_hint_lens_and_hover(
     assert whole.label != before.label
 
 
+async def test_an_unsaved_edit_of_train_py_reaches_the_hints_of_a_config(
+    editor: Editor, tmp_path: Path
+) -> None:
+    root = project(tmp_path)
+    editor.open(CONFIG)
+    (before,) = await editor.hints(CONFIG)
+    editor.open("train.py")
+    editor.asked.clear()
+    script = (root / "train.py").read_text()
+    editor.type("train.py", script.replace("n_layer = 12", "n_layer = 6"))
+    await editor.until(lambda: types.WORKSPACE_INLAY_HINT_REFRESH in editor.asked)
+    await editor.until(lambda: types.WORKSPACE_CODE_LENS_REFRESH in editor.asked)
+    (after,) = await editor.hints(CONFIG)
+    assert after.label != before.label
+    assert "= `6`" in content(await editor.hover("train.py", _line(script, "n_layer"), 2))
+
+
+async def test_another_gpu_typed_into_the_settings_counts_before_it_is_saved(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path)
+    editor.open(CONFIG)
+    editor.open("nanolint.toml")
+    assert (await editor.lenses(CONFIG))[0].startswith("RTX 4070 |")
+    editor.type("nanolint.toml", 'gpu = "rtx-40')  # half typed
+    await editor.complete("nanolint.toml", 0, 13)
+    editor.type("nanolint.toml", 'gpu = ["rtx-4090", "t4"]')
+    lenses = await editor.lenses(CONFIG)
+    assert [lens.partition(" |")[0] for lens in lenses] == ["RTX 4090", "T4"]
+    (hint,) = await editor.hints(CONFIG)
+    assert " on T4" in str(hint.label)
+
+
 async def test_a_hint_outside_the_part_that_is_shown_is_left_out(
     editor: Editor, tmp_path: Path
 ) -> None:
@@ -305,6 +338,10 @@ async def test_settings_that_only_a_person_can_change_stay_as_they_are(
     assert "target tables" in editor.shown[0]
     assert not editor.edits
     assert lens.startswith("RTX 4070 |")
+
+
+def _line(text: str, key: str) -> int:
+    return next(row for row, line in enumerate(text.splitlines()) if line.startswith(key))
 
 
 def _press(*titles: str) -> Any:
