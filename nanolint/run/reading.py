@@ -29,8 +29,7 @@ def read_source(path: Path) -> str:
 
 def syntax_tree(text: str) -> ast.Module:
     """The abstract syntax tree of ``text``. Raises UnusableError."""
-    from nanolint.source.refusals import TooComplex
-    from nanolint.source.scan import check
+    from nanolint.source.scan import TooComplex, check
 
     try:
         check(text)
