@@ -48,10 +48,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A key that the memory replay needs and that only a run could tell."""
+    """A key that the memory replay needs, and why its value is of no use.
+
+    Only a run could tell the value; or it is known and ``impossible``: no run can have it.
+    """
 
     key: str
     reason: str
+    impossible: bool = False
 
 
 class ManualAttention(str, Enum):

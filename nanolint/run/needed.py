@@ -46,7 +46,7 @@ def needed_run(
         accumulation = values.integer("gradient_accumulation_steps", 1)
     n_head, n_embd = values.integer("n_head", 1), values.integer("n_embd", 1)
     if n_embd % n_head:
-        values.refuse("n_head", f"n_embd = {n_embd} is not a multiple of n_head = {n_head}")
+        values.forbid("n_head", f"n_embd = {n_embd} is not a multiple of n_head = {n_head}")
     dtype = values.choice("dtype")
     dropout = values.probability("dropout")
     run = Run(
@@ -100,15 +100,19 @@ class _Values:
         """Note why the value of ``key`` is of no use."""
         self.unresolved.append(Unresolved(key, reason))
 
+    def forbid(self, key: str, reason: str) -> None:
+        """Note what keeps any run from having the value of ``key``."""
+        self.unresolved.append(Unresolved(key, reason, impossible=True))
+
     def integer(self, key: str, least: int) -> int:
         """An int between ``least`` and the largest that the replay takes."""
         found, value = self._value(key)
         if not found:
             return least or 1
         if not _is_integer(value):
-            self.refuse(key, f"must be an integer, is {_shown(value)}")
+            self.forbid(key, f"must be an integer, is {_shown(value)}")
         elif value < least:
-            self.refuse(key, f"must be at least {least}, is {_shown(value)}")
+            self.forbid(key, f"must be at least {least}, is {_shown(value)}")
         elif value > _LARGEST[key]:
             self.refuse(key, f"{_shown(value)} is beyond every GPU")
         else:
@@ -126,7 +130,7 @@ class _Values:
         if found and isinstance(value, (int, float)) and 0 <= value <= 1:
             return float(value)
         if found:
-            self.refuse(key, f"must be a number from 0 to 1, is {_shown(value)}")
+            self.forbid(key, f"must be a number from 0 to 1, is {_shown(value)}")
         return 0.0
 
     def choice(self, key: str) -> str:
@@ -137,14 +141,14 @@ class _Values:
             return value
         if found:
             legal = ", ".join(map(repr, choices))
-            self.refuse(key, f"must be one of {legal}, is {_shown(value)}")
+            self.forbid(key, f"must be one of {legal}, is {_shown(value)}")
         return str(choices[0])
 
     def text(self, key: str) -> str:
         """A string."""
         found, value = self._value(key)
         if found and not isinstance(value, str):
-            self.refuse(key, f"must be a string, is {_shown(value)}")
+            self.forbid(key, f"must be a string, is {_shown(value)}")
         return value if isinstance(value, str) else "cuda"
 
     def optional_integer(self, key: str, least: int) -> int:

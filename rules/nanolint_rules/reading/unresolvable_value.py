@@ -1,38 +1,71 @@
-"""NL004: memory cannot be judged, because only a run could tell a value."""
+"""NL004: memory cannot be judged, because a value is unknown before the run, or impossible."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.rule import Context, Finding, Need, Severity, Span, rule
+from nanolint_rules._values import integer, is_asked_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.run.config import Unresolved
 
-# Known, but illegal: NL303 and NL314 report these, with the value that would work.
-REPORTED_ELSEWHERE = ("n_head", "dtype", "init_from")
+# Known, but illegal: NL314 reports these, with the values that would work.
+CHOICES = ("dtype", "init_from", "device")
 
 PARTNERS = {"vocab_size": "dataset"}
 
 
 @rule("NL004", "unresolvable-value", Severity.INFO, needs=[Need.CONFIG])
 def unresolvable_value(context: Context) -> Iterator[Finding]:
-    """A value that decides memory is not known before the run, so memory is not judged."""
+    """A value that decides memory is unknown before the run, or impossible: memory is not judged."""
     for unresolved in context.settings.unresolved:
-        if not _is_reported_elsewhere(context, unresolved):
-            yield _finding(context, unresolved)
+        if _is_reported_elsewhere(context, unresolved):
+            continue
+        if unresolved.impossible and is_asked_for(context, unresolved.key):
+            yield _impossible(context, unresolved)
+        else:
+            yield _unknown(context, unresolved)
 
 
 def _is_reported_elsewhere(context: Context, unresolved: Unresolved) -> bool:
-    return unresolved.key in REPORTED_ELSEWHERE and context.value(unresolved.key) is not None
+    value = context.value(unresolved.key)
+    if unresolved.key == "n_head":  # NL303 says which width would do
+        return integer(value) is not None
+    return unresolved.key in CHOICES and value is not None
 
 
-def _finding(context: Context, unresolved: Unresolved) -> Finding:
+def _impossible(context: Context, unresolved: Unresolved) -> Finding:
+    key = unresolved.key
+    return Finding(
+        message=f"{key} {unresolved.reason}; memory is not judged",
+        span=_span(context, key),
+        severity=Severity.WARNING if _may_be_replaced(context) else Severity.ERROR,
+    )
+
+
+def _may_be_replaced(context: Context) -> bool:
+    """Whether the train.py may compute the real value further down."""
+    return context.is_train_script or bool(context.project.strange_pieces)
+
+
+def _unknown(context: Context, unresolved: Unresolved) -> Finding:
     key = unresolved.key
     return Finding(
         message=f"memory is not judged, because of {key}: {unresolved.reason}",
-        span=context.span(key, PARTNERS.get(key, key)),
-        notes=(f"give the value that it will have: --set {key}=VALUE",),
+        span=_span(context, key),
+        notes=_advice(context, key),
     )
+
+
+def _span(context: Context, key: str) -> Span:
+    return context.span(key, PARTNERS.get(key, key))
+
+
+def _advice(context: Context, key: str) -> tuple[str, ...]:
+    """What the user can do about a value that only the run will tell."""
+    if context.value(key) is not None:
+        return ()
+    return (f"give the value that it will have: --set {key}=VALUE",)

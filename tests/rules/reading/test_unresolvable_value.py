@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from nanolint.diagnostics import Severity
+from tests.project_tree import train_script, write_project
 from tests.rules.harness import Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BENCH = Bench("NL004")
 
@@ -13,7 +20,6 @@ BENCH = Bench("NL004")
         ("import os\nbatch_size = int(os.environ['B'])\nblock_size = 64\n", "batch_size = int(os"),
         ("import time\nbatch_size = 4\nn_layer = int(time.time())\n", "n_layer = int(time"),
         ("import random\nbatch_size = 4\ndropout = random.random()\n", "dropout = random"),
-        ("batch_size = 4\nblock_size = 'long'\n", "block_size = 'long'"),
     ],
 )
 def test_reported(text: str, marked: str) -> None:
@@ -33,6 +39,7 @@ def test_a_dataset_of_characters_points_at_the_dataset() -> None:
         "batch_size = 4\nlearning_rate = float(input())\n",
         "n_head = 7\nn_embd = 768\n",  # NL303 says it
         "batch_size = 4\ndtype = 'fp16'\n",  # NL314 says it
+        "batch_size = 4\ndevice = 0\n",
     ],
 )
 def test_not_reported(text: str) -> None:
@@ -42,3 +49,38 @@ def test_not_reported(text: str) -> None:
 def test_a_value_from_the_command_line_settles_it() -> None:
     text = "import os\nbatch_size = int(os.environ['B'])\nblock_size = 64\n"
     assert Bench("NL004", overrides={"batch_size": 8}).findings(text) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("batch_size = -4", "batch_size must be at least 1, is -4; memory is not judged"),
+        ("n_layer = 'x'", "n_layer must be an integer, is 'x'; memory is not judged"),
+        ("n_head = 0", "n_head must be at least 1, is 0; memory is not judged"),
+        ("dropout = 10", "dropout must be a number from 0 to 1, is 10; memory is not judged"),
+    ],
+)
+def test_a_value_that_no_run_can_have_is_an_error(line: str, message: str) -> None:
+    found = BENCH.finding(f"block_size = 64\n{line}\n")
+    assert (found.severity, found.message) == (Severity.ERROR, message)
+    assert found.notes == (), "the value is known: there is none to give"
+
+
+def test_an_impossible_value_on_the_command_line_is_an_error_too() -> None:
+    found = Bench("NL004", overrides={"batch_size": -1}).finding("batch_size = 4\n")
+    assert found.severity is Severity.ERROR
+    assert "is -1" in found.message
+
+
+def test_a_default_that_train_py_may_replace_further_down_is_no_error(tmp_path: Path) -> None:
+    script = train_script().replace("batch_size = 12", "batch_size = -1")
+    write_project(tmp_path, {"train.py": script})
+    inherited = Bench("NL004", path=tmp_path / "config" / "x.py").finding("block_size = 64\n")
+    assert inherited.severity is Severity.INFO
+    own = Bench("NL004", path=tmp_path / "train.py").finding(script)
+    assert own.severity is Severity.WARNING
+
+
+def test_a_size_beyond_every_gpu_is_legal_and_known() -> None:
+    found = BENCH.finding("block_size = 64\nbatch_size = 10**7\n")
+    assert (found.severity, found.notes) == (Severity.INFO, ())
