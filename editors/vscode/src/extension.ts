@@ -7,7 +7,7 @@ import { Explanations } from "./explanation";
 import { watchInterpreter } from "./python";
 import { SECTION, Server } from "./server";
 import { statusBar, type State } from "./status";
-import { type Card, targetItems } from "./targets";
+import { type Card, SCOPES, targetItems } from "./targets";
 
 let server: Server | undefined;
 
@@ -61,26 +61,38 @@ export async function deactivate(): Promise<void> {
   await server?.stop();
 }
 
-/** Asks for a card and tells the server. */
+/** Asks for a card, and for how long, and tells the server. */
 async function selectTarget(): Promise<void> {
+  const gpu = await pickGpu();
+  if (gpu === undefined) {
+    return;
+  }
+  if (gpu === null) {
+    await server?.ask("nanolint.selectTarget", [null]);
+    return;
+  }
+  const kept = await vscode.window.showQuickPick(SCOPES, { title: `Judge configs on ${gpu}` });
+  if (kept !== undefined) {
+    const uri = vscode.window.activeTextEditor?.document.uri.toString();
+    await server?.ask("nanolint.selectTarget", [{ gpu, scope: kept.scope, ...(uri && { uri }) }]);
+  }
+}
+
+/** The name of a card; null for what the settings say, undefined where the user leaves. */
+async function pickGpu(): Promise<string | null | undefined> {
   const cards = (await server?.ask<Card[]>("nanolint.listGpus", [])) ?? [];
   const picked = await vscode.window.showQuickPick(
     targetItems(cards, server?.current?.name ?? null),
     { title: "The GPU that configs are judged on", matchOnDescription: true },
   );
-  if (picked === undefined) {
-    return;
+  if (picked === undefined || picked.gpu !== undefined) {
+    return picked?.gpu;
   }
-  const gpu =
-    picked.gpu === undefined
-      ? await vscode.window.showInputBox({
-          title: "A GPU's name, a size or a node",
-          placeHolder: "4070, 12GB, 11.69GiB, 8xA100-40GB",
-        })
-      : picked.gpu;
-  if (gpu !== undefined && gpu !== "") {
-    await server?.ask("nanolint.selectTarget", [gpu]);
-  }
+  const typed = await vscode.window.showInputBox({
+    title: "A GPU's name, a size or a node",
+    placeHolder: "4070, 12GB, 11.69GiB, 8xA100-40GB",
+  });
+  return typed === "" ? undefined : typed;
 }
 
 async function explain(from: Server, file: string): Promise<string> {

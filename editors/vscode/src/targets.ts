@@ -36,3 +36,18 @@ export function targetItems(cards: readonly Card[], current: string | null): Tar
     })),
   ];
 }
+
+export interface ScopeItem {
+  readonly label: string;
+  readonly description: string;
+  readonly scope: "session" | "settings";
+}
+
+export const SCOPES: readonly ScopeItem[] = [
+  { label: "Only for this session", description: "until the server is restarted", scope: "session" },
+  {
+    label: "Write it into the settings",
+    description: "into the pyproject.toml or nanolint.toml of the config",
+    scope: "settings",
+  },
+];

@@ -1,0 +1,134 @@
+"""Captures a session in Neovim for docs/editors.md: the real program in a terminal of tmux.
+
+    python scripts/capture_neovim.py            # print the screens
+    python scripts/capture_neovim.py --write    # and put them into the page
+
+Needs tmux and Neovim, and nanolint[server] in this Python. What is typed is below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
+
+from tests.lsp.neovim import find_neovim  # noqa: E402
+from tests.lsp.sitting import EDITORS_PAGE, environment, project  # noqa: E402
+
+START, END = "<!-- capture: start -->", "<!-- capture: end -->"
+WIDTH, HEIGHT = 100, 16
+PATIENCE_S, POLL_S = 60.0, 0.2
+
+# What is said about a screen, what is typed, and what the screen must show then.
+SCENES = (
+    (
+        "Typing a batch that is too large, then `:lua vim.diagnostic.open_float()`:",
+        ["/batch_size =", "Enter", "wwciw16", "Escape"],
+        "E batch_size",
+        [":lua vim.diagnostic.open_float()", "Enter"],
+        "fits",
+    ),
+    (
+        "`:lua vim.lsp.buf.code_action()`:",
+        ["Escape"],
+        "",
+        [":lua vim.lsp.buf.code_action()", "Enter"],
+        "Code actions",
+    ),
+    ("`1`, and the file is right:", ["1", "Enter"], "= 128", [":write", "Enter"], "written"),
+)
+
+
+class Terminal:
+    """A terminal that no window shows, on a tmux server of its own."""
+
+    def __init__(self, home: Path) -> None:
+        self._tmux = ["tmux", "-f", "/dev/null", "-S", str(home / "tmux")]
+
+    def start(self, command: list[str], cwd: Path, env: dict[str, str]) -> None:
+        size = ["-x", str(WIDTH), "-y", str(HEIGHT)]
+        line = shlex.join(["env", *(f"{key}={value}" for key, value in env.items()), *command])
+        self._call("new-session", "-d", *size, "-c", str(cwd), line)
+
+    def type(self, keys: list[str]) -> None:
+        for key in keys:
+            self._call("send-keys", key)
+
+    def screen(self) -> str:
+        return self._call("capture-pane", "-p")
+
+    def wait_for(self, text: str) -> str:
+        """The screen as soon as it shows ``text``; SystemExit where it never does."""
+        for _ in range(int(PATIENCE_S / POLL_S)):
+            screen = self.screen()
+            if text in " ".join(screen.split()):
+                return screen
+            time.sleep(POLL_S)
+        raise SystemExit(f"the screen never shows {text!r}:\n{self.screen()}")
+
+    def stop(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], check=False)
+
+    def _call(self, *arguments: str) -> str:
+        command = [*self._tmux, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def capture() -> str:
+    """The scenes as Markdown."""
+    neovim = find_neovim()
+    if neovim is None:
+        raise SystemExit("Neovim is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        neovim.configure(home)
+        (home / "project").mkdir()
+        terminal = Terminal(home)
+        command = [neovim.program, "-i", "NONE", "-n", "config.py"]
+        terminal.start(command, project(home / "project"), environment(home))
+        try:
+            terminal.wait_for("compile = True")  # the server has spoken
+            return "\n".join(
+                f"{title}\n\n```text\n{screen}\n```\n" for title, screen in play(terminal)
+            )
+        finally:
+            terminal.stop()
+
+
+def play(terminal: Terminal) -> list[tuple[str, str]]:
+    screens = []
+    for title, keys, shown, more_keys, then_shown in SCENES:
+        terminal.type(keys)
+        terminal.wait_for(shown)
+        terminal.type(more_keys)
+        screens.append((title, terminal.wait_for(then_shown).rstrip()))
+    return screens
+
+
+def page_with(page: str, scenes: str) -> str:
+    """The page with other scenes between its marks."""
+    return re.sub(
+        f"{START}.*{END}", lambda _: f"{START}\n{scenes}{END}", page, count=1, flags=re.DOTALL
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    scenes = capture()
+    print(scenes)
+    if options.write:
+        page = EDITORS_PAGE.read_text(encoding="utf-8")
+        EDITORS_PAGE.write_text(page_with(page, scenes), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
