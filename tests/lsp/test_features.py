@@ -282,6 +282,44 @@ async def test_a_card_can_be_written_into_the_settings(editor: Editor, tmp_path:
     assert lens.startswith("RTX 4090 |")
 
 
+async def test_a_card_that_was_pressed_can_be_kept_for_good(editor: Editor, tmp_path: Path) -> None:
+    project(tmp_path)
+    editor.open(CONFIG)
+    editor.answer = _press("RTX 4090", "Write it into the settings")
+    await editor.run("nanolint.selectTarget")
+    (edit,) = editor.edits
+    after = _applied(edit, editor.uri("nanolint.toml"), SETTINGS)
+    assert after == SETTINGS.replace('"rtx-4070"', '"RTX 4090"')
+    editor.save_elsewhere("nanolint.toml", after)
+    editor.answer = _press("What the settings say")
+    await editor.run("nanolint.selectTarget")
+    (lens,) = await editor.lenses(CONFIG)
+    assert lens.startswith("RTX 4090 |")
+
+
+async def test_an_editor_that_refuses_the_edit_is_told_and_the_card_stays(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path)
+    uri = editor.open(CONFIG)
+    editor.applies = False
+    choice = {"gpu": "rtx-4090", "scope": "settings", "uri": uri}
+    await editor.run("nanolint.selectTarget", choice)
+    await editor.until(lambda: bool(editor.shown))
+    assert editor.shown == ["nanolint: nanolint.toml was not changed: refused"]
+    (lens,) = await editor.lenses(CONFIG)
+    assert lens.startswith("RTX 4070 |")
+
+
+async def test_without_an_open_config_there_are_no_settings_to_write(
+    editor: Editor, tmp_path: Path
+) -> None:
+    project(tmp_path)
+    await editor.run("nanolint.selectTarget", {"gpu": "rtx-4090", "scope": "settings"})
+    await editor.until(lambda: bool(editor.shown))
+    assert "open a config first" in editor.shown[0] and not editor.edits
+
+
 async def test_the_unsaved_text_of_the_settings_is_what_changes(
     editor: Editor, tmp_path: Path
 ) -> None:
