@@ -52,6 +52,8 @@ def register(server: NanolintServer) -> None:
         offset = positions.offset(params.position)
         if path is not None and path.name in FILE_NAMES:
             found = complete_settings(path, text, offset)
+        elif not document.is_python:
+            return None
         else:
             rules = registry.load().rules
             found = complete(text, offset, find_project(path), rules, path=path)

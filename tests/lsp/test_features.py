@@ -132,6 +132,14 @@ async def test_cards_are_completed_in_a_settings_file(editor: Editor, tmp_path: 
     assert card.text_edit.new_text == '"RTX 4070"'
 
 
+async def test_files_of_other_kinds_are_left_in_peace(editor: Editor, tmp_path: Path) -> None:
+    project(tmp_path)
+    editor.open("Cargo.toml", "batch_size = 4\nblock_size = 1024\n")
+    assert not await editor.complete("Cargo.toml", 2, 0)
+    assert not await editor.lenses("Cargo.toml")
+    assert await editor.hover("Cargo.toml", 0, 2) is None
+
+
 async def test_the_hint_and_the_lens_tell_what_the_run_takes(
     editor: Editor, tmp_path: Path
 ) -> None:
