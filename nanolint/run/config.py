@@ -72,6 +72,7 @@ class Project:
 
     ``defaults`` are the globals of train.py above its configurator line (nanoGPT's own when there
     is no train.py); ``settings_end`` is the character offset of that line in train.py.
+    ``simulated_gpus`` is what train.py multiplies the accumulation by where it runs without DDP.
     ``environment`` adds the names that a config may read because train.py runs it with ``exec``
     in its own globals. ``strange_pieces`` names every part of model.py or of the training loop
     that the replay does not know: with any, memory findings are warnings and their fixes unsafe.
@@ -92,6 +93,7 @@ class Project:
     manual_attention: ManualAttention = ManualAttention.NEVER
     deletes_logits: frozenset[str] = frozenset()  # pieces of train.py that say `del logits`
     names_read: frozenset[str] = frozenset()
+    simulated_gpus: int = 1
     settings_end: int | None = None
     problems: tuple[str, ...] = ()
     foreign: bool = False  # the train.py that was found runs no configs of nanoGPT's kind

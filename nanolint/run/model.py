@@ -26,7 +26,7 @@ class Run:
     """One nanoGPT training run, every value known. Symbols as in the docs: B, T, C, H, L, V."""
 
     batch_size: int  # B: micro-batch, sequences per forward pass and GPU
-    gradient_accumulation_steps: int  # as the config says it, before train.py divides it
+    gradient_accumulation_steps: int  # as the config says it, before train.py changes it
     world_size: int
     block_size: int  # T
     n_layer: int  # L
@@ -46,6 +46,7 @@ class Run:
     eval_interval: int = 2000
     grad_clip: float = 1.0
     dialect: Dialect = Dialect.TOTAL
+    simulated_gpus: int = 1  # what train.py multiplies the accumulation by, on one GPU
     evaluation_deletes_logits: bool = False  # estimate_loss says `del logits` after the call
     training_deletes_logits: bool = False  # so does the training loop
 
@@ -56,13 +57,15 @@ class Run:
         At least 1, also where the world size exceeds the total, which train.py refuses.
         """
         if self.dialect is Dialect.TOTAL:
-            return max(1, self.gradient_accumulation_steps // self.world_size)
-        return self.gradient_accumulation_steps
+            steps = max(1, self.gradient_accumulation_steps // self.world_size)
+        else:
+            steps = self.gradient_accumulation_steps
+        return steps * self.simulated_gpus
 
     @property
     def effective_batch_size(self) -> int:
         """Sequences per optimizer step over all GPUs."""
-        passes = self.gradient_accumulation_steps
+        passes = self.gradient_accumulation_steps * self.simulated_gpus
         if self.dialect is Dialect.PER_GPU:
             passes *= self.world_size
         return self.batch_size * passes

@@ -71,6 +71,7 @@ def needed_run(
         eval_interval=values.optional_integer("eval_interval", 1),
         grad_clip=values.optional_number("grad_clip"),
         dialect=project.dialect,
+        simulated_gpus=project.simulated_gpus if world_size == 1 else 1,
         evaluation_deletes_logits=EVALUATION in project.deletes_logits,
         training_deletes_logits=TRAINING_LOOP in project.deletes_logits,
     )

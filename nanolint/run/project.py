@@ -95,6 +95,7 @@ def _read_project(train_script: Path) -> Project:
         defaults=script.defaults,
         environment=script.environment,
         dialect=script.dialect,
+        simulated_gpus=script.simulated_gpus,
         known_keys=frozenset(script.defaults) | keys,
         names_read=names_read(script.tree) | read,
         strange_pieces=recognition.strange,

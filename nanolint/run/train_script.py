@@ -22,6 +22,8 @@ FOREIGN = "is not nanoGPT's"  # how the reason starts, as against a file that ca
 
 # Fewer of nanoGPT's keys above the configurator line, and the script is not nanoGPT's.
 LEAST_SHARED_KEYS = 3
+STEPS = "gradient_accumulation_steps"
+_ASKS_FOR_DDP = re.compile("ddp|distributed|rank|world", re.IGNORECASE)
 # Bookkeeping of train.py that no config sets.
 _NOT_KEYS = frozenset({"config_keys", "config"})
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -37,6 +39,7 @@ class TrainScript:
     defaults: Mapping[str, Value]
     settings_end: int
     dialect: Dialect
+    simulated_gpus: int
     compile_mode: str | None
 
 
@@ -67,6 +70,7 @@ def read_train_script(
         defaults={key: value for key, value in environment.items() if key in keys},
         settings_end=end,
         dialect=_dialect(tree),
+        simulated_gpus=_simulated_gpus(tree, environment),
         compile_mode=_compile_mode(tree, environment),
     )
 
@@ -132,12 +136,11 @@ def _assigned_names(statement: ast.stmt) -> Iterator[str]:
 
 def _dialect(tree: ast.Module) -> Dialect:
     """TOTAL when the script divides the accumulation by something, as today's nanoGPT does."""
-    key = "gradient_accumulation_steps"
     for node in ast.walk(tree):
         if isinstance(node, ast.AugAssign):
-            divides = isinstance(node.op, (ast.FloorDiv, ast.Div)) and _names(node.target, key)
+            divides = isinstance(node.op, (ast.FloorDiv, ast.Div)) and _names(node.target, STEPS)
         elif isinstance(node, ast.Assign):
-            divides = _names(node.targets[0], key) and _divides(node.value, key)
+            divides = _names(node.targets[0], STEPS) and _divides(node.value, STEPS)
         else:
             continue
         if divides:
@@ -152,6 +155,38 @@ def _divides(expression: ast.expr, key: str) -> bool:
         and _names(node.left, key)
         for node in ast.walk(expression)
     )
+
+
+def _simulated_gpus(tree: ast.Module, environment: Mapping[str, Value]) -> int:
+    """K of ``gradient_accumulation_steps *= K`` where a script runs without DDP, else 1.
+
+    nanoGPT of spring 2023 says ``*= 8  # simulate 8 gpus`` there.
+    """
+    product = 1
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.If):
+            continue
+        negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+        for statement in node.body if negated else node.orelse:
+            factor = _multiplier(statement, environment)
+            if isinstance(factor, int) and factor > 0:
+                product *= factor if _ASKS_FOR_DDP.search(ast.unparse(node.test)) else 1
+    return product
+
+
+def _multiplier(statement: ast.stmt, environment: Mapping[str, Value]) -> object:
+    """What ``statement`` multiplies the accumulation by, None when it does not."""
+    if isinstance(statement, ast.AugAssign) and _names(statement.target, STEPS):
+        if isinstance(statement.op, ast.Mult):
+            return _constant(statement.value, environment)
+    elif isinstance(statement, ast.Assign) and _names(statement.targets[0], STEPS):
+        product = statement.value
+        if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+            if _names(product.left, STEPS):
+                return _constant(product.right, environment)
+            if _names(product.right, STEPS):
+                return _constant(product.left, environment)
+    return None
 
 
 def _names(expression: ast.expr, key: str) -> bool:

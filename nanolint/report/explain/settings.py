@@ -70,8 +70,12 @@ def _row(setting: Setting, lines: LineIndex) -> Row:
 def _derived(run: Run) -> list[Row]:
     """What follows from several values at once."""
     tokens = f"sequences a step, {run.tokens_per_iter:,} tokens"
+    simulated = Row(
+        "simulated GPUs", str(run.simulated_gpus), "times the accumulation, by train.py"
+    )
     return [
         Row("world size", str(run.world_size), "processes, one GPU each"),
+        *([simulated] if run.simulated_gpus > 1 else []),
         Row("attention", run.attention.value, "the kernel that PyTorch picks"),
         Row("effective batch", f"{run.effective_batch_size:,}", tokens),
     ]

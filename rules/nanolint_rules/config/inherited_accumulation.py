@@ -21,11 +21,13 @@ def inherited_accumulation(context: Context) -> Iterator[Finding]:
         return
     if context.assignment("batch_size") is None or is_asked_for(context, KEY):
         return
-    if run.gradient_accumulation_steps == 1:
+    steps = run.gradient_accumulation_steps
+    if steps * run.simulated_gpus == 1:
         return
+    times = f", times {run.simulated_gpus} on one GPU" if run.simulated_gpus > 1 else ""
     yield Finding(
         message=(
-            f"{KEY} is not set, so train.py's {run.gradient_accumulation_steps} applies: with "
+            f"{KEY} is not set, so train.py's {steps} applies{times}: with "
             f"batch_size = {run.batch_size} a step takes {run.effective_batch_size:,} sequences, "
             f"{run.tokens_per_iter:,} tokens"
         ),
