@@ -20,7 +20,7 @@ PARTNERS = {"vocab_size": "dataset"}
 
 @rule("NL004", "unresolvable-value", Severity.INFO, needs=[Need.CONFIG])
 def unresolvable_value(context: Context) -> Iterator[Finding]:
-    """A value that decides memory is unknown before the run, or impossible: memory is not judged."""
+    """A value that decides memory is unknown or impossible, so that memory is not judged."""
     for unresolved in context.settings.unresolved:
         if _is_reported_elsewhere(context, unresolved):
             continue
