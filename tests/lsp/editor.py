@@ -195,10 +195,18 @@ async def editing(
     *,
     client_capabilities: types.ClientCapabilities | None = None,
     options: dict[str, Any] | None = None,
+    folders: tuple[Path, ...] = (),
+    configuration: dict[str, Any] | None = None,
 ) -> AsyncIterator[Editor]:
-    """An editor on the folder ``root``, whose server has no card but those that are named."""
+    """An editor on the folder ``root``, whose server has no card but those that are named.
+
+    ``folders`` are those of the workspace, if it has several; ``configuration`` are the settings
+    that the editor has for each.
+    """
     client = make_test_lsp_client()
     editor = Editor(client, root)
+    for uri, settings in (configuration or {}).items():
+        client.set_configuration({"nanolint": settings}, scope_uri=uri)
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
     environment.pop("NANOLINT_GPU", None)
     await client.start_io(sys.executable, "-m", "nanolint", "server", env=environment)
@@ -208,7 +216,10 @@ async def editing(
                 capabilities=client_capabilities or capabilities(),
                 initialization_options=options,
                 root_uri=root.as_uri(),
-                workspace_folders=[types.WorkspaceFolder(root.as_uri(), root.name)],
+                workspace_folders=[
+                    types.WorkspaceFolder(folder.as_uri(), folder.name)
+                    for folder in folders or (root,)
+                ],
             )
         )
         yield editor
