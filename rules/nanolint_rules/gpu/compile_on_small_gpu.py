@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.memory.replay import runs_compiled
 from nanolint.memory.verdict import Outcome, judge
 from nanolint.rule import (
     Case,
@@ -18,12 +19,13 @@ from nanolint.rule import (
     rule,
 )
 from nanolint_rules._values import Remedy, is_key, said, set_value
-from nanolint_rules.gpu._cards import TRITON, capability
+from nanolint_rules.gpu._cards import capability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.memory.verdict import Verdict
+    from nanolint.rule import Gpu
 
 LEAST_SMS = 68  # is_big_gpu() in torch/_inductor/utils.py: an RTX 3080
 WARNING = "Not enough SMs to use max_autotune_gemm mode"
@@ -61,14 +63,18 @@ def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
 
 
 def _is_small(case: Case) -> bool:
-    version, sms = capability(case), _sms(case)
-    if version is None or version < TRITON or sms is None:
-        return False  # not NVIDIA, too old to compile at all, or only a size
-    return sms < LEAST_SMS and case.run is not None and case.run.compile
+    sms = _sms(case)
+    if capability(case) is None or sms is None:
+        return False  # not NVIDIA, or only a size
+    return sms < LEAST_SMS and case.run is not None and runs_compiled(case.run, _gpu(case))
+
+
+def _gpu(case: Case) -> Gpu:
+    return case.needed_target.gpu
 
 
 def _sms(case: Case) -> int | None:
-    return case.needed_target.gpu.sm_count
+    return _gpu(case).sm_count
 
 
 def _remedy(context: Context, safety: Safety) -> Remedy:

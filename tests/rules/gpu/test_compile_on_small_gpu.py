@@ -78,3 +78,9 @@ def test_the_command_line_gets_the_corrected_flag() -> None:
     bench = Bench("NL201", gpu="rtx-4070", overrides={"compile": True})
     found = bench.finding(f"{SMALL}compile = False\n")
     assert (found.fix, found.notes) == (None, ("pass --compile=False instead",))
+
+
+def test_silent_where_the_run_is_eager_in_truth() -> None:
+    bench = Bench("NL201", gpu="t4")
+    assert bench.findings(f"{SMALL}dtype = 'bfloat16'\n") == []
+    assert "(40 of 68 SMs)" in bench.finding(f"{SMALL}dtype = 'float16'\n").message
