@@ -65,13 +65,17 @@ def steps(context: Context, case: Case, key: str) -> tuple[Step, ...]:
 
 
 def share(context: Context, case: Case, key: str) -> Share | None:
-    """What ``key`` has of the peak: the peak as it is, less that with the least value."""
+    """What ``key`` has of the peak: the peak as it is, less that with the least value.
+
+    None for keys that are no sizes, and where the least value would save nothing.
+    """
     run = case.run
     changes = _least(run, key) if run is not None and run.on_gpu else None
     if changes is None or _is_forced(case, key):
         return None
     least = _changed(context, case, changes)
-    return None if least.run is None else Share(changes, -_cost(case, least))
+    saved = 0 if least.run is None else -_cost(case, least)
+    return Share(changes, saved) if saved > 0 else None
 
 
 def _changed(context: Context, case: Case, changes: Changes) -> Case:

@@ -10,6 +10,7 @@ from nanolint.engine import Setup, judge, read
 from nanolint.gpus.lookup import find
 from nanolint.run.config import Options
 from nanolint.source.values import Known
+from tests.project_tree import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,9 @@ CODES = {text.lower(): rule.code for rule in RULES for text in (rule.code, rule.
 
 # The default 124M model with a micro-batch that each test chooses.
 SMALL = "batch_size = 4\nblock_size = 1024\n"
+
+CONFIG = "config/small.py"  # in a project
+SETTINGS = '# what we have\ngpu = "rtx-4070"  # in the office\n'
 
 
 def context_of(
@@ -42,6 +46,14 @@ def context_of(
     assert isinstance(context, Context)
     judge(context, setup)
     return context
+
+
+def project(root: Path, text: str = SMALL, settings: str = SETTINGS) -> Path:
+    """A project in the folder ``root`` with the config CONFIG and, unless empty, settings."""
+    files: dict[str, str | bytes] = {CONFIG: text}
+    if settings:
+        files["nanolint.toml"] = settings
+    return write_project(root, files)
 
 
 def split(marked: str) -> tuple[str, int]:
