@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ PARALLEL_FROM = 96  # files; below, starting a second process takes longer than 
 FILES_PER_WORKER = 32
 MOST_WORKERS = 32
 PROGRESS_AFTER_SECONDS = 1.0
+SAFE_PATH = "PYTHONSAFEPATH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +91,39 @@ def _in_processes(
     # Never plain fork: the progress bar and the pool itself run threads.
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    pool = ProcessPoolExecutor(workers, context, _start, (tuple(plans), work))
+    with _safe_path():
+        pool = ProcessPoolExecutor(workers, context, _start, (tuple(plans), work))
+        try:
+            size = FILES_PER_WORKER
+            chunks = [jobs[at : at + size] for at in range(0, len(jobs), size)]
+            futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]
+            for chunk, future in zip(chunks, futures, strict=True):
+                try:
+                    results, reads = future.result()
+                    disk.recall(reads)
+                    yield from results
+                except BrokenProcessPool:  # noqa: PERF203 (one try for a chunk of files)
+                    died = RuntimeError("the worker process that judged this file was killed")
+                    yield from (internal_error(job.candidate.name, died) for job in chunk)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Keep new processes from importing what lies in the working folder.
+
+    They begin as ``python -c``, which would run a struct.py there. Python 3.10 knows no such way.
+    """
+    given = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
     try:
-        chunks = [jobs[at : at + FILES_PER_WORKER] for at in range(0, len(jobs), FILES_PER_WORKER)]
-        futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]
-        for chunk, future in zip(chunks, futures, strict=True):
-            try:
-                results, reads = future.result()
-                disk.recall(reads)
-                yield from results
-            except BrokenProcessPool:  # noqa: PERF203 (one try for a chunk of files)
-                died = RuntimeError("the worker process that judged this file was killed")
-                yield from (internal_error(job.candidate.name, died) for job in chunk)
+        yield
     finally:
-        pool.shutdown(cancel_futures=True)
+        if given is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = given
 
 
 def _start(plans: Sequence[Plan], work: Work) -> None:
