@@ -53,6 +53,7 @@ def main(
         status = _run(list(argv), streams, cached=cached)
         streams.stdout.flush()
     except KeyboardInterrupt:
+        streams.warn("nanolint: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         return BROKEN_PIPE

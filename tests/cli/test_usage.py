@@ -174,13 +174,13 @@ def test_an_internal_error_is_one_line_and_a_hint(monkeypatch: pytest.MonkeyPatc
     assert "please report it" in outcome.err
 
 
-def test_an_interruption_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("nanolint.cli.gpus.run", interrupt)
     outcome = nanolint("gpus")
-    assert (outcome.status, outcome.err) == (130, "")
+    assert (outcome.status, outcome.err) == (130, "nanolint: interrupted\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
