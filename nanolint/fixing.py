@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic, Edit, Safety, Severity
+from nanolint.registry import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -155,11 +156,16 @@ def _flaw(before: Report, after: Report, batch: Sequence[Diagnostic]) -> str | N
     for key, allowed in counts.items():
         if _count(after, key) > allowed:
             return f"{key[0]} is still reported after its fix"
-    known = {(d.code, d.gpu) for d in before.diagnostics}
+    known = {_trouble(diagnostic) for diagnostic in before.diagnostics}
     for diagnostic in after.diagnostics:
-        if diagnostic.severity is Severity.ERROR and (diagnostic.code, diagnostic.gpu) not in known:
+        if diagnostic.severity is Severity.ERROR and _trouble(diagnostic) not in known:
             return f"the fix would cause {diagnostic.code} ({diagnostic.message})"
     return None
+
+
+def _trouble(diagnostic: Diagnostic) -> tuple[str, str | None]:
+    """What is wrong and where: a run that fails at another tensor than before still fails."""
+    return load().family(diagnostic.code), diagnostic.gpu
 
 
 def _count(report: Report, key: tuple[str, str | None]) -> int:

@@ -67,6 +67,11 @@ class Registry:
             rule.code for rule in self.rules if rule in hits or rule.family in families
         )
 
+    def family(self, code: str) -> str:
+        """The family of the rule with ``code``; the code itself where there is none."""
+        families = (rule.family for rule in self.rules if rule.code == code)
+        return next(families, None) or code
+
     def choose(self, selection: Selection) -> tuple[Rule, ...]:
         """The selected rules, in order of their codes; raises UnknownRule."""
         wanted = self._specificity((*selection.select, *selection.extend_select))

@@ -36,6 +36,12 @@ def compiles(case: Case) -> bool:
     return bool(known(case, "compile"))
 
 
+def emulates_bfloat16(case: Case) -> bool:
+    """Whether the run asks an NVIDIA card for the bfloat16 that its hardware lacks (NL203)."""
+    version = capability(case)
+    return version is not None and version < BFLOAT16 and known(case, "dtype") == "bfloat16"
+
+
 def has_tensor_cores(case: Case) -> bool:
     """Whether the card multiplies half-precision matrices in hardware."""
     version = capability(case)

@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
-from nanolint_rules._values import is_key, known, quoted, said, set_value
-from nanolint_rules.gpu._cards import BFLOAT16, TRITON, capability, compiles, shown
+from nanolint_rules._values import is_key, quoted, said, set_value
+from nanolint_rules.gpu._cards import (
+    BFLOAT16,
+    TRITON,
+    capability,
+    compiles,
+    emulates_bfloat16,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +34,7 @@ def bfloat16_on_old_gpu(context: Context) -> Iterator[Finding]:
         return
     for case in context.cases:
         version = capability(case)
-        if version is None or version >= BFLOAT16 or known(case, "dtype") != "bfloat16":
+        if version is None or not emulates_bfloat16(case):
             continue
         remedy = set_value(
             context, "dtype", quoted(context, "dtype", "float16"), safety=Safety.UNSAFE

@@ -12,6 +12,7 @@ from nanolint.memory.verdict import Outcome, Verdict, is_comfortable
 from nanolint.rewrite import replace_integer
 from nanolint.rule import Finding, Fix, Related, Safety, Severity, format_bytes
 from nanolint_rules._values import blocker, inheritance, insertion
+from nanolint_rules.memory._float16 import float16_advice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +60,7 @@ def out_of_memory(
     ]
     if not failing:
         return
-    remedy = cure(context)
+    remedy = _after_float16(context, cure(context))
     for run, gpu_name, verdict, oom in failing:
         yield Finding(
             message=f"{told(run, gpu_name, verdict, oom)}; {remedy.clause}",
@@ -70,6 +71,15 @@ def out_of_memory(
             related=_related(context),
             severity=Severity.WARNING if context.project.strange_pieces else None,
         )
+
+
+def _after_float16(context: Context, remedy: Cure) -> Cure:
+    """``remedy`` only shown while NL203 holds: in float16 the run takes less, or fits as it is."""
+    advice = float16_advice(context, partner(context))
+    if advice is None:
+        return remedy
+    fix = remedy.fix and replace(remedy.fix, safety=Safety.DISPLAY)
+    return Cure(remedy.clause, fix, (advice, *remedy.notes))
 
 
 def told(run: Run, gpu_name: str, verdict: Verdict, oom: OutOfMemory) -> str:
