@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 CLEAN, FINDINGS, FAILURE = 0, 1, 2
 INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 and the signal's number, as shells count
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 # Objects between two garbage collections: a syntax tree holds no cycles worth looking for, and the
 # usual 700 make the collector walk all of libcst again and again.
@@ -58,6 +61,9 @@ def main(
     except BrokenPipeError:
         return BROKEN_PIPE
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            streams.warn(f"nanolint: the report cannot be written: {error.strerror}")
+            return FAILURE
         return _internal_error(error, argv, streams)
     return status
 

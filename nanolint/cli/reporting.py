@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from nanolint import registry
 from nanolint.cli import bugs
@@ -74,16 +74,12 @@ def _output(options: Namespace, streams: Streams) -> Iterator[TextIO]:
     if path is None:
         yield streams.stdout
         return
-    with contextlib.ExitStack() as stack:
-        try:
-            file = stack.enter_context(_opened(Path(path)))
-        except OSError as error:
-            raise UsageError(f"--output-file: {path}: {reason(error)}") from error
-        yield file
-
-
-def _opened(path: Path) -> TextIO:
-    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
+    how: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
+    try:
+        with Path(path).open("w", **how) as file:
+            yield file
+    except OSError as error:
+        raise UsageError(f"--output-file: {path}: {reason(error)}") from error
 
 
 def _tell(results: Results, streams: Streams, options: Namespace) -> None:

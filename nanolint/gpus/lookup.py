@@ -177,7 +177,10 @@ def _key(text: str) -> str:
 
 
 def _card_of_size(number: str, unit: str, query: str) -> Gpu:
-    nominal = parse_size(f"{number}GiB") if unit in ("g", "gb") else parse_size(number + unit)
+    try:
+        nominal = parse_size(f"{number}GiB" if unit in ("g", "gb") else number + unit)
+    except ValueError:  # more digits than any size has
+        raise UnknownGpu(query) from None
     if not 0 < nominal <= MOST_MEMORY:
         raise UnknownGpu(query)
     if unit not in ("g", "gb"):

@@ -21,6 +21,7 @@ FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"
         (["--gppu", "x"], "unknown option --gppu; did you mean --gpu? (see `nanolint --help`)"),
         (["--gpu"], "argument --gpu: expected one argument (see `nanolint --help`)"),
         (["a.py", "--gpu", "rtx9999"], "--gpu: unknown GPU 'rtx9999'; "),
+        (["a.py", "--gpu", "9999999999999999999GiB"], "--gpu: unknown GPU '9999999999999999999GiB"),
         (["a.py", "--gpu", "auto"], "--gpu: auto needs an NVIDIA card and its driver; found none"),
         (["a.py", "--in-use", "much", "--gpu", "12GB"], "--in-use: 'much' is not a size; "),
         (["a.py", "--select", "NL9999"], "--select: unknown rule 'NL9999'"),
@@ -181,6 +182,17 @@ def test_an_interruption_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("nanolint.cli.gpus.run", interrupt)
     outcome = nanolint("gpus")
     assert (outcome.status, outcome.err) == (130, "nanolint: interrupted\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+def test_a_report_that_finds_no_room() -> None:
+    command = f"{sys.executable} -m nanolint gpus > /dev/full"
+    done = subprocess.run(command, shell=True, capture_output=True, env=_environment())
+    assert done.returncode == 2
+    assert done.stderr == b"nanolint: the report cannot be written: No space left on device\n"
+    Path("a.py").write_bytes(FINDING)
+    outcome = nanolint("a.py", "--output-file=/dev/full")
+    assert outcome.error == "nanolint: --output-file: /dev/full: no space left on device"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
