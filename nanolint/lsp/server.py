@@ -85,7 +85,7 @@ class NanolintServer(LanguageServer):
         for document in self.session.documents:
             if document.is_python:
                 self.publish_soon(document)
-        if self.able.refresh_diagnostics:
+        if self.able.pulls:
             self.workspace_diagnostic_refresh(None)
         if self.able.refresh_inlay_hints:
             self.workspace_inlay_hint_refresh(None)
@@ -156,11 +156,14 @@ class Able:
         workspace = client.workspace
         edit = workspace and workspace.workspace_edit
         watching = workspace and workspace.did_change_watched_files
-        self.pulls = bool(text and text.diagnostic)
+        # A client that cannot be told to pull again would not learn what a change elsewhere means
+        # (Neovim 0.11 is one): it is published to, and pulls nothing.
+        self.pulls = bool(text and text.diagnostic) and _refreshes(
+            workspace and workspace.diagnostics
+        )
         self.versioned_edits = bool(edit and edit.document_changes)
         self.sends_configuration = bool(workspace and workspace.configuration)
         self.watches_files = bool(watching and watching.dynamic_registration)
-        self.refresh_diagnostics = self.pulls and _refreshes(workspace and workspace.diagnostics)
         self.refresh_inlay_hints = _refreshes(workspace and workspace.inlay_hint)
         self.refresh_code_lenses = _refreshes(workspace and workspace.code_lens)
 
@@ -292,7 +295,7 @@ def _register_findings(server: NanolintServer) -> None:
     )
     def pull(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
         document = session.document(params.text_document.uri)
-        found = [] if document is None else server.diagnostics(document)
+        found = server.diagnostics(document) if document and server.able.pulls else []
         return types.RelatedFullDocumentDiagnosticReport(found)
 
     @server.feature(

@@ -224,5 +224,9 @@ async def editing(
         )
         yield editor
         await client.shutdown_session()
+    except BaseException:
+        if client._server is not None:
+            client._server.kill()  # nobody told it to leave, and stop() waits until it has
+        raise
     finally:
         await client.stop()

@@ -230,7 +230,7 @@ async def test_an_editor_that_pulls_but_cannot_be_refreshed_is_pushed_to(tmp_pat
             types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
         )
         assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
-        assert report.items == [], "each finding is shown once"
+        assert not report.items, "each finding is shown once"
 
 
 async def test_deprecated_calls_and_dead_text_are_tagged(tmp_path: Path) -> None:
