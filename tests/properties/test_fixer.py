@@ -92,7 +92,7 @@ def train_script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project_tree.write_project(root, {"train.py": text}) / "train.py"
 
 
-@examples(250)
+@examples(300)
 @given(scene=scenes())
 def test_a_fix_keeps_the_run_and_every_byte_around_it(scene: Scene, train_script: Path) -> None:
     config, setup = scene.config, scene.setup(train_script)

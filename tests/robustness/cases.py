@@ -129,7 +129,8 @@ def meta(plant_it: Callable[[Path], object]) -> Callable[[Path], object]:
 META = "data/d/meta.pkl"
 TOO_LARGE = "x.py:5:1: NL004[info] memory is not judged, because of {}: too large to evaluate"
 BEYOND = "x.py:5:1: NL004[info] memory is not judged, because of {} is beyond every GPU"
-UNKNOWN_VOCABULARY = "x.py:1:1: NL312[info] "
+# What is said of CONFIG where nothing hostile is in the way.
+JUDGED = ".py:1:1: NL312[info] "
 OWN_DEFAULTS = "judged by nanoGPT's own defaults"
 
 READING = [
@@ -198,7 +199,7 @@ READING = [
     Case(
         "folders 300 levels deep",
         text(CONFIG, "x/" * 300 + "y.py"),
-        "/y.py:1:1: NL312",
+        JUDGED,
         FOUND,
         ("x",),
     ),
@@ -271,7 +272,7 @@ TEXTS = [
     Case(
         "lists that double 5,000 times",
         text(CONFIG + "x = [0]\n" + "x = [x, x]\n" * 5000),
-        UNKNOWN_VOCABULARY,
+        JUDGED,
         FOUND,
     ),
     Case(
@@ -304,25 +305,25 @@ AROUND = [
     Case(
         "a meta.pkl that runs a command",
         meta(raw(pickle.dumps(Bomb()), META)),
-        UNKNOWN_VOCABULARY,
+        JUDGED,
         FOUND,
     ),
-    Case("a meta.pkl of 10**10 items", meta(raw(billion(), META)), UNKNOWN_VOCABULARY, FOUND),
+    Case("a meta.pkl of 10**10 items", meta(raw(billion(), META)), JUDGED, FOUND),
     Case(
         "a meta.pkl a million deep",
         meta(raw(nested_lists(1_000_000), META)),
-        UNKNOWN_VOCABULARY,
+        JUDGED,
         FOUND,
     ),
-    Case("a meta.pkl of a gigabyte", meta(hole(1 << 30, META)), UNKNOWN_VOCABULARY, FOUND),
-    Case("a meta.pkl that is a pipe", meta(pipe(META)), UNKNOWN_VOCABULARY, FOUND),
+    Case("a meta.pkl of a gigabyte", meta(hole(1 << 30, META)), JUDGED, FOUND),
+    Case("a meta.pkl that is a pipe", meta(pipe(META)), JUDGED, FOUND),
     Case(
         "a dataset that leads to /dev/zero",
         text(CONFIG + "dataset = '../../../../../../dev/zero'\n"),
-        UNKNOWN_VOCABULARY,
+        JUDGED,
         FOUND,
     ),
-    Case("a dataset with a NUL", text(CONFIG + "dataset = 'a\\0b'\n"), UNKNOWN_VOCABULARY, FOUND),
+    Case("a dataset with a NUL", text(CONFIG + "dataset = 'a\\0b'\n"), JUDGED, FOUND),
     Case(
         "a train.py that is not nanoGPT's",
         both(text(CONFIG), text(FOREIGN, "train.py")),
@@ -347,9 +348,7 @@ AROUND = [
         f"train.py cannot be used: its code is nested too deeply; {OWN_DEFAULTS}",
         FOUND,
     ),
-    Case(
-        "a train.py that is a pipe", both(text(CONFIG), pipe("train.py")), UNKNOWN_VOCABULARY, FOUND
-    ),
+    Case("a train.py that is a pipe", both(text(CONFIG), pipe("train.py")), JUDGED, FOUND),
     Case(
         "a train.py that links to itself",
         both(text(CONFIG), link("train.py", "train.py")),
@@ -359,14 +358,14 @@ AROUND = [
     Case(
         "a .gitignore of noise",
         both(text(CONFIG), raw(NOISE, ".gitignore")),
-        UNKNOWN_VOCABULARY,
+        JUDGED,
         FOUND,
         (".",),
     ),
     Case(
         "a requirements.txt of noise",
         both(text(CONFIG), raw(NOISE, "requirements.txt")),
-        UNKNOWN_VOCABULARY,
+        JUDGED,
         FOUND,
     ),
 ]
@@ -400,11 +399,11 @@ SETTINGS = [
             "is larger than 4,194,304 bytes",
             FAILED,
         ),
-        ("settings that are a pipe", pipe("x/nanolint.toml"), "x/y.py:1:1: NL312", FOUND),
+        ("settings that are a pipe", pipe("x/nanolint.toml"), JUDGED, FOUND),
         (
             "a pyproject.toml of another shape",
             text("tool = 3\n", "x/pyproject.toml"),
-            "x/y.py:1:1: NL312",
+            JUDGED,
             FOUND,
         ),
     ]
