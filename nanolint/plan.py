@@ -17,7 +17,7 @@ from nanolint.files.paths import absolute
 from nanolint.registry import Registry, Selection, UnknownRule
 from nanolint.run.config import Options
 from nanolint.settings import SettingsError, Sourced
-from nanolint.targets import Choice, choose
+from nanolint.targets import OPTION, Choice, choose
 from nanolint.torch_version import find_torch_version
 
 if TYPE_CHECKING:
@@ -172,13 +172,26 @@ def make_plan(
 def _world_size(sourced: Sourced, chosen: Choice) -> int | None:
     """The number of processes; None leaves it to a target's count.
 
-    A count (``8xA100``) that was given nearer to the run than ``world-size`` wins over it.
+    A count (``8xA100``) that was given nearer to the run than ``world-size`` wins over it. Where
+    both were given in one place they must agree: part of a machine, or several of the kind.
     """
-    origin = sourced.origin("world-size")
-    counted = any(target.count is not None for target in chosen.targets)
-    if counted and not origin.startswith("--") and chosen.origin != origin:
+    origin, world_size = sourced.origin("world-size"), sourced.settings.world_size
+    together = origin == chosen.origin or (origin.startswith("--") and chosen.origin == OPTION)
+    counted = [target for target in chosen.targets if target.count is not None]
+    if counted and not origin.startswith("--") and not together:
         return None
-    return sourced.settings.world_size
+    for target in counted if together and world_size is not None else ():
+        if _disagree(target.count, world_size):
+            place = sourced.place("world-size")
+            raise SettingsError(
+                f"{place}: {world_size} does not go with {target.label}; give one of them"
+            )
+    return world_size
+
+
+def _disagree(count: int | None, world_size: int | None) -> bool:
+    """Whether neither number is a multiple of the other."""
+    return bool(count and world_size and count % world_size and world_size % count)
 
 
 def _version(text: str | None) -> tuple[int, int] | None:

@@ -38,6 +38,12 @@ class TestLaunch:
             f"torchrun --nproc_per_node=3 train.py {CONFIG}", "--world-size=2"
         )
 
+    @pytest.mark.parametrize("processes", ["4", "8", "16"])
+    def test_a_node_is_used_in_part_whole_or_several_times(self, processes: str) -> None:
+        line = f"torchrun --nproc_per_node={processes} train.py {CONFIG}"
+        outcome = nanolint("launch", "--gpu=8xA100-80GB", "--", *line.split())
+        assert outcome.status in (0, 1)
+
     def test_a_line_as_one_word(self) -> None:
         outcome = nanolint("launch", GPU, "--", f"torchrun --nproc_per_node=3 train.py {CONFIG}")
         assert "NL304" in outcome.out

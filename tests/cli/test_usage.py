@@ -29,6 +29,10 @@ FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"
         (["a.py", "--per-file-ignores", "x"], "--per-file-ignores: expected PATTERN:RULE, found"),
         (["a.py", "--per-file-ignores", "x:NL9999"], "--per-file-ignores: unknown rule 'NL9999'"),
         (["a.py", "--world-size", "0"], "argument --world-size: '0' is not a whole number above 0"),
+        (
+            ["a.py", "--gpu=3xRTX3070", "--world-size=2"],
+            "--world-size: 2 does not go with 3x RTX 3070; give one of them",
+        ),
         (["a.py", "--torch-version", "new"], "argument --torch-version: 'new' is not a version"),
         (["a.py", "--platform", "beos"], "argument --platform: invalid choice: 'beos'"),
         (["a.py", "--set", "batch_size"], "--set: expected KEY=VALUE, found batch_size"),
@@ -60,6 +64,10 @@ def test_wrong_usage_is_one_line(arguments: list[str], line: str) -> None:
         ("select = ['NL9999']", "nanolint.toml: select: unknown rule 'NL9999'"),
         ("severity = {NL9999 = 'info'}", "nanolint.toml: severity: unknown rule 'NL9999'"),
         ("train-script = 'gone.py'", "nanolint.toml: train-script: no such file: "),
+        (
+            "gpu = '3xRTX3070'\nworld-size = 2",
+            "nanolint.toml: world-size: 2 does not go with 3x RTX 3070; give one of them",
+        ),
     ],
 )
 def test_broken_settings_are_one_line(text: str, line: str) -> None:
