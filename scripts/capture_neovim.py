@@ -23,26 +23,36 @@ from tests.lsp.neovim import find_neovim  # noqa: E402
 from tests.lsp.sitting import EDITORS_PAGE, environment, project  # noqa: E402
 
 START, END = "<!-- capture: start -->", "<!-- capture: end -->"
-WIDTH, HEIGHT = 100, 16
+WIDTH, HEIGHT = 100, 19
 PATIENCE_S, POLL_S = 60.0, 0.2
 
-# What is said about a screen, what is typed, and what the screen must show then.
+# What is said about a screen; then what is typed and what the screen must show after it, twice.
 SCENES = (
     (
-        "Typing a batch that is too large, then `:lua vim.diagnostic.open_float()`:",
-        ["/batch_size =", "Enter", "wwciw16", "Escape"],
-        "E batch_size",
-        [":lua vim.diagnostic.open_float()", "Enter"],
-        "fits",
+        "A batch that is too large is typed, and `:lua vim.diagnostic.open_float()`:",
+        (["/batch_size =", "Enter", "wwciw16", "Escape"], "E batch_size = 16"),
+        ([":lua vim.diagnostic.open_float()", "Enter"], "estimate_loss will see"),
+    ),
+    (
+        "`:lua vim.lsp.buf.hover()` on the key:",
+        (["0"], "E batch_size = 16"),
+        ([":lua vim.lsp.buf.hover()", "Enter"], "micro-batch: sequences"),
     ),
     (
         "`:lua vim.lsp.buf.code_action()`:",
-        ["Escape"],
-        "",
-        [":lua vim.lsp.buf.code_action()", "Enter"],
-        "Code actions",
+        (["w"], "E batch_size = 16"),
+        ([":lua vim.lsp.buf.code_action()", "Enter"], "Code actions"),
     ),
-    ("`1`, and the file is right:", ["1", "Enter"], "= 128", [":write", "Enter"], "written"),
+    (
+        "`1`, and `:write`:",
+        (["1", "Enter"], "I batch_size = 8"),
+        ([":write", "Enter"], "written"),
+    ),
+    (
+        "Undone, and `:NanolintGpu a100-40gb`, where the larger batch fits:",
+        (["u"], "E batch_size = 16"),
+        ([":NanolintGpu a100-40gb", "Enter"], "accumulation batch_size = 16"),
+    ),
 )
 
 
@@ -104,11 +114,12 @@ def capture() -> str:
 
 def play(terminal: Terminal) -> list[tuple[str, str]]:
     screens = []
-    for title, keys, shown, more_keys, then_shown in SCENES:
-        terminal.type(keys)
-        terminal.wait_for(shown)
-        terminal.type(more_keys)
-        screens.append((title, terminal.wait_for(then_shown).rstrip()))
+    for title, *acts in SCENES:
+        screen = ""
+        for keys, shown in acts:
+            terminal.type(keys)
+            screen = terminal.wait_for(shown)
+        screens.append((title, screen.rstrip()))
     return screens
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.lsp.neovim import Neovim, find_neovim
-from tests.lsp.sitting import BATCH_LINE, FIXED, TOO_LARGE, environment
+from tests.lsp.sitting import BATCH_LINE, EDITORS_PAGE, FIXED, TOO_LARGE, environment
 from tests.lsp.sitting import project as write_project
 
 SESSION = Path(__file__).with_name("neovim_session.lua")
@@ -89,3 +89,9 @@ def test_an_unsaved_train_script_in_another_window_changes_the_verdict(
 def test_the_file_on_disk_is_the_fixed_one(seen: dict[str, Any], project: Path) -> None:
     assert seen["closed"] == 0
     assert (project / "config.py").read_text(encoding="utf-8") == FIXED
+
+
+def test_the_page_shows_what_neovim_shows(seen: dict[str, Any]) -> None:
+    page = EDITORS_PAGE.read_text(encoding="utf-8")
+    unwrapped = "".join(page.split())
+    assert "".join(seen["typed"]["message"].split()) in unwrapped, "scripts/capture_neovim.py"
