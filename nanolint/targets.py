@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint import disk
 from nanolint.files.discovery import matches
 from nanolint.settings import DEFAULT, SettingsError, Sourced
+from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -75,8 +76,8 @@ def _with_in_use(targets: Iterable[Target], sourced: Sourced) -> tuple[Target, .
     in_use = sourced.settings.in_use
     if in_use is None:
         return tuple(targets)
-    held = _in_use_bytes(in_use, sourced.place("in-use"))
-    return tuple(replace(target, in_use_bytes=held) for target in targets)
+    place = sourced.place("in-use")
+    return tuple(_holding(target, in_use, place) for target in targets)
 
 
 def _from_tables(
@@ -89,8 +90,7 @@ def _from_tables(
         place = f"{sourced.place('target')}.{index}"
         (target,) = _with_in_use((_target(table.gpu, f"{place}.gpu"),), sourced)
         if table.in_use is not None and not sourced.origin("in-use").startswith("--"):
-            held = _in_use_bytes(table.in_use, f"{place}.in-use")
-            target = replace(target, in_use_bytes=held)
+            target = _holding(target, table.in_use, f"{place}.in-use")
         if table.count is not None:
             target = replace(target, count=table.count)
         if table.files:
@@ -121,13 +121,19 @@ def _auto(local: LocalGpu) -> Target:
     return Target(local.gpu, in_use_bytes=local.in_use_bytes)
 
 
-def _in_use_bytes(size: str, place: str) -> int:
+def _holding(target: Target, in_use: str, place: str) -> Target:
+    """``target`` with ``in_use`` of its memory taken by other programs; raises SettingsError."""
     from nanolint.gpus.sizes import parse_size
 
     try:
-        return parse_size(size)
+        held = parse_size(in_use)
     except ValueError as error:
         raise SettingsError(f"{place}: {error}") from error
+    total = target.gpu.total_bytes
+    if held >= total:
+        card = f"{target.gpu.name} has {format_bytes(total)} in all"
+        raise SettingsError(f"{place}: {in_use} leaves nothing to the run: {card}")
+    return replace(target, in_use_bytes=held)
 
 
 @lru_cache(maxsize=1)

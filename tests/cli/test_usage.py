@@ -24,6 +24,10 @@ FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"
         (["a.py", "--gpu", "9999999999999999999GiB"], "--gpu: unknown GPU '9999999999999999999GiB"),
         (["a.py", "--gpu", "auto"], "--gpu: auto needs an NVIDIA card and its driver; found none"),
         (["a.py", "--in-use", "much", "--gpu", "12GB"], "--in-use: 'much' is not a size; "),
+        (
+            ["a.py", "--in-use", "900GiB", "--gpu", "rtx-3070"],
+            "--in-use: 900GiB leaves nothing to the run: RTX 3070 has 7.57 GiB in all",
+        ),
         (["a.py", "--select", "NL9999"], "--select: unknown rule 'NL9999'"),
         (["a.py", "--ignore", "predicted-oo"], "--ignore: unknown rule 'predicted-oo'; did you "),
         (["a.py", "--per-file-ignores", "x"], "--per-file-ignores: expected PATTERN:RULE, found"),
