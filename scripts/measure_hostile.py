@@ -28,6 +28,8 @@ from nanolint.cli.main import entry_point
 entry_point()
 """
 MESSAGE_WIDTH = 100
+PAGE = ROOT / "docs" / "robustness.md"
+START, END = "<!-- hostile input -->\n", "<!-- end -->"
 
 
 def measure(case: Case) -> str:
@@ -51,10 +53,13 @@ def measure(case: Case) -> str:
 
 
 def main() -> int:
-    """Print the table."""
-    print("| what lies there | s | MiB | status | what is said of it |\n|---|---|---|---|---|")
-    for case in (ORDINARY, *CASES):
-        print(measure(case), flush=True)
+    """Write the table into the page."""
+    rows = ["| what lies there | s | MiB | status | what is said of it |", "|---|---|---|---|---|"]
+    rows += map(measure, (ORDINARY, *CASES))
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    _, _, after = rest.partition(END)
+    table = "\n".join(rows)
+    PAGE.write_text(f"{before}{START}\n{table}\n\n{END}{after}", encoding="utf-8")
     return 0
 
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 # is true up to its square. No batch or accumulation that anyone trains with comes near.
 LARGEST_FACTOR = 1_000_000
 
+# So many hopeful divisors in a row fail only for effective batches in the billions; below them one
+# that fits is looked for by halves, and might not be the largest.
+MOST_TRIES = 16
+
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
@@ -42,7 +46,7 @@ def best_micro_batch(
     It is comfortable on every case and divides batch_size x accumulation exactly, in today's
     dialect with an accumulation that the world size divides. What fits is not assumed to grow
     with the batch: every divisor is tried from the largest down, except those beyond one whose
-    allocated bytes alone are hopeless.
+    allocated bytes alone are hopeless (see also MOST_TRIES).
     """
     if not cases:
         return None
@@ -63,17 +67,23 @@ def best_micro_batch(
     def has_hope(pair: tuple[int, int]) -> bool:
         return not any(is_hopeless(_changed(run, *pair), target, platform) for run, target in cases)
 
-    for batch_size, steps in candidates[bisect_left(candidates, True, key=has_hope) :]:
-        if all(
-            is_comfortable(
-                _changed(run, batch_size, steps), target, allocator=allocator, platform=platform
-            )
+    def fits(pair: tuple[int, int]) -> bool:
+        return all(
+            is_comfortable(_changed(run, *pair), target, allocator=allocator, platform=platform)
             for run, target in cases
-        ):
-            if run.eval_only:
-                return MicroBatch(batch_size, run.gradient_accumulation_steps, steps)
-            return MicroBatch(batch_size, steps)
-    return None
+        )
+
+    hopeful = candidates[bisect_left(candidates, True, key=has_hope) :]
+    found = next(filter(fits, hopeful[:MOST_TRIES]), None)
+    if found is None:
+        rest = hopeful[MOST_TRIES:]
+        found = next(iter(rest[bisect_left(rest, True, key=fits) :]), None)
+    if found is None:
+        return None
+    batch_size, steps = found
+    if run.eval_only:
+        return MicroBatch(batch_size, run.gradient_accumulation_steps, steps)
+    return MicroBatch(batch_size, steps)
 
 
 def divisors_down(batch_size: int, partner: int, most: int) -> Iterator[tuple[int, int]]:

@@ -256,6 +256,15 @@ TEXTS = [
         "batch_size = 25 with gradient_accumulation_steps = 20777492736 fits",
         FOUND,
     ),
+    Case(
+        "a hundred layers, each 8 numbers wide",
+        text(
+            "batch_size = 720720\ngradient_accumulation_steps = 720720\nblock_size = 1\n"
+            "n_layer = 100\nn_head = 1\nn_embd = 8\n"
+        ),
+        "x.py:1:1: NL102[error] batch_size = 720720 runs 12 GB card out of memory",
+        FOUND,
+    ),
     Case("1e999", text(CONFIG + "max_iters = 1e999\n"), "x.py:5:1: NL302[warning]", FOUND),
     Case(
         "names in a circle",
