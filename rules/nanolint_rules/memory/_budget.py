@@ -112,7 +112,7 @@ def cure(context: Context, *, upward: bool = False) -> Cure:
     )
     if found is not None:
         other = found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
-        clause = f"batch_size = {found.batch_size} with {partner(context)} = {other} fits"
+        clause = f"batch_size = {found.batch_size} with {partner(context)} = {other} {_fits(pairs)}"
         return _with_edits(
             context, clause, {"batch_size": found.batch_size, partner(context): other}
         )
@@ -123,6 +123,10 @@ def cure(context: Context, *, upward: bool = False) -> Cure:
 
 def _pairs(context: Context) -> list[tuple[Run, Target]]:
     return [(case.run, case.target) for case in context.cases if case.run and case.target]
+
+
+def _fits(pairs: list[tuple[Run, Target]]) -> str:
+    return "fits" if len(pairs) == 1 else "fits every target"
 
 
 def _shorter_block(context: Context, pairs: list[tuple[Run, Target]]) -> Cure | None:
@@ -146,7 +150,7 @@ def _shorter_block(context: Context, pairs: list[tuple[Run, Target]]) -> Cure | 
                 found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
             )
         told = " and ".join(f"{key} = {value}" for key, value in values.items())
-        clause = f"no micro-batch fits at this block_size; {told} would"
+        clause = f"no micro-batch {_fits(pairs)} at this block_size; {told} would"
         return _with_edits(context, clause, values, safety=Safety.UNSAFE)
     return None
 
@@ -158,7 +162,8 @@ def _bigger_card(context: Context, pairs: list[tuple[Run, Target]]) -> Cure:
         return Cure("no micro-batch fits, on this card or on any other in the catalogue")
     size = format_bytes(card.total_bytes)
     return Cure(
-        f"no micro-batch fits; the smallest card that takes batch_size = 1 is {card.name} ({size})"
+        f"no micro-batch {_fits(pairs)}; the smallest card that takes batch_size = 1 is "
+        f"{card.name} ({size})"
     )
 
 
