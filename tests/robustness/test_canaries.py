@@ -12,7 +12,7 @@ import pytest
 
 from tests import project_tree
 from tests.robustness import guard
-from tests.robustness.cases import Bomb
+from tests.robustness.planting import Bomb
 
 if TYPE_CHECKING:
     from pathlib import Path
