@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.search import best_micro_batch
 from nanolint.memory.smallest import smallest_card
 from nanolint.memory.stream import Phase
-from nanolint.memory.verdict import Outcome, Verdict, is_comfortable
+from nanolint.memory.verdict import Outcome, Verdict, is_comfortable, judge
 from nanolint.rewrite import replace_integer
 from nanolint.rule import Finding, Fix, Related, Safety, Severity, format_bytes
 from nanolint_rules._values import blocker, inheritance, insertion
@@ -101,8 +101,11 @@ def partner(context: Context) -> str:
     return "eval_iters" if evaluates else "gradient_accumulation_steps"
 
 
-def cure(context: Context, *, upward: bool = False) -> Cure:
-    """The largest micro-batch that is comfortable on every target, the effective batch kept."""
+def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -> Cure:
+    """The largest micro-batch that is comfortable on every target, the effective batch kept.
+
+    ``comfortably``: say so, where the run as it is fits too.
+    """
     pairs = _pairs(context)
     found = best_micro_batch(
         pairs,
@@ -112,13 +115,15 @@ def cure(context: Context, *, upward: bool = False) -> Cure:
     )
     if found is not None:
         other = found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
-        clause = f"batch_size = {found.batch_size} with {partner(context)} = {other} {_fits(pairs)}"
+        fits = _fits(pairs) + (" comfortably" if comfortably else "")
+        clause = f"batch_size = {found.batch_size} with {partner(context)} = {other} {fits}"
         return _with_edits(
             context, clause, {"batch_size": found.batch_size, partner(context): other}
         )
     if upward:
         return Cure("no larger micro-batch keeps the effective batch")
-    return _shorter_block(context, pairs) or _bigger_card(context, pairs)
+    none = _none(context, pairs)
+    return _shorter_block(context, pairs, none) or _bigger_card(context, pairs, none)
 
 
 def _pairs(context: Context) -> list[tuple[Run, Target]]:
@@ -129,7 +134,23 @@ def _fits(pairs: list[tuple[Run, Target]]) -> str:
     return "fits" if len(pairs) == 1 else "fits every target"
 
 
-def _shorter_block(context: Context, pairs: list[tuple[Run, Target]]) -> Cure | None:
+def _none(context: Context, pairs: list[tuple[Run, Target]]) -> str:
+    """That no micro-batch will do. One sequence may fit, but only inside the model's error."""
+    allocator, platform = context.options.allocator, context.options.platform
+    thinly = all(
+        judge(_by_ones(run), target, allocator=allocator, platform=platform).fits
+        for run, target in pairs
+    )
+    return f"no micro-batch {_fits(pairs)}" + (" comfortably" if thinly else "")
+
+
+def _by_ones(run: Run) -> Run:
+    """One sequence at a time. With eval_only the accumulation makes no difference."""
+    steps = run.batch_size * run.gradient_accumulation_steps
+    return replace(run, batch_size=1, gradient_accumulation_steps=steps)
+
+
+def _shorter_block(context: Context, pairs: list[tuple[Run, Target]], none: str) -> Cure | None:
     """Halve block_size until some micro-batch fits; that changes the model, so it is unsafe."""
     options = context.options
     block = pairs[0][0].block_size
@@ -150,21 +171,18 @@ def _shorter_block(context: Context, pairs: list[tuple[Run, Target]]) -> Cure | 
                 found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
             )
         told = " and ".join(f"{key} = {value}" for key, value in values.items())
-        clause = f"no micro-batch {_fits(pairs)} at this block_size; {told} would"
+        clause = f"{none} at this block_size; {told} would"
         return _with_edits(context, clause, values, safety=Safety.UNSAFE)
     return None
 
 
-def _bigger_card(context: Context, pairs: list[tuple[Run, Target]]) -> Cure:
+def _bigger_card(context: Context, pairs: list[tuple[Run, Target]], none: str) -> Cure:
     run = replace(pairs[0][0], batch_size=1)
     card = smallest_card(run, allocator=context.options.allocator)
     if card is None:
-        return Cure("no micro-batch fits, on this card or on any other in the catalogue")
+        return Cure(f"{none}, on this card or on any other in the catalogue")
     size = format_bytes(card.total_bytes)
-    return Cure(
-        f"no micro-batch {_fits(pairs)}; the smallest card that takes batch_size = 1 is "
-        f"{card.name} ({size})"
-    )
+    return Cure(f"{none}; the smallest card that takes batch_size = 1 is {card.name} ({size})")
 
 
 def _with_edits(

@@ -35,13 +35,13 @@ def thin_margin(context: Context) -> Iterator[Finding]:
         verdict = case.verdict
         if verdict is None or case.run is None or verdict.outcome is not Outcome.THIN:
             continue
-        remedy = cure(context)
+        remedy = cure(context, comfortably=True)
         spare = verdict.usable_bytes + verdict.context_bytes - verdict.process_bytes
         yield Finding(
             message=(
                 f"batch_size = {case.run.batch_size} fits {case.gpu_name} with about "
                 f"{format_bytes(max(spare, 0))} to spare, less than the prediction can be wrong; "
-                f"{remedy.clause} comfortably"
+                f"{remedy.clause}"
             ),
             span=context.span("batch_size", partner(context), "block_size"),
             fix=remedy.fix and replace(remedy.fix, safety=Safety.DISPLAY),
