@@ -1,0 +1,177 @@
+"""From a keystroke to the findings for it: nanolint's language server beside ruff's.
+
+    python benchmarks/lsp.py
+
+Both servers run at once, as processes of their own, and are typed into in turns, so that a busy
+machine slows both. What is measured is the time from sending the changed text of a config to the
+arrival of the findings for that version. The client is a few lines of JSON, so that it costs
+little itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.project_tree import write_project  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+KEYSTROKES, WARM_UP = 200, 20
+TARGET_MS = 50  # at the 95th percentile
+CARDS = ("rtx-4090", "rtx-4070")  # one on which nanoGPT's default fits, and one on which not
+CONFIG = """\
+# these make the total batch size be ~0.5M
+# 12 batch size * 1024 block size * 5 gradaccum * 8 GPUs = 491,520
+batch_size = 12
+block_size = 1024
+gradient_accumulation_steps = 5 * 8
+
+max_iters = 600000
+lr_decay_iters = 600000
+
+eval_interval = 1000
+eval_iters = 200
+log_interval = 10
+
+weight_decay = 1e-1
+"""
+
+
+class Client:
+    """One server process with one open document."""
+
+    def __init__(self, command: tuple[str, ...], path: Path, options: dict[str, Any]) -> None:
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=path.parent,
+            env=_environment(),
+        )
+        self._uri = path.as_uri()
+        self._version = 1
+        root = path.parent.parent.as_uri()
+        self._send(
+            "initialize",
+            {
+                "processId": None,
+                "rootUri": root,
+                "workspaceFolders": [{"uri": root, "name": "benchmark"}],
+                "initializationOptions": options,
+                "capabilities": {"textDocument": {"publishDiagnostics": {"versionSupport": True}}},
+            },
+            number=1,
+        )
+        self._wait(lambda message: message.get("id") == 1)
+        self._send("initialized", {})
+        document = {"uri": self._uri, "languageId": "python", "version": 1, "text": CONFIG}
+        self._send("textDocument/didOpen", {"textDocument": document})
+        self._wait(self._is_for_this_version)
+
+    def type(self, text: str) -> float:
+        """Change the text; returns the milliseconds until its findings came."""
+        self._version += 1
+        change = {
+            "textDocument": {"uri": self._uri, "version": self._version},
+            "contentChanges": [{"text": text}],
+        }
+        start = time.perf_counter()
+        self._send("textDocument/didChange", change)
+        self._wait(self._is_for_this_version)
+        return (time.perf_counter() - start) * 1000
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+
+    def _is_for_this_version(self, message: dict[str, Any]) -> bool:
+        told = message.get("params") or {}
+        return (
+            message.get("method") == "textDocument/publishDiagnostics"
+            and told.get("version") == self._version
+        )
+
+    def _send(self, method: str, params: dict[str, Any], number: int | None = None) -> None:
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+        if number is not None:
+            message["id"] = number
+        body = json.dumps(message).encode()
+        assert self._process.stdin is not None
+        self._process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self._process.stdin.flush()
+
+    def _wait(self, awaited: Callable[[dict[str, Any]], bool]) -> None:
+        """Read messages until the awaited one; nothing that a server asks is answered."""
+        assert self._process.stdout is not None
+        while True:
+            length = 0
+            for line in iter(self._process.stdout.readline, b"\r\n"):
+                if not line:
+                    raise SystemExit("a server ended")
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            if awaited(json.loads(self._process.stdout.read(length))):
+                return
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join((str(ROOT), str(ROOT / "rules")))
+    return {**os.environ, "PYTHONPATH": path}
+
+
+def other_key() -> Iterator[str]:
+    """Texts in which a value grows that memory does not depend on."""
+    for number in itertools.count(1):
+        yield CONFIG.replace("weight_decay = 1e-1", f"weight_decay = {number}e-5")
+
+
+def batch_size() -> Iterator[str]:
+    """Texts with another micro-batch each, so that each is another run to replay."""
+    for number in itertools.cycle(range(2, 200)):
+        yield CONFIG.replace("batch_size = 12", f"batch_size = {number}")
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    ruff = (str(Path(sys.executable).with_name("ruff")), "server")
+    nanolint = (sys.executable, "-m", "nanolint", "server")
+    print("| typed | target GPU | nanolint, median | 95th percentile | ruff server | ratio |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as name:
+        path = write_project(Path(name).resolve(), {"config/a.py": CONFIG}) / "config" / "a.py"
+        for typed, texts in (("another key", other_key), ("`batch_size`", batch_size)):
+            for card in CARDS:
+                ours, theirs = Client(nanolint, path, {"gpu": card}), Client(ruff, path, {})
+                pairs = [
+                    (ours.type(text), theirs.type(text))
+                    for text in itertools.islice(texts(), WARM_UP + KEYSTROKES)
+                ][WARM_UP:]
+                ours.close()
+                theirs.close()
+                mine, other = zip(*pairs, strict=True)
+                ratio = statistics.median(one / two for one, two in pairs)
+                print(
+                    f"| {typed} | {card} | {statistics.median(mine):.0f} ms "
+                    f"| {statistics.quantiles(mine, n=20)[-1]:.0f} ms "
+                    f"| {statistics.median(other):.1f} ms | {ratio:.0f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
