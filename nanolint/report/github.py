@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Severity
+from nanolint.report.printer import printable
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
@@ -51,4 +52,5 @@ def _command(name: str, properties: Mapping[str, object], text: str) -> str:
     told = ",".join(
         f"{key}={str(value).translate(_IN_PROPERTY)}" for key, value in properties.items()
     )
-    return f"::{name} {told}::{text.translate(_IN_TEXT)}\n"
+    shown = "".join(each if each in "\r\n" else printable(each) for each in text)
+    return f"::{name} {told}::{shown.translate(_IN_TEXT)}\n"
