@@ -174,7 +174,7 @@ def _refreshes(able: Any) -> bool:
 
 def make_server() -> NanolintServer:
     """A server with all its features."""
-    from nanolint.lsp import commands, features
+    from nanolint.lsp import commands, features, target
 
     server = NanolintServer()
     _register_lifecycle(server)
@@ -182,6 +182,7 @@ def make_server() -> NanolintServer:
     _register_findings(server)
     features.register(server)
     commands.register(server)
+    target.register(server)
     return server
 
 

@@ -30,7 +30,8 @@ export class Explanations implements vscode.TextDocumentContentProvider {
     await document.save();
     const uri = document.uri.with({ scheme: SCHEME });
     this.changes.fire(uri);
-    const page = await vscode.workspace.openTextDocument(uri);
+    const opened = await vscode.workspace.openTextDocument(uri);
+    const page = await vscode.languages.setTextDocumentLanguage(opened, "plaintext");
     await vscode.window.showTextDocument(page, {
       viewColumn: vscode.ViewColumn.Beside,
       preserveFocus: true,

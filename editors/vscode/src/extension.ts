@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 import { coalesce } from "./coalesce";
 import { Explanations } from "./explanation";
+import { explainArguments, serverOptions } from "./options";
 import { watchInterpreter } from "./python";
 import { SECTION, Server } from "./server";
 import { statusBar, type State } from "./status";
@@ -45,8 +46,17 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       explanations.show(document),
     ),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration(SECTION) && !event.affectsConfiguration(`${SECTION}.trace`)) {
+      // The server is told of all others while it runs.
+      if (["enable", "path"].some((name) => event.affectsConfiguration(`${SECTION}.${name}`))) {
         void restart();
+      }
+    }),
+    vscode.window.onDidChangeActiveTextEditor((editor) => running.retarget(editor?.document)),
+    // Whatever changes the card also brings new findings.
+    vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+      const document = vscode.window.activeTextEditor?.document;
+      if (uris.some((uri) => uri.toString() === document?.uri.toString())) {
+        void running.retarget(document);
       }
     }),
   );
@@ -67,14 +77,14 @@ async function selectTarget(): Promise<void> {
   if (gpu === undefined) {
     return;
   }
+  const uri = vscode.window.activeTextEditor?.document.uri.toString();
   if (gpu === null) {
-    await server?.ask("nanolint.selectTarget", [null]);
+    await server?.pick(null, "session", uri);
     return;
   }
   const kept = await vscode.window.showQuickPick(SCOPES, { title: `Judge configs on ${gpu}` });
   if (kept !== undefined) {
-    const uri = vscode.window.activeTextEditor?.document.uri.toString();
-    await server?.ask("nanolint.selectTarget", [{ gpu, scope: kept.scope, ...(uri && { uri }) }]);
+    await server?.pick(gpu, kept.scope, uri);
   }
 }
 
@@ -82,7 +92,7 @@ async function selectTarget(): Promise<void> {
 async function pickGpu(): Promise<string | null | undefined> {
   const cards = (await server?.ask<Card[]>("nanolint.listGpus", [])) ?? [];
   const picked = await vscode.window.showQuickPick(
-    targetItems(cards, server?.current?.name ?? null),
+    targetItems(cards, server?.gpus ?? []),
     { title: "The GPU that configs are judged on", matchOnDescription: true },
   );
   if (picked === undefined || picked.gpu !== undefined) {
@@ -96,7 +106,7 @@ async function pickGpu(): Promise<string | null | undefined> {
 }
 
 async function explain(from: Server, file: string): Promise<string> {
-  const target = from.current?.name ?? null;
-  const gpu = target === null ? [] : ["--gpu", target];
-  return from.run(["explain", "--color", "never", ...gpu, file]);
+  const configuration = vscode.workspace.getConfiguration(SECTION, vscode.Uri.file(file));
+  const options = serverOptions((name) => configuration.get(name));
+  return from.run(explainArguments(options, from.pickedGpu, file));
 }

@@ -36,3 +36,25 @@ function isEmpty(value: unknown): boolean {
     (Array.isArray(value) && value.length === 0)
   );
 }
+
+/** Settings that `nanolint explain` has an option of the same name for. */
+const EXPLAIN_KEYS = [
+  "gpu",
+  "in-use",
+  "world-size",
+  "train-script",
+  "torch-version",
+  "platform",
+  "allocator",
+];
+
+/** The arguments that explain `file` as the server judges it; `picked` is the card of the session. */
+export function explainArguments(options: Options, picked: string | undefined, file: string): string[] {
+  const told = picked === undefined ? options : { ...options, gpu: picked };
+  const given = EXPLAIN_KEYS.flatMap((key) => {
+    const value = told[key];
+    const values: unknown[] = value === undefined ? [] : Array.isArray(value) ? value : [value];
+    return values.map((each) => `--${key}=${String(each)}`);
+  });
+  return ["explain", "--color=never", ...given, "--", file];
+}

@@ -19,19 +19,44 @@ export class Server {
   private client: LanguageClient | undefined;
   private located: Located | undefined;
   private target: Target | undefined;
+  private picked: string | undefined;
 
   constructor(
     /** Where nanolint is started: a folder without Python files. */
     private readonly folder: string,
     private readonly output: vscode.LogOutputChannel,
     private readonly trace: vscode.OutputChannel,
-    private readonly selectTarget: (gpu?: string | null) => Promise<unknown>,
+    private readonly selectTarget: () => Promise<void>,
     private readonly changed: (state: State) => void,
   ) {}
 
-  /** The target that the server told last. */
-  get current(): Target | undefined {
-    return this.target;
+  /** The cards that the document shown is judged on. */
+  get gpus(): readonly string[] {
+    return this.target?.gpus ?? [];
+  }
+
+  /** The card that the user picked for the session. */
+  get pickedGpu(): string | undefined {
+    return this.picked;
+  }
+
+  /** Asks again which cards `document` is judged on, and reports the state. */
+  async retarget(document: vscode.TextDocument | undefined): Promise<void> {
+    const client = this.client;
+    if (client?.isRunning() !== true || document?.languageId !== "python") {
+      return;
+    }
+    const uri = document.uri.toString();
+    const answer = await client.sendRequest<Target | null>("nanolint/target", { uri });
+    this.target = answer ?? undefined;
+    this.report(client);
+  }
+
+  /** Judges by another card; null: by what the settings say. */
+  async pick(gpu: string | null, scope: "session" | "settings", uri: string | undefined): Promise<void> {
+    const told = gpu === null ? null : { gpu, scope, ...(uri === undefined ? {} : { uri }) };
+    await this.ask("nanolint.selectTarget", [told]);
+    this.picked = gpu !== null && scope === "session" ? gpu : undefined;
   }
 
   /** Stops what runs, and starts the nanolint that is now the first to be found. */
@@ -61,6 +86,7 @@ export class Server {
     const client = this.client;
     this.client = undefined;
     this.target = undefined;
+    this.picked = undefined;
     if (client?.needsStop() === true) {
       await client.stop();
     }
@@ -140,8 +166,10 @@ export class Server {
         documentSelector: [
           { scheme: "file", language: "python" },
           { scheme: "untitled", language: "python" },
+          { scheme: "file", pattern: "**/{nanolint,pyproject}.toml" },
         ],
         initializationOptions: serverOptions((name) => configuration.get(name)),
+        synchronize: { configurationSection: SECTION },
         outputChannel: this.output,
         traceOutputChannel: this.trace,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
@@ -152,13 +180,18 @@ export class Server {
             name === "nanolint.selectTarget" && args.length === 0
               ? this.selectTarget()
               : next(name, args),
+          workspace: {
+            // The server asks for the settings of each folder, in the words of nanolint.toml.
+            configuration: ({ items }) =>
+              items.map(({ section, scopeUri }) => {
+                const scope = scopeUri === undefined ? undefined : vscode.Uri.parse(scopeUri);
+                const found = vscode.workspace.getConfiguration(section, scope);
+                return section === SECTION ? serverOptions((name) => found.get(name)) : found;
+              }),
+          },
         },
       },
     );
-    client.onNotification("nanolint/status", (target: Target) => {
-      this.target = target;
-      this.report(client);
-    });
     client.onDidChangeState(({ newState }) => {
       if (this.client !== client) {
         return; // an earlier one, on its way out

@@ -2,11 +2,10 @@
 
 import { format, type Version } from "./version";
 
-/** The card that a file is judged on, as the server tells it. */
+/** The cards that a file is judged on, as the server answers to `nanolint/target`. */
 export interface Target {
-  /** As a person writes it: "RTX 4070", "8x A100-40GB"; null where none is set. */
-  readonly name: string | null;
-  /** What set it: a settings file, a variable, the editor. */
+  readonly gpus: readonly string[];
+  /** What named them: a settings file, a variable, the editor; null where nothing did. */
   readonly origin: string | null;
 }
 
@@ -53,8 +52,8 @@ export function statusBar(state: State): StatusBar {
 
 function running(version: Version, target: Target | undefined): StatusBar {
   const server = `nanolint ${format(version)}`;
-  const name = target?.name ?? null;
-  if (name === null) {
+  const [first, ...others] = target?.gpus ?? [];
+  if (first === undefined) {
     return {
       text: "$(circuit-board) no GPU",
       tooltip: `${server}: memory is not judged until a GPU is chosen; click to choose one`,
@@ -63,9 +62,10 @@ function running(version: Version, target: Target | undefined): StatusBar {
     };
   }
   const origin = target?.origin ?? null;
+  const from = origin === null ? "" : ` (${origin})`;
   return {
-    text: `$(circuit-board) ${name}`,
-    tooltip: `${server}: configs are judged on ${name}${origin === null ? "" : ` (${origin})`}; click to choose another GPU`,
+    text: `$(circuit-board) ${first}${others.length === 0 ? "" : ` +${others.length}`}`,
+    tooltip: `${server}: judged on ${[first, ...others].join(", ")}${from}; click to choose another GPU`,
     command: "nanolint.selectTarget",
     warning: false,
   };

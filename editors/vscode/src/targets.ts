@@ -17,7 +17,7 @@ export interface TargetItem {
 
 const GIB = 2 ** 30;
 
-export function targetItems(cards: readonly Card[], current: string | null): TargetItem[] {
+export function targetItems(cards: readonly Card[], current: readonly string[]): TargetItem[] {
   return [
     {
       label: "$(settings) Follow the settings",
@@ -30,7 +30,7 @@ export function targetItems(cards: readonly Card[], current: string | null): Tar
       gpu: undefined,
     },
     ...cards.map((card) => ({
-      label: card.name === current ? `$(check) ${card.name}` : card.name,
+      label: current.includes(card.name) ? `$(check) ${card.name}` : card.name,
       description: `${(card.total_bytes / GIB).toFixed(2)} GiB, ${card.sm_count} SMs`,
       gpu: card.name,
     })),

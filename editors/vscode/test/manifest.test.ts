@@ -35,14 +35,6 @@ test("untouched settings say nothing to the server", () => {
   );
 });
 
-test("a setting reaches the server under its name in nanolint.toml", () => {
-  const set: Record<string, unknown> = { gpu: ["rtx-4070"], worldSize: 8, ignore: [], inUse: "" };
-  assert.deepEqual(
-    serverOptions((name) => set[name]),
-    { gpu: ["rtx-4070"], "world-size": 8 },
-  );
-});
-
 test("the README tells every setting and every command", () => {
   const readme = read("README.md");
   for (const name of Object.keys(settings)) {

@@ -9,7 +9,7 @@ const cards = [
 ];
 
 test("cards are listed with the memory that torch reports, after the two ways without a card", () => {
-  const items = targetItems(cards, null);
+  const items = targetItems(cards, []);
   assert.deepEqual(
     items.map(({ gpu }) => gpu),
     [null, undefined, "RTX 4070", "A100 40GB"],
@@ -18,6 +18,6 @@ test("cards are listed with the memory that torch reports, after the two ways wi
 });
 
 test("the card in use is ticked", () => {
-  const labels = targetItems(cards, "A100 40GB").map(({ label }) => label);
+  const labels = targetItems(cards, ["A100 40GB"]).map(({ label }) => label);
   assert.deepEqual(labels.slice(2), ["RTX 4070", "$(check) A100 40GB"]);
 });
