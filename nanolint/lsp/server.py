@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 from functools import partial
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -205,7 +207,11 @@ def _register_lifecycle(server: NanolintServer) -> None:
             options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
             method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
             registration = types.Registration(method, method, options)
-            await server.client_register_capability_async(types.RegistrationParams([registration]))
+            # One that cannot after all (Eglot, where git fails) tells of changes when it saves.
+            with contextlib.suppress(JsonRpcException):
+                await server.client_register_capability_async(
+                    types.RegistrationParams([registration])
+                )
         await _fetch_settings(server)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)

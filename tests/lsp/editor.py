@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInternalError
 from pytest_lsp import LanguageClient, make_test_lsp_client
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Editor:
         self.questions: list[types.ShowMessageRequestParams] = []
         self.answer: Callable[[types.ShowMessageRequestParams], str | None] = lambda _: None
         self.applies = True
+        self.registers = True
         self._versions: dict[str, int] = {}
         self._listen()
 
@@ -138,6 +140,8 @@ class Editor:
         @client.feature(types.CLIENT_REGISTER_CAPABILITY)
         def register(_: types.RegistrationParams) -> None:
             self.asked.append(types.CLIENT_REGISTER_CAPABILITY)
+            if not self.registers:
+                raise JsonRpcInternalError("this editor cannot watch files")
 
         @client.feature(types.WORKSPACE_APPLY_EDIT)
         def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
@@ -197,14 +201,16 @@ async def editing(
     options: dict[str, Any] | None = None,
     folders: tuple[Path, ...] = (),
     configuration: dict[str, Any] | None = None,
+    registers: bool = True,
 ) -> AsyncIterator[Editor]:
     """An editor on the folder ``root``, whose server has no card but those that are named.
 
     ``folders`` are those of the workspace, if it has several; ``configuration`` are the settings
-    that the editor has for each.
+    that the editor has for each. One that does not register fails to watch files.
     """
     client = make_test_lsp_client()
     editor = Editor(client, root)
+    editor.registers = registers
     for uri, settings in (configuration or {}).items():
         client.set_configuration({"nanolint": settings}, scope_uri=uri)
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}

@@ -319,6 +319,23 @@ async def test_settings_by_folder_are_asked_for(tmp_path: Path) -> None:
         assert "NL102" in by_code(list(found[uris[0]]))
 
 
+async def test_an_editor_that_fails_to_watch_files_is_served_with_its_settings(
+    tmp_path: Path,
+) -> None:
+    root = project(tmp_path)
+    able = capabilities()
+    assert able.workspace is not None
+    able.workspace.configuration = True
+    configured = {root.as_uri(): {"ignore": ["NL1"]}}
+    async with editing(
+        root, client_capabilities=able, configuration=configured, registers=False
+    ) as editor:
+        found, uri = editor.client.diagnostics, editor.open(CONFIG)
+        await editor.until(lambda: uri in found and "NL102" not in by_code(list(found[uri])))
+    assert types.CLIENT_REGISTER_CAPABILITY in editor.asked
+    assert editor.shown == []
+
+
 async def test_settings_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     async with editing(project(tmp_path, settings="gpu = 3\n")) as editor:
         editor.open(CONFIG)
