@@ -12,6 +12,7 @@ from nanolint.memory.verdict import Outcome, Verdict, is_comfortable, judge
 from nanolint.rewrite import replace_integer
 from nanolint.rule import Finding, Fix, Related, Safety, Severity, format_bytes
 from nanolint_rules._values import blocker, inheritance, insertion
+from nanolint_rules.config._sums import sums_to_update
 from nanolint_rules.memory._float16 import float16_advice
 
 if TYPE_CHECKING:
@@ -203,8 +204,9 @@ def _with_edits(
         before, after = (run.eval_iters * size for size in (run.batch_size, changed["batch_size"]))
         notes.append(f"estimate_loss will see {after:,} sequences a split, not {before:,}")
     title = "Set " + " and ".join(f"{key} = {value}" for key, value in changed.items())
-    edits = tuple(sorted(_edit(context, key, value) for key, value in changed.items()))
-    return Cure(clause, Fix(title, safety, edits), tuple(notes))
+    edits = [_edit(context, key, value) for key, value in changed.items()]
+    edits += sums_to_update(context, changed)
+    return Cure(clause, Fix(title, safety, tuple(sorted(edits))), tuple(notes))
 
 
 def _edit(context: Context, key: str, value: int) -> Edit:

@@ -1,0 +1,37 @@
+"""The memory fix takes the sums in comments along: an editor's one click leaves none stale."""
+
+from __future__ import annotations
+
+import pytest
+
+from nanolint.fixing import apply_edits
+from tests.rules.harness import Bench
+
+VALUES = "batch_size = 16{}\ngradient_accumulation_steps = 32{}\nblock_size = 1024{}\n"
+
+
+def fixed_at_once(text: str) -> str:
+    """``text`` with the edits of the one finding, as a quick fix applies them."""
+    found = Bench("NL102", gpu="rtx-3060").finding(text)
+    assert found.fix is not None
+    return apply_edits(text, found.fix.edits)
+
+
+def test_one_fix_leaves_no_sum_stale() -> None:
+    text = "# 16 batch size * 32 gradaccum = 512\n" + VALUES.format("", "  # 16 * 32 = 512", "")
+    fixed = fixed_at_once(text)
+    assert fixed.startswith("# 8 batch size * 64 gradaccum = 512\nbatch_size = 8\n")
+    assert "gradient_accumulation_steps = 64  # 8 * 64 = 512\n" in fixed
+    assert Bench("NL313").findings(fixed) == []
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "16 sequences, as in the paper",
+        "12 batch size * 32 gradaccum = 384",  # stale before: NL313's own
+        "16 * 8 heads = 128",
+    ],
+)
+def test_other_comments_stay(comment: str) -> None:
+    assert f"# {comment}\n" in fixed_at_once(VALUES.format(f"  # {comment}", "", ""))
