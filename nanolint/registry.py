@@ -29,7 +29,10 @@ class UnknownRule(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Codes, prefixes of codes (``NL1``), names, or ``ALL``. The most specific selector wins."""
+    """Codes, prefixes of codes (``NL1``), names, or ``ALL``. The most specific selector wins.
+
+    A rule that is off by default is selected by its code, its name or ``ALL``, not by a prefix.
+    """
 
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
@@ -74,7 +77,8 @@ class Registry:
 
     def choose(self, selection: Selection) -> tuple[Rule, ...]:
         """The selected rules, in order of their codes; raises UnknownRule."""
-        wanted = self._specificity((*selection.select, *selection.extend_select))
+        selectors = (*selection.select, *selection.extend_select)
+        wanted = self._specificity(selectors, selecting=True)
         unwanted = self._specificity(selection.ignore)
         chosen = []
         for rule in self.rules:
@@ -83,13 +87,17 @@ class Registry:
                 chosen.append(rule)
         return tuple(chosen)
 
-    def _specificity(self, selectors: Sequence[str]) -> dict[str, int]:
+    def _specificity(self, selectors: Sequence[str], *, selecting: bool = False) -> dict[str, int]:
+        off = {rule.code for rule in self.rules if not rule.default}
         ranks: dict[str, int] = {}
         for selector in selectors:
             codes = self.matching(selector)
             # ALL ranks lowest, then prefixes by length, then a code or a name.
             exact = any(selector.strip().lower() in (r.code.lower(), r.name) for r in self.rules)
-            rank = 1 if selector.strip().lower() == "all" else 100 if exact else 1 + len(selector)
+            every = selector.strip().lower() == "all"
+            rank = 1 if every else 100 if exact else 1 + len(selector)
+            if selecting and not (every or exact):
+                codes -= off
             for code in codes:
                 ranks[code] = max(rank, ranks.get(code, 0))
         return ranks

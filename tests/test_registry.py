@@ -51,6 +51,17 @@ def test_extend_select_adds_to_the_defaults() -> None:
     assert "NL105" in chosen(extend=("idle-memory",))
 
 
+def test_a_prefix_does_not_select_what_is_off_by_default() -> None:
+    assert chosen("NL1") == ["NL101", "NL102"]
+    assert "NL105" not in chosen(extend=("NL",))
+    for named in ("NL105", "idle-memory", "ALL"):
+        assert "NL105" in chosen("NL1", named)
+
+
+def test_a_prefix_ignores_what_is_off_by_default() -> None:
+    assert "NL105" not in chosen("ALL", ignore=("NL1",))
+
+
 def test_one_of_a_family_stands_for_all() -> None:
     assert chosen("NL102") == ["NL101", "NL102"]
     assert chosen(ignore=("predicted-oom",)) == ["NL201", "NL401"]
