@@ -197,6 +197,9 @@ def _missing(context: Context, rule: Rule) -> tuple[Need, str] | None:
         return Need.TRAIN_SCRIPT, "no train.py was found around the file"
     if Need.GPU in needs and context.cases[0].target is None:
         return Need.GPU, "no target GPU is set"
+    device = context.value("device")
+    if Need.GPU in needs and isinstance(device, str) and "cuda" not in device:
+        return Need.GPU, f"device = {device!r}: nothing is allocated on a GPU"
     if Need.RUN in needs and context.run is None:
         keys = ", ".join(unresolved.key for unresolved in context.settings.unresolved)
         return Need.RUN, f"not known before the run: {keys}"

@@ -85,14 +85,19 @@ def _asked(options: Namespace, name: str) -> bool:
 
 
 def _explanation(name: str, case: Case) -> Explanation:
+    from nanolint.memory.context import context
     from nanolint.memory.replay import replay
+    from nanolint.memory.verdict import usable_bytes
     from nanolint.report.explanation import Explanation
 
     run, target, verdict = case.run, case.target, case.verdict
     unlimited = None
     if run:
         unlimited = verdict.replay if verdict else replay(run, target.gpu if target else None)
-    return Explanation(name, target, case.resolution, unlimited, verdict)
+    usable = None
+    if run and target:
+        usable = usable_bytes(target, context(target.gpu, run.world_size), case.platform)
+    return Explanation(name, target, case.resolution, unlimited, verdict, usable)
 
 
 def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams: Streams) -> None:

@@ -25,7 +25,8 @@ class Explanation:
     """A config resolved for one target, or for none, and what the replay says of it.
 
     ``replay`` is that of an unlimited card, None while the run is not known; ``verdict`` is None
-    without a target, or for a run that does not touch a GPU.
+    without a target, or for a run that does not touch a GPU. ``usable_bytes`` is what PyTorch
+    could reserve on the target, None without target or run.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Explanation:
     resolution: Resolution
     replay: Replay | None
     verdict: Verdict | None
+    usable_bytes: int | None
 
     def as_json(self) -> dict[str, Any]:
         """The object that ``--format json`` prints."""
@@ -40,9 +42,9 @@ class Explanation:
         largest = replay.largest if replay else None
         return {
             "file": self.name,
-            "gpu": _gpu(self.target, verdict) if self.target else None,
+            "gpu": _gpu(self.target, self.usable_bytes) if self.target else None,
             "run": _run(run) if run else None,
-            "peak": _peak(replay, verdict) if replay else None,
+            "peak": _peak(replay, verdict, run) if run and replay else None,
             "phases": [
                 {"name": phase.value, "allocated_bytes": allocated}
                 for phase, allocated in (replay.phases if replay else ())
@@ -62,12 +64,12 @@ class Explanation:
         }
 
 
-def _gpu(target: Target, verdict: Verdict | None) -> dict[str, Any]:
+def _gpu(target: Target, usable_bytes: int | None) -> dict[str, Any]:
     gpu = target.gpu
     return {
         "name": gpu.name,
         "total_bytes": gpu.total_bytes,
-        "usable_bytes": verdict.usable_bytes if verdict else None,
+        "usable_bytes": usable_bytes,
         "sm_count": gpu.sm_count,
         "compute_capability": gpu.compute_capability,
     }
@@ -77,12 +79,13 @@ def _run(run: Run) -> dict[str, Any]:
     return {key: getattr(run, key) for key in RUN_KEYS} | {"attention": run.attention.value}
 
 
-def _peak(replay: Replay, verdict: Verdict | None) -> dict[str, Any]:
+def _peak(replay: Replay, verdict: Verdict | None, run: Run) -> dict[str, Any]:
+    outside = None if run.on_gpu else 0  # without a card nobody knows the context; without CUDA, 0
     return {
         "allocated_bytes": replay.peak.allocated_bytes,
         "reserved_bytes": replay.peak.reserved_bytes,
-        "context_bytes": verdict.context_bytes if verdict else None,
-        "process_bytes": verdict.process_bytes if verdict else None,
+        "context_bytes": verdict.context_bytes if verdict else outside,
+        "process_bytes": verdict.process_bytes if verdict else outside,
         "phase": replay.peak.phase.value,
         "at": replay.peak.at,
     }

@@ -124,6 +124,13 @@ class TestTargets:
         assert "no target GPU" in outcome.error
         assert "--gpu" in outcome.error
 
+    def test_a_run_off_the_gpu_is_said_to_be_one_when_asked(self) -> None:
+        write("a.py", SMALL + "device = 'cpu'\n")
+        told = "device = 'cpu': nothing is allocated on a GPU"
+        assert told not in nanolint("a.py", GPU).out
+        outcome = nanolint("a.py", GPU, "--verbose")
+        assert (outcome.status, told in outcome.out) == (0, True)
+
     def test_the_variable(self, monkeypatch: pytest.MonkeyPatch) -> None:
         write("a.py")
         monkeypatch.setenv("NANOLINT_GPU", "rtx-3060-12gb")

@@ -121,3 +121,11 @@ def test_two_gpus_are_one_too_many() -> None:
     assert outcome.error == (
         "nanolint: explain takes one GPU, found 12 GB card, RTX 4070; choose one with --gpu"
     )
+
+
+def test_a_run_off_the_gpu_takes_nothing_of_it() -> None:
+    told = explain("--gpu=rtx-3060", "--set=device=cpu")
+    sizes = [size for key, size in told["peak"].items() if key.endswith("_bytes")]
+    assert sizes == [0, 0, 0, 0]
+    assert 0 < told["gpu"]["usable_bytes"] < told["gpu"]["total_bytes"]
+    assert told["fits"] is None
