@@ -52,7 +52,7 @@ def _parser() -> Parser:
 
 
 def _described(rule: Rule) -> dict[str, Any]:
-    from nanolint.report.urls import page_url
+    from nanolint.report.urls import page_text, page_url
 
     return {
         "code": rule.code,
@@ -61,16 +61,18 @@ def _described(rule: Rule) -> dict[str, Any]:
         "severity": rule.severity.value,
         "fix": rule.fix.value,
         "default": rule.default,
-        "explanation": rule.explanation,
+        "explanation": page_text(rule),
         "url": page_url(rule.code),
     }
 
 
 def _print_page(rule: Rule, out: Printer) -> None:
+    from nanolint.report.urls import page_text
+
     if not out.color:  # the page is readable as it is
-        out.stream.write(f"{rule.explanation.rstrip()}\n\n")
+        out.stream.write(f"{page_text(rule).rstrip()}\n\n")
         return
-    out.markdown(rule.explanation)
+    out.markdown(page_text(rule))
 
 
 def _print_list(rules: tuple[Rule, ...], out: Printer) -> None:

@@ -15,7 +15,7 @@ from nanolint.lsp.steps import share, steps
 from nanolint.memory.replay import replay
 from nanolint.report.explain.settings import place
 from nanolint.report.explain.words import IN_PHASES, OUTCOMES
-from nanolint.report.urls import page_url
+from nanolint.report.urls import page_text, page_url
 from nanolint.run.config import Layer
 from nanolint.run.keys import KEYS
 from nanolint.run.kind import FileKind
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 LONGEST_VALUE = 60  # characters
 
-_LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 _FENCE = re.compile(r"^```(\w+)[^\n]*$", re.MULTILINE)
 
 
@@ -211,10 +210,6 @@ def _of_suppression(suppression: Suppression, context: Context, offset: int) -> 
 
 def rule_page(rule: Rule) -> str:
     """The page of ``rule`` as an editor can show it: links lead to the web."""
-    page = _FENCE.sub(r"```\1", rule.explanation)
+    page = _FENCE.sub(r"```\1", page_text(rule))
     url = page_url(rule.code)
-    if url is None:
-        return page
-    folder = url.rpartition("/")[0]
-    page = _LINK.sub(rf"]({folder}/\1)", page).rstrip()
-    return f"{page}\n\n[{rule.code} on the web]({url})\n"
+    return page if url is None else f"{page.rstrip()}\n\n[{rule.code} on the web]({url})\n"

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from nanolint import __version__
+from nanolint import __version__, registry
 from tests.cli.command import nanolint
 
 
 class TestRule:
+    def test_links_lead_to_pages_from_everywhere(self) -> None:
+        links = re.findall(r"\]\((.*?)\)", nanolint("rule", "--all").out)
+        assert links
+        for link in links:
+            site, _, page = link.partition("/rules/")
+            assert site == "https://github.com/nanolint/nanolint/blob/main"
+            assert (Path(registry.__file__).parents[1] / "rules" / page).is_file()
+
     def test_the_list_names_every_rule(self) -> None:
         lines = nanolint("rule").out.splitlines()
         assert any(line.startswith("NL102  oversized-logits ") for line in lines)
