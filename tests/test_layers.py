@@ -1,4 +1,4 @@
-"""Imports run one way: from the edges (cli, lsp) down to plain data. DESIGN in one table."""
+"""Imports run one way: from the edges (cli, lsp) down to plain data."""
 
 from __future__ import annotations
 
