@@ -1,0 +1,52 @@
+"""A config settled in a project of its own, for the tests of what comes out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.gpus.gpu import Gpu, Target
+from nanolint.run.config import Options, Resolution
+from nanolint.run.overrides import parse_override
+from nanolint.run.project import find_project
+from nanolint.run.resolve import resolve, star_importer
+from nanolint.source.parse import parse
+from tests.project_tree import write_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GIB = 1 << 30
+
+
+def target(*capability: int, count: int | None = None) -> Target:
+    gpu = Gpu("card", "nvidia", 8 * GIB, 8 * GIB, 40, capability, False, "test")  # type: ignore[arg-type]
+    return Target(gpu, count)
+
+
+def settle(
+    root: Path,
+    text: str = "",
+    *overrides: str,
+    name: str = "config/a.py",
+    on: Target | None = None,
+    world_size: int | None = None,
+    torch_version: tuple[int, int] | None = None,
+    files: dict[str, str | bytes] | None = None,
+    bare: bool = False,
+) -> Resolution:
+    if not bare:
+        write_project(root, {**(files or {}), **({name: text} if name != "train.py" else {})})
+    path = root / name
+    project = find_project(None if bare else path)
+    module = parse(text, project.environment, star_importer(project, path))
+    options = Options(
+        overrides=tuple(map(parse_override, overrides)),
+        world_size=world_size,
+        torch_version=torch_version,
+    )
+    return resolve(module, project, options, on, config_path=path)
+
+
+def reasons(resolution: Resolution) -> dict[str, str]:
+    assert (resolution.run is None) is bool(resolution.unresolved)
+    return {unresolved.key: unresolved.reason for unresolved in resolution.unresolved}
