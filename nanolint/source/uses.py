@@ -30,14 +30,7 @@ _HARMLESS_CALLS = frozenset({"dict", "len", "list", "print", "set", "sorted"})
 _TO_TEXT = frozenset({"str", "repr", "format", "print"})
 _CONSTANTS = frozenset({"None", "True", "False"})
 # Their parts go where they go themselves.
-_PASSING = frozenset(
-    {
-        cst.Tuple,
-        cst.Element,
-        cst.ConcatenatedString,
-        cst.FormattedString,
-    }
-)
+_PASSING = frozenset({cst.Tuple, cst.Element, cst.ConcatenatedString, cst.FormattedString})
 
 
 class Uses:
