@@ -15,6 +15,8 @@ from nanolint.memory.stream import Component, Phase
 from nanolint.run.model import Attention
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.program import Parameter, Program, Shapes
     from nanolint.memory.stream import Handle, Recorder
     from nanolint.run.model import Run
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 BATCHES = 2  # of each split of estimate_loss
 LATE_BATCHES = 1  # the same when the pools have settled
 MICRO_STEPS = (4, 4, 2)  # of the first optimizer steps, at most
+FOR_ALLOCATED = (1, 3)  # the same where only allocated bytes are asked for
 
 OPTIMIZER = Component.OPTIMIZER
 
@@ -34,6 +37,7 @@ def train(
     shapes: Shapes,
     program: Program,
     rec: Recorder,
+    micro_steps: Sequence[int] = MICRO_STEPS,
     *,
     workspace_bytes: int = 0,
     other_layers: int = 0,
@@ -42,11 +46,12 @@ def train(
 
     ``workspace_bytes`` is cuBLAS's per thread, 0 for a program that takes it itself.
     ``other_layers`` are those beyond ``shapes.n_layer``, each kind of their tensors as one block.
+    ``micro_steps`` are those that are played of the first optimizer steps, at most.
     """
     training = _Training(run, shapes, program, rec)
     training.workspaces = dict.fromkeys(("main", "autograd"), workspace_bytes)
     training.other_layers = other_layers
-    training.run()
+    training.run(micro_steps)
 
 
 class _Training:
@@ -67,7 +72,7 @@ class _Training:
         self.other_layers = 0
         self._other_gradients: Handle | None = None
 
-    def run(self) -> None:
+    def run(self, micro_steps: Sequence[int]) -> None:
         """Events of the whole run."""
         run, rec = self._run, self._rec
         rec.phase(Phase.EVAL)
@@ -76,7 +81,7 @@ class _Training:
         self._estimate_loss(BATCHES)
         if run.eval_only:
             return
-        for most in MICRO_STEPS[: max(1, run.max_iters + 1)]:
+        for most in micro_steps[: max(1, run.max_iters + 1)]:
             for _ in range(played(run.micro_steps, most)):
                 self._micro_step()
             rec.phase(Phase.OPTIMIZER)
@@ -245,7 +250,7 @@ def played(micro_steps: int, most: int) -> int:
     """How many of ``micro_steps`` are played: ``most`` or one fewer, to keep odd or even."""
     if micro_steps <= most:
         return max(1, micro_steps)
-    return most - (most - micro_steps) % 2
+    return max(1, most - (most - micro_steps) % 2)
 
 
 def decayed_first(parameters: tuple[Parameter, ...]) -> list[Parameter]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.replay import runs_compiled
+from nanolint.memory.replay import allocated_bytes, runs_compiled
 from nanolint.memory.verdict import Outcome, judge
 from nanolint.rule import (
     Case,
@@ -46,7 +46,8 @@ def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
     if not small:
         return
     tuned = (context.project.compile_mode or "").startswith("max-autotune")
-    remedy = _remedy(context, Safety.UNSAFE if tuned else Safety.DISPLAY)
+    # Where the warning is harmless, nobody is better off without compile.
+    remedy = _remedy(context) if tuned else Remedy()
     cost = "so nothing is tuned as train.py asks" if tuned else "which is harmless here"
     for case in small:
         yield Finding(
@@ -77,15 +78,12 @@ def _sms(case: Case) -> int | None:
     return _gpu(case).sm_count
 
 
-def _remedy(context: Context, safety: Safety) -> Remedy:
-    """Turn compile off, where that fits every target: it often takes more memory.
-
-    Where the warning is harmless, nobody is better off without compile: the fix is only shown.
-    """
+def _remedy(context: Context) -> Remedy:
+    """Turn compile off, where that fits every target: it often takes more memory."""
     verdicts = [_uncompiled(case) for case in context.cases]
     if any(verdict is None or verdict.outcome is not Outcome.COMFORTABLE for verdict in verdicts):
         return Remedy(notes=("not fixed: with compile = False the run may not fit",))
-    return set_value(context, "compile", "False", safety=safety)
+    return set_value(context, "compile", "False", safety=Safety.UNSAFE)
 
 
 def _uncompiled(case: Case) -> Verdict | None:
@@ -96,11 +94,8 @@ def _uncompiled(case: Case) -> Verdict | None:
 
 
 def _peaks(case: Case) -> str:
-    """Peak memory with compile on and off, as nvidia-smi would show it."""
-    on, off = case.verdict, _uncompiled(case)
-    assert on is not None  # a small card is a CUDA device
-    assert off is not None
-    return (
-        f"peak memory is {format_bytes(on.process_bytes)}, "
-        f"with compile = False {format_bytes(off.process_bytes)}"
-    )
+    """The most that is allocated with compile on and off."""
+    assert case.run is not None  # _is_small has seen to it
+    on = allocated_bytes(case.run, _gpu(case))
+    off = allocated_bytes(replace(case.run, compile=False), _gpu(case))
+    return f"at its peak it allocates {format_bytes(on)}, with compile = False {format_bytes(off)}"

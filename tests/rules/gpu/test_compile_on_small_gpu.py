@@ -4,22 +4,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.rule import Safety, Severity
+from nanolint.rule import Severity
 from tests.project_tree import SETUP, train_script, write_project
 from tests.rules.harness import Bench
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from nanolint.source.values import Plain
+
 BENCH = Bench("NL201", gpu="rtx-4070")
 SMALL = "batch_size = 2\nblock_size = 256\n"
 
 
-def tuned(folder: Path) -> Bench:
+def tuned(folder: Path, overrides: dict[str, Plain] | None = None) -> Bench:
     """The rule beside a train.py that asks for max-autotune."""
     setup = SETUP.replace("compile(model)", "compile(model, mode='max-autotune')")
     root = write_project(folder, {"train.py": train_script(setup=setup)})
-    return Bench("NL201", gpu="rtx-4070", path=root / "config" / "x.py")
+    return Bench("NL201", gpu="rtx-4070", path=root / "config" / "x.py", overrides=overrides)
 
 
 @pytest.mark.parametrize(
@@ -40,15 +42,15 @@ def test_fixed(tmp_path: Path, text: str, fixed: str) -> None:
     assert bench.fixed(text, unsafe=True) == fixed
 
 
-def test_the_fix_is_only_shown_where_the_warning_is_harmless() -> None:
+def test_where_the_warning_is_harmless_there_is_nothing_to_fix() -> None:
     found = BENCH.finding(f"{SMALL}compile = True\n")
-    assert found.fix is not None and found.fix.safety is Safety.DISPLAY
+    assert (found.fix, found.notes) == (None, ())
 
 
 def test_the_message_has_both_peaks() -> None:
     message = BENCH.finding(f"{SMALL}compile = True\n").message
     assert "(46 of 68 SMs)" in message
-    assert "peak memory is " in message
+    assert "at its peak it allocates " in message
     assert "GiB, with compile = False " in message
 
 
@@ -57,9 +59,10 @@ def test_it_is_a_warning_when_train_py_asks_for_tuning(tmp_path: Path) -> None:
     assert BENCH.finding(SMALL).severity is Severity.INFO
 
 
-def test_no_fix_where_the_run_would_not_fit_uncompiled() -> None:
-    found = Bench("NL201", gpu="rtx-4070").finding("batch_size = 64\nblock_size = 1024\n")
+def test_no_fix_where_the_run_would_not_fit_uncompiled(tmp_path: Path) -> None:
+    found = tuned(tmp_path).finding("batch_size = 64\nblock_size = 1024\n")
     assert found.fix is None
+    assert found.notes == ("not fixed: with compile = False the run may not fit",)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +77,8 @@ def test_not_compiled_on_the_card(setting: str) -> None:
     assert BENCH.findings(f"{SMALL}{setting}\n") == []
 
 
-def test_the_command_line_gets_the_corrected_flag() -> None:
-    bench = Bench("NL201", gpu="rtx-4070", overrides={"compile": True})
+def test_the_command_line_gets_the_corrected_flag(tmp_path: Path) -> None:
+    bench = tuned(tmp_path, overrides={"compile": True})
     found = bench.finding(f"{SMALL}compile = False\n")
     assert (found.fix, found.notes) == (None, ("pass --compile=False instead",))
 
