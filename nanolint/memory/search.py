@@ -7,11 +7,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.program import Shapes
-from nanolint.memory.verdict import comfortable_limit, is_comfortable, is_hopeless
+from nanolint.memory.replay import allocated_peak, record
+from nanolint.memory.verdict import (
+    DIP_PERCENT,
+    comfortable_limit,
+    is_comfortable,
+    is_hopeless,
+)
 from nanolint.run.model import Dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from nanolint.gpus.gpu import Target
     from nanolint.run.model import Run
@@ -73,7 +79,9 @@ def best_micro_batch(
             for run, target in cases
         )
 
-    hopeful = candidates[bisect_left(candidates, True, key=has_hope) :]
+    guess = min(_likely_batch(run, target, platform) for run, target in cases)
+    start = bisect_left(candidates, -guess, key=lambda pair: -pair[0])
+    hopeful = candidates[_first(candidates, has_hope, start) :]
     found = next(filter(fits, hopeful[:MOST_TRIES]), None)
     if found is None:
         rest = hopeful[MOST_TRIES:]
@@ -84,6 +92,41 @@ def best_micro_batch(
     if run.eval_only:
         return MicroBatch(batch_size, run.gradient_accumulation_steps, steps)
     return MicroBatch(batch_size, steps)
+
+
+def _first(
+    candidates: Sequence[tuple[int, int]], holds: Callable[[tuple[int, int]], bool], start: int
+) -> int:
+    """The index of the first candidate that ``holds``, as all behind it do.
+
+    As bisection finds it, but with few questions where it is near ``start``.
+    """
+    low, high = 0, len(candidates)  # it is within these, both included
+    probe, step, was_upward = start, 1, False
+    while low < high:
+        probe = min(max(probe, low), high - 1)
+        upward = not holds(candidates[probe])
+        if upward:
+            low = probe + 1
+        else:
+            high = probe
+        if step > 1 and upward is not was_upward:
+            return bisect_left(candidates, True, low, high, key=holds)
+        was_upward = upward
+        probe += step if upward else -step
+        step *= 2
+    return low
+
+
+def _likely_batch(run: Run, target: Target, platform: str) -> int:
+    """About the largest micro-batch whose allocated bytes fit: they grow almost evenly with it."""
+    if not run.on_gpu:
+        return run.batch_size
+    limit = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
+    # Parameters, gradients and Adam's moments, all float32.
+    fixed = (4 if run.eval_only else 16) * run.parameters
+    growing = max(1, allocated_peak(record(run, target.gpu)) - fixed)
+    return max(0, limit - fixed) * run.batch_size // growing
 
 
 def divisors_down(batch_size: int, partner: int, most: int) -> Iterator[tuple[int, int]]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nanolint.gpus.gpu import Gpu, Target
+from nanolint.memory import search
 from nanolint.memory.search import MicroBatch, best_micro_batch, divisors_down
 from nanolint.memory.verdict import Outcome, is_comfortable, judge
 from nanolint.run.model import Attention, Dialect, Run
@@ -113,3 +116,20 @@ def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> N
     run = replace(run, block_size=2, n_embd=4)
     assert best_micro_batch([(run, card(1000))]) is not None
     assert len(tried) < 40
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
+def test_a_guess_changes_how_often_is_asked_and_not_what_is_found(
+    count: int, first: int, start: int
+) -> None:
+    candidates = [(number, 1) for number in range(count)]
+    asked: list[int] = []
+
+    def holds(pair: tuple[int, int]) -> bool:
+        asked.append(pair[0])
+        return pair[0] >= first
+
+    assert search._first(candidates, holds, start) == min(first, count)
+    if start == first < count:
+        assert len(asked) <= 2
+    assert len(asked) == len(set(asked)) <= 14
