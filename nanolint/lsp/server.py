@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 # on it, in seconds.
 PAUSE, LONG_PAUSE = 0.01, 0.3
 
-STATUS = "nanolint/status"  # a notification of our own, for clients that ask for it
-
 # Whatever a judgement may have been read from.
 WATCHED = (
     *("**/*.py", "**/nanolint.toml", "**/pyproject.toml", "**/meta.pkl"),
@@ -54,7 +52,6 @@ class NanolintServer(LanguageServer):
         self.session = Session(os.environ, self._tell)
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._options: Mapping[str, Any] = {}
-        self._wants_status = False
 
     @property
     def able(self) -> Able:
@@ -112,22 +109,9 @@ class NanolintServer(LanguageServer):
         self.refresh()
 
     def take_options(self, sent: object) -> None:
-        """Take the settings that the client starts with, and whether it shows the card."""
-        self._wants_status = isinstance(sent, dict) and sent.get("status") is True
+        """Take the settings that the client starts with."""
         self._options = client_settings.table(sent)
         self.session.configure({None: self._options})
-
-    def _show_status(self, document: Document) -> None:
-        """Tell a client that has a status bar by which card the document is judged."""
-        if not self._wants_status or document.judged is None:
-            return
-        chosen = document.judged.plan.chosen
-        targets = document.judged.setup.targets
-        status = {
-            "name": ", ".join(target.label for target in targets) or None,
-            "origin": chosen.origin if targets else None,
-        }
-        self.protocol.notify(STATUS, status)
 
     def _later(self, what: str, pause: float, act: Callable[[], None]) -> None:
         timer = self._timers.pop(what, None)
@@ -138,7 +122,6 @@ class NanolintServer(LanguageServer):
     def _publish(self, document: Document) -> None:
         if self.session.document(document.uri) is not document:
             return
-        self._show_status(document)
         if self.able.pulls:
             return
         version = self.workspace.get_text_document(document.uri).version
