@@ -6,15 +6,8 @@ which is loaded and called. Only Triton's kernels are not compiled: calling one 
 
 from __future__ import annotations
 
-import os
-import tempfile
 import types
 from typing import Any
-
-# A cached graph would be taken for another card's, and threads would compile nothing.
-os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"
-os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
-os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="oracle_compiled-")
 
 import torch
 

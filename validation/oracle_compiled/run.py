@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -38,9 +39,15 @@ def main() -> None:
     warnings.simplefilter("ignore")
     card = Card(flash=options["attention"] == "flash")
 
-    from training import train  # torch, which must find the card when it is imported
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {
+            "TORCHINDUCTOR_CACHE_DIR": folder,  # for the code that Inductor writes
+            "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",  # caches ask the card what it is
+            "TORCHINDUCTOR_COMPILE_THREADS": "1",  # no processes for kernels left uncompiled
+        }
+        from training import train  # torch, which must find the card when it is imported
 
-    train(Config(**options), nanogpt, card.phase)
+        train(Config(**options), nanogpt, card.phase)
     events = card.events()
     if events_file:
         events_file.write_text(text(events, card.phases))
