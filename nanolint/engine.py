@@ -79,7 +79,7 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     from nanolint.run.project import find_project
     from nanolint.run.resolve import star_importer
     from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.scan import TooComplex
+    from nanolint.source.refusals import TooComplex
 
     project = find_project(path, train_script=setup.train_script)
     if not _worth_parsing(text, project, setup.rules, explicit=explicit):

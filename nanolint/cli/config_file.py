@@ -43,7 +43,7 @@ def open_config(name: str, plan: Plan) -> ConfigFile:
     from nanolint.run.project import find_project
     from nanolint.run.resolve import star_importer
     from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.scan import TooComplex
+    from nanolint.source.refusals import TooComplex
     from nanolint.source.text import Undecodable, decode
 
     path = Path(name)

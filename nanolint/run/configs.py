@@ -43,7 +43,7 @@ def _scripts(folder: Path) -> list[Path]:
 
 def _run(path: Path, project: Project, options: Options) -> Run | None:
     from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.scan import TooComplex
+    from nanolint.source.refusals import TooComplex
 
     try:
         text = read_source(path)

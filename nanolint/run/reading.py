@@ -29,7 +29,8 @@ def read_source(path: Path) -> str:
 
 def syntax_tree(text: str) -> ast.Module:
     """The abstract syntax tree of ``text``. Raises UnusableError."""
-    from nanolint.source.scan import TooComplex, check
+    from nanolint.source.refusals import TooComplex
+    from nanolint.source.scan import check
 
     try:
         check(text)

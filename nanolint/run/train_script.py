@@ -48,14 +48,16 @@ def read_train_script(
 ) -> TrainScript:
     """Understand the text of a train.py. Raises UnusableError when it is not nanoGPT's kind."""
     from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.scan import TooComplex
+    from nanolint.source.plain import read_plain_settings
+    from nanolint.source.refusals import TooComplex
 
     tree = syntax_tree(text)
     end = settings_end(tree, text)
     if end is None:
         raise UnusableError(f"{FOREIGN}: it loads no configurator")
     try:
-        module = parse(text[:end], None, star_import)
+        above = text[:end]
+        module = read_plain_settings(above, star_import) or parse(above, None, star_import)
     except (Unparsable, TooComplex) as error:
         raise UnusableError(f"cannot be used: {error}") from None
     environment = module.final

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import warnings
 from ast import literal_eval
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from nanolint.source import formatting
-from nanolint.source.bounds import MAX_SIZE, TOO_LARGE, Budget, Unevaluable
+from nanolint.source.bounds import MAX_SIZE, TOO_LARGE, Unevaluable
 from nanolint.source.nodes import is_str_format
-from nanolint.source.operations import BUILTINS, binary, compare, run_time_error, unary
+from nanolint.source.operations import binary, compare, unary
+from nanolint.source.scope import Scope, guarded
 from nanolint.source.symbols import symbol
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from nanolint.source.values import Plain, Value
@@ -25,36 +25,6 @@ if TYPE_CHECKING:
 _CONSTANTS: dict[str, Plain] = {"None": None, "True": True, "False": False}
 _CHOICES = (cst.IfExp, cst.Name)  # whose candidates are those of a part of them
 _LONGEST_NUMBER = 1300  # characters; more digits are past MAX_BITS
-
-
-@dataclass(slots=True)
-class Scope:
-    """The names that an expression may read. ``clouded`` says why any name may be another one.
-
-    After ``from numpy import *`` even ``min`` is not Python's own.
-    """
-
-    names: Mapping[str, Value]
-    clouded: str | None = None
-    budget: Budget = field(default_factory=Budget)
-
-    def read(self, name: str) -> Plain:
-        """The value of ``name``. Raises Unevaluable."""
-        value = self.names.get(name)
-        if isinstance(value, Known):
-            return value.value
-        if value is None:
-            raise Unevaluable(self.clouded or f"reads {name}, which is not set above")
-        # Only the root of a chain of unknown names is worth telling.
-        root = value.reason.startswith("reads ")
-        reason = value.reason if root else f"reads {name}: {value.reason}"
-        raise Unevaluable(reason, value.candidates)
-
-    def builtin(self, name: str) -> Callable[..., object] | None:
-        """The builtin function behind ``name``, None when it is something else here."""
-        if self.clouded is not None or name in self.names:
-            return None
-        return BUILTINS.get(name)
 
 
 def evaluate(expression: cst.BaseExpression, scope: Scope) -> Value:
@@ -65,25 +35,6 @@ def evaluate(expression: cst.BaseExpression, scope: Scope) -> Value:
         return Unknown(error.reason, error.candidates)
     except RecursionError:
         return Unknown(TOO_LARGE)
-
-
-def operate(symbol: str, left: Value, right: Value, scope: Scope) -> Value:
-    """The value of ``left symbol right``."""
-    for operand in (left, right):
-        if isinstance(operand, Unknown):
-            return Unknown(operand.reason)
-    try:
-        return Known(_guarded(scope, binary, symbol, left.value, right.value))  # type: ignore[union-attr]
-    except Unevaluable as error:
-        return Unknown(error.reason)
-
-
-def _guarded(scope: Scope, operation: Callable[..., object], *operands: Any, **named: Any) -> Plain:
-    """The result of ``operation`` when it is small and plain; what it raises, as a reason."""
-    try:
-        return scope.budget.admit(operation(*operands, **named))
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise run_time_error(error) from None
 
 
 def _evaluate(node: cst.BaseExpression, scope: Scope) -> Plain:
@@ -108,7 +59,7 @@ def _name(node: cst.Name, scope: Scope) -> Plain:
 def _number(node: cst.Integer | cst.Float, scope: Scope) -> Plain:
     if len(node.value) > _LONGEST_NUMBER:
         raise Unevaluable(TOO_LARGE)
-    return _guarded(scope, literal_eval, node.value)
+    return guarded(scope, literal_eval, node.value)
 
 
 def _string(node: cst.SimpleString, scope: Scope) -> Plain:
@@ -128,7 +79,7 @@ def _string(node: cst.SimpleString, scope: Scope) -> Plain:
 
 def _joined_string(node: cst.ConcatenatedString, scope: Scope) -> Plain:
     left, right = _evaluate(node.left, scope), _evaluate(node.right, scope)
-    return _guarded(scope, binary, "+", left, right)
+    return guarded(scope, binary, "+", left, right)
 
 
 def _f_string(node: cst.FormattedString, scope: Scope) -> Plain:
@@ -144,7 +95,7 @@ def _f_string(node: cst.FormattedString, scope: Scope) -> Plain:
                 raise Unevaluable("an f-string that shows its own source")
             spec = _spec(part.format_spec or ())
             value = _evaluate(part.expression, scope)
-            parts.append(str(_guarded(scope, formatting.field, value, part.conversion, spec)))
+            parts.append(str(guarded(scope, formatting.field, value, part.conversion, spec)))
     return scope.budget.admit("".join(parts))
 
 
@@ -156,12 +107,12 @@ def _spec(parts: Sequence[cst.BaseFormattedStringContent]) -> str:
 
 
 def _unary(node: cst.UnaryOperation, scope: Scope) -> Plain:
-    return _guarded(scope, unary, symbol(node.operator), _evaluate(node.expression, scope))
+    return guarded(scope, unary, symbol(node.operator), _evaluate(node.expression, scope))
 
 
 def _binary(node: cst.BinaryOperation, scope: Scope) -> Plain:
     left, right = _evaluate(node.left, scope), _evaluate(node.right, scope)
-    return _guarded(scope, binary, symbol(node.operator), left, right)
+    return guarded(scope, binary, symbol(node.operator), left, right)
 
 
 def _boolean(node: cst.BooleanOperation, scope: Scope) -> Plain:
@@ -175,7 +126,7 @@ def _comparison(node: cst.Comparison, scope: Scope) -> Plain:
     left = _evaluate(node.left, scope)
     for target in node.comparisons:
         right = _evaluate(target.comparator, scope)
-        if not _guarded(scope, compare, symbol(target.operator), left, right):
+        if not guarded(scope, compare, symbol(target.operator), left, right):
             return False
         left = right
     return True
@@ -215,7 +166,7 @@ def _dict(node: cst.Dict, scope: Scope) -> Plain:
         if not isinstance(element, cst.DictElement):
             raise Unevaluable("a starred item")
         pairs.append((_evaluate(element.key, scope), _evaluate(element.value, scope)))
-    return _guarded(scope, dict, pairs)
+    return guarded(scope, dict, pairs)
 
 
 def _subscript(node: cst.Subscript, scope: Scope) -> Plain:
@@ -223,7 +174,7 @@ def _subscript(node: cst.Subscript, scope: Scope) -> Plain:
     if len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
         raise Unevaluable("a slice")
     index = _evaluate(node.slice[0].slice.value, scope)
-    return _guarded(scope, lambda: container[index])  # type: ignore[index]
+    return guarded(scope, lambda: container[index])  # type: ignore[index]
 
 
 def _call(node: cst.Call, scope: Scope) -> Plain:
@@ -234,12 +185,12 @@ def _call(node: cst.Call, scope: Scope) -> Plain:
     if isinstance(node.func, cst.Name):
         function = scope.builtin(node.func.value)
         if function is not None and not named:
-            return _guarded(scope, function, *[_evaluate(value, scope) for value in plain])
+            return guarded(scope, function, *[_evaluate(value, scope) for value in plain])
     elif isinstance(node.func, cst.Attribute) and is_str_format(node.func):
         template = _evaluate(node.func.value, scope)
         values = [_evaluate(value, scope) for value in plain]
         keywords = {key: _evaluate(value, scope) for key, value in named.items()}
-        return _guarded(scope, formatting.str_format, template, values, keywords)
+        return guarded(scope, formatting.str_format, template, values, keywords)
     raise Unevaluable(f"calls {_describe(node.func)} at run time")
 
 

@@ -9,8 +9,9 @@ import libcst as cst
 from nanolint.diagnostics import Span
 from nanolint.source.assignments import Assignment, Factor, Module, Read
 from nanolint.source.comments import comments
-from nanolint.source.evaluate import Scope, evaluate, operate
+from nanolint.source.evaluate import evaluate
 from nanolint.source.nodes import bound_name, dotted
+from nanolint.source.scope import Scope, operate
 from nanolint.source.symbols import symbol
 from nanolint.source.targets import factors_of, integer, unpack
 from nanolint.source.text import LineIndex

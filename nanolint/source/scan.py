@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from nanolint.source.refusals import TooComplex
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -50,10 +52,6 @@ _TOKEN = re.compile(
 _GLUED = ("if", "else", "and", "or", "in", "is", "not")  # as in ``1if x else 2``
 _LINE_START = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*(?P<word>\w*)[ \t]*(?P<next>[^\r\n]?)")
 _CODE = re.compile(r"[ \t\f\ufeff]*[^ \t\f\r\n#]")
-
-
-class TooComplex(Exception):
-    """A text past the bounds within which it is parsed; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)

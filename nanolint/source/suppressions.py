@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
-from nanolint.source.scan import TooComplex, logical_lines
+from nanolint.source.refusals import TooComplex
+from nanolint.source.scan import logical_lines
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from nanolint.diagnostics import Span
-from nanolint.source.scan import TooComplex, logical_lines
+from nanolint.source.refusals import TooComplex, Unparsable
+from nanolint.source.scan import logical_lines
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
@@ -21,15 +22,6 @@ _PREFIX = re.compile(r"\ufeff?\f*")
 _LONE_CR = re.compile(r"\r(?!\n)")
 _LIBCST_POSITION = re.compile(r"error at (\d+):(\d+)")
 _TOO_DEEP = "its code is nested too deeply"
-
-
-class Unparsable(Exception):
-    """Text that is not valid Python; ``offset`` is the character where that shows."""
-
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message)
-        self.message = message
-        self.offset = offset
 
 
 def parse_tree(text: str) -> cst.Module:

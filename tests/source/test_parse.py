@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nanolint.diagnostics import Span
 from nanolint.source.parse import Unparsable, parse, parse_tree, spans
-from nanolint.source.scan import TooComplex
+from nanolint.source.refusals import TooComplex
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known, Unknown
 
