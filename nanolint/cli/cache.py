@@ -24,8 +24,11 @@ FOLDER, VARIABLE = ".nanolint_cache", "NANOLINT_CACHE_DIR"
 NO_CACHE, CACHE_DIR = "--no-cache", "--cache-dir"
 PROJECT_MARKS = (".git", "nanolint.toml", "pyproject.toml")
 
-# Options of runs that write files, read standard input, or say how to be cached.
-UNCACHED = ("--fix", "--add-ignore", "--write-baseline", "--output-file", NO_CACHE, CACHE_DIR)
+# Options, by how they start, of runs that write files, judge nothing, or say how to be cached.
+UNCACHED = (
+    *("--fix", "--add-ignore", "--write-baseline", "--output-file", NO_CACHE, CACHE_DIR),
+    *("--help", "-h", "--version", "-V"),
+)
 STDIN = "-"
 
 # The variables that anything here, or rich, looks at, by how they start.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 
 from nanolint.gpus import catalogue
@@ -170,6 +170,7 @@ def _split_size(text: str) -> tuple[str, int | None]:
     return _SIZE_IN_NAME.sub(" ", lowered), sizes[-1] if sizes else None
 
 
+@lru_cache(maxsize=4096)  # the catalogue has the same few words in many names
 def _key(text: str) -> str:
     """What is compared: letters and digits only, one word for each form factor."""
     bare = _VENDOR_WORDS.sub("", re.sub(r"[^a-z0-9]", "", text.lower()))

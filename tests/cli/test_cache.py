@@ -272,6 +272,11 @@ class TestFolder:
         assert len(kept()) == 3
         assert len(list(FOLDER.iterdir())) == 4
 
+    @pytest.mark.parametrize("option", ["--help", "-h", "--version", "-V"])
+    def test_what_judges_nothing_makes_no_folder(self, option: str) -> None:
+        cached("--quiet", option)
+        assert not FOLDER.exists()
+
     def test_a_failure_is_not_kept(self) -> None:
         assert cached("missing.py").status == 2
         assert kept() == []
