@@ -100,7 +100,7 @@ def measure(commands: dict[str, tuple[str, ...]], folder: Path) -> dict[str, lis
 
 
 def environment() -> dict[str, str]:
-    """This process's, with the checkout's nanolint, whose byte code is kept as after pip install."""
+    """This process's, in which the checkout's byte code is kept, as after an installation."""
     path = os.pathsep.join((str(ROOT), str(ROOT / "rules")))
     kept = {name: text for name, text in os.environ.items() if name not in UNWANTED}
     return {**kept, "PYTHONPATH": path, "NO_COLOR": "1"}

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.packs import may_be_installed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from importlib.metadata import EntryPoint
 
     from nanolint.rule import Rule
 
@@ -112,13 +115,11 @@ def load() -> Registry:
 
     An entry point names an iterable of Rule. A pack that fails to load is left out and reported.
     """
-    from importlib.metadata import entry_points
-
     from nanolint_rules import RULES
 
     rules: dict[str, Rule] = {rule.code: rule for rule in RULES}
     problems: list[str] = []
-    for entry in entry_points(group=ENTRY_POINT_GROUP):
+    for entry in _entry_points():
         try:
             pack = tuple(entry.load())
             clash = next((rule.code for rule in pack if rule.code in rules), None)
@@ -131,6 +132,14 @@ def load() -> Registry:
         rules.update({rule.code: rule for rule in pack})
     ordered = sorted(rules.values(), key=lambda rule: rule.code)
     return Registry(tuple(ordered), tuple(problems))
+
+
+def _entry_points() -> Iterable[EntryPoint]:
+    if not may_be_installed(ENTRY_POINT_GROUP):
+        return ()
+    from importlib.metadata import entry_points
+
+    return entry_points(group=ENTRY_POINT_GROUP)
 
 
 def is_built_in(rule: Rule) -> bool:

@@ -21,7 +21,7 @@ LAYERS = [
     {"run"},
     {"source", "gpus"},
     {"settings", "diagnostics"},
-    {"disk", "errors", "units"},
+    {"disk", "errors", "packs", "units"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
