@@ -151,7 +151,7 @@ def record(nanogpt: Path, config: Row) -> Row:
     """One row: the config, peak bytes per phase and overall, and what the allocator holds."""
     options = {key: value for key, value in config.items() if key != "name"}
     told = ask(ORACLE, nanogpt, options | {"least_limit": config["name"] in LIMITED})
-    return config | told.pop("phases") | told
+    return {**config, **told.pop("phases"), **told}
 
 
 def differences(row: Row, recorded: Row) -> str:

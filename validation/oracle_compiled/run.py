@@ -42,7 +42,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {
             "TORCHINDUCTOR_CACHE_DIR": folder,  # for the code that Inductor writes
-            "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",  # caches ask the card what it is
+            "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",  # every graph is compiled, none fetched
             "TORCHINDUCTOR_COMPILE_THREADS": "1",  # no processes for kernels left uncompiled
         }
         from training import train  # torch, which must find the card when it is imported
