@@ -4,8 +4,8 @@
 
 A checkout is a folder; what is worked on is a copy of it, without its history. All fixes are
 applied, unsafe ones too. The table goes to stdout, what went wrong to stderr, and with ``--list``
-every finding too, to be read beside the code; with ``--named`` every file is judged as if the user had named it, so that each one is parsed.
-The exit status is 1 when anything went wrong.
+every finding too, to be read beside the code. With ``--named`` every file is judged as if the
+user had named it, so that each one is parsed. The exit status is 1 when anything went wrong.
 """
 
 from __future__ import annotations
