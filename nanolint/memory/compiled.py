@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled_backward import Backward
 from nanolint.memory.compiled_forward import Forward
 from nanolint.memory.compiled_order import reorder
-from nanolint.memory.compiled_plan import Plan, Planner, play
+from nanolint.memory.compiled_plan import Planner
 from nanolint.memory.program import Outputs
 from nanolint.memory.stream import Component
 
@@ -72,14 +72,14 @@ class _Call:
     def __init__(self, forward: Forward) -> None:
         forward.x.slot, forward.y.slot = X_SLOT, Y_SLOT
         planner = Planner(forward.graph, FIRST_SLOT)
-        self.steps: Plan = planner.plan()
+        self.plan = planner.plan()
         self.slots = planner.slots
         self.forward = forward
 
     def run(self, inputs: Inputs, recorder: Recorder) -> tuple[Outputs, list[Handle]]:
         """Play it; returns the outputs and the handle of every slot."""
         slots = [*inputs, *[0] * (self.slots - FIRST_SLOT)]
-        play(self.steps, slots, recorder)
+        recorder.play(self.plan, slots)
         outputs = Outputs(slots[self.forward.logits.slot], slots[self.forward.loss.slot])
         return outputs, slots
 
@@ -92,7 +92,7 @@ class _Gradient:
         backward = Backward(shapes, training.forward.saved, tangent, scale)
         reorder(backward.graph)
         planner = Planner(backward.graph, scale + 1)
-        self.steps: Plan = planner.plan()
+        self.plan = planner.plan()
         self.slots = planner.slots
         self.tangent = tangent
         self.logits_bytes = shapes.logits_bytes
@@ -108,5 +108,5 @@ class _Gradient:
         loss = Component.LOGITS_AND_LOSS
         slots[self.tangent] = recorder.alloc(self.logits_bytes, "zeros for the logits", loss)
         slots[self.tangent + 1] = recorder.alloc(4, "gradient of the loss", loss)
-        play(self.steps, slots, recorder)
+        recorder.play(self.plan, slots)
         return [slots[slot] for slot in self.gradients]

@@ -8,33 +8,25 @@ the very next node; else only where holding on to it does not raise the graph's 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled_graph import Buffer, Graph, Node
-    from nanolint.memory.stream import Component, Handle, Recorder
 
 
-class Step(NamedTuple):
-    """Allocate ``nbytes`` bytes into a slot, or free the slot where ``nbytes`` is 0."""
+class Plan:
+    """What a graph allocates and frees, in order, at every call.
 
-    slot: int
-    nbytes: int
-    name: str
-    component: Component
+    ``events`` are slots: ``slot`` to allocate, ``~slot`` to free. ``slots``, ``nbytes``, ``names``
+    and ``components`` are those of the allocations.
+    """
 
-
-Plan = list[Step]
-
-
-def play(steps: Plan, slots: list[Handle], recorder: Recorder) -> None:
-    """Send the steps to ``recorder``; ``slots`` hold the handles, before and after."""
-    alloc, free = recorder.alloc, recorder.free
-    for slot, nbytes, name, component in steps:
-        if nbytes:
-            slots[slot] = alloc(nbytes, name, component)
-        else:
-            free(slots[slot])
+    def __init__(self, made: list[Buffer], events: list[int]) -> None:
+        self.events = events
+        self.slots = [buffer.slot for buffer in made]
+        self.nbytes = [buffer.nbytes for buffer in made]
+        self.names = [buffer.name for buffer in made]
+        self.components = [buffer.component for buffer in made]
 
 
 def lifetimes(nodes: list[Node]) -> None:
@@ -77,8 +69,9 @@ class Planner:
     def __init__(self, graph: Graph, first_slot: int = 0) -> None:
         self.nodes = graph.nodes
         self.slots = first_slot
-        self._steps: list[Step | None] = []
-        # (element type, bytes) -> freed buffers: (their node, their place in _steps, slot)
+        self._made: list[Buffer] = []
+        self._events: list[int | None] = []
+        # (element type, bytes) -> freed buffers: (their node, their place in _events, slot)
         self._pool: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         lifetimes(self.nodes)
         self._live = estimate(self.nodes, graph.inputs)
@@ -86,10 +79,10 @@ class Planner:
         self._given = {id(buffer) for buffer in graph.inputs + graph.arguments}
 
     def plan(self) -> Plan:
-        """The steps of the whole graph, in order."""
+        """The whole graph's."""
         for index, node in enumerate(self.nodes):
             self._node(index, node)
-        return [step for step in self._steps if step is not None]
+        return Plan(self._made, [event for event in self._events if event is not None])
 
     def _node(self, index: int, node: Node) -> None:
         taken: set[int] = set()  # ids of the inputs whose memory an output took over
@@ -116,7 +109,7 @@ class Planner:
         for buffer in node.scratch:
             self._allocate(buffer)
         for buffer in node.scratch:
-            self._steps.append(Step(buffer.slot, 0, buffer.name, buffer.component))
+            self._events.append(~buffer.slot)
         for buffer in dict.fromkeys(node.reads + node.writes):
             if buffer.last == index and not buffer.kept and id(buffer) not in taken:
                 self._release(index, buffer)
@@ -124,16 +117,17 @@ class Planner:
     def _allocate(self, buffer: Buffer) -> None:
         buffer.slot = self.slots
         self.slots += 1
-        self._steps.append(Step(buffer.slot, buffer.nbytes, buffer.name, buffer.component))
+        self._made.append(buffer)
+        self._events.append(buffer.slot)
 
     def _place(self, index: int, buffer: Buffer) -> None:
         pool = self._pool.get((buffer.dtype, buffer.nbytes))
         if pool:
-            freed, step, slot = pool[-1]
+            freed, event, slot = pool[-1]
             between = self._live[freed + 1 : index]
             if not between or buffer.nbytes + max(between) <= self._peak:
                 pool.pop()
-                self._steps[step] = None
+                self._events[event] = None
                 buffer.slot = slot
                 for held in range(freed + 1, index):
                     self._live[held] += buffer.nbytes
@@ -145,5 +139,5 @@ class Planner:
             return
         if id(buffer) not in self._given:
             key = (buffer.dtype, buffer.nbytes)
-            self._pool.setdefault(key, []).append((index, len(self._steps), buffer.slot))
-        self._steps.append(Step(buffer.slot, 0, buffer.name, buffer.component))
+            self._pool.setdefault(key, []).append((index, len(self._events), buffer.slot))
+        self._events.append(~buffer.slot)

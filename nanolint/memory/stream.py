@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled_plan import Plan
 
 
 class Phase(str, Enum):
@@ -40,6 +43,9 @@ class Recorder(Protocol):
 
     def free(self, *handles: Handle) -> None:
         """Free live allocations, in the order given."""
+
+    def play(self, plan: Plan, slots: list[Handle]) -> None:
+        """Record one call of a planned graph; ``slots`` hold the handles, before and after."""
 
     def phase(self, phase: Phase) -> None:
         """Start a phase; every later event belongs to it."""

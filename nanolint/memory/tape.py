@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from nanolint.memory.compiled_plan import Plan
     from nanolint.memory.stream import Component, Handle, Phase
 
 ROUNDING = 512  # kMinBlockSize: PyTorch rounds every request up to it
+
+
+def rounded(nbytes: int) -> int:
+    """The bytes that a request of ``nbytes`` bytes takes."""
+    return (nbytes + ROUNDING - 1) // ROUNDING * ROUNDING
+
+
+class Mark(NamedTuple):
+    """A place on a tape: how many events, allocations and phases lie before it."""
+
+    events: int
+    allocations: int
+    phases: int
 
 
 class Tape:
@@ -29,7 +43,7 @@ class Tape:
     def alloc(self, nbytes: int, name: str, component: Component) -> Handle:
         """Record an allocation of ``nbytes`` bytes."""
         handle = len(self.sizes)
-        self.sizes.append((nbytes + ROUNDING - 1) // ROUNDING * ROUNDING)
+        self.sizes.append(rounded(nbytes))
         self.names.append(name)
         self.components.append(component)
         self.events.append(handle)
@@ -40,9 +54,43 @@ class Tape:
         for handle in handles:
             self.events.append(~handle)
 
+    def play(self, plan: Plan, slots: list[Handle]) -> None:
+        """Record one call of a planned graph; ``slots`` hold the handles, before and after."""
+        for handle, slot in enumerate(plan.slots, len(self.sizes)):
+            slots[slot] = handle
+        self.sizes += map(rounded, plan.nbytes)
+        self.names += plan.names
+        self.components += plan.components
+        self.events += [slots[event] if event >= 0 else ~slots[~event] for event in plan.events]
+
     def phase(self, phase: Phase) -> None:
         """Record that a phase starts."""
         self.phases.append((len(self.events), phase))
+
+    def mark(self) -> Mark:
+        """The end of what is recorded so far."""
+        return Mark(len(self.events), len(self.sizes), len(self.phases))
+
+    def copy(self, start: Mark, end: Mark, successor: dict[Handle, Handle]) -> int:
+        """Record once more what lies between two marks; returns how far its handles moved.
+
+        ``successor`` has, for each older handle that is freed there, the one to free now.
+        """
+        first = start.allocations
+        shift = len(self.sizes) - first
+        later = len(self.events) - start.events
+        self.phases += [(at + later, phase) for at, phase in self.phases[start.phases : end.phases]]
+        self.events += [
+            event + shift
+            if event >= 0
+            else (event - shift if ~event >= first else ~successor[~event])
+            for event in self.events[start.events : end.events]
+        ]
+        copied = slice(first, end.allocations)
+        self.sizes += self.sizes[copied]
+        self.names += self.names[copied]
+        self.components += self.components[copied]
+        return shift
 
     def phase_at(self, event: int) -> Phase:
         """The phase that the event of that number belongs to."""

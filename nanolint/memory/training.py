@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.constants import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES, GRAD_NORM_CHUNK
 from nanolint.memory.program import Inputs, Outputs
+from nanolint.memory.repeats import Repeats
 from nanolint.memory.stream import Component, Phase
 from nanolint.run.model import Attention
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.memory.program import Parameter, Program, Shapes
-    from nanolint.memory.stream import Handle, Recorder
+    from nanolint.memory.stream import Handle
+    from nanolint.memory.tape import Tape
     from nanolint.run.model import Run
 
 # How often a repeat is played. Allocated bytes are periodic from the second micro-step of the
@@ -36,7 +38,7 @@ def train(
     run: Run,
     shapes: Shapes,
     program: Program,
-    rec: Recorder,
+    rec: Tape,
     micro_steps: Sequence[int] = MICRO_STEPS,
     *,
     workspace_bytes: int = 0,
@@ -55,11 +57,12 @@ def train(
 
 
 class _Training:
-    def __init__(self, run: Run, shapes: Shapes, program: Program, rec: Recorder) -> None:
+    def __init__(self, run: Run, shapes: Shapes, program: Program, rec: Tape) -> None:
         self._run = run
         self._shapes = shapes
         self._program = program
         self._rec = rec
+        self._repeats = Repeats(rec)
         self._alloc, self._free = rec.alloc, rec.free
         self._parameters = shapes.parameters
         self._scaled = run.dtype == "float16"  # the GradScaler is enabled
@@ -70,7 +73,6 @@ class _Training:
         self._has_scale = False
         self.workspaces: dict[str, int] = {}
         self.other_layers = 0
-        self._other_gradients: Handle | None = None
 
     def run(self, micro_steps: Sequence[int]) -> None:
         """Events of the whole run."""
@@ -148,16 +150,39 @@ class _Training:
         outputs: Outputs | None = None
         for _split in range(2):
             for _ in range(min(batches, max(1, self._run.eval_iters))):
-                fetched = self._get_batch()
-                if batch is not None:
-                    self._free(*batch)
-                batch = fetched
-                self._workspace("main")
-                outputs = self._program.evaluate(batch, outputs)
+                batch, outputs = self._evaluate(batch, outputs)
         if batch is not None and outputs is not None:
             self._free(*batch, *outputs)
 
+    def _evaluate(self, batch: Inputs | None, outputs: Outputs | None) -> tuple[Inputs, Outputs]:
+        """One batch of estimate_loss; ``batch`` and ``outputs`` are those of the one before."""
+
+        def play() -> Sequence[Handle]:
+            fetched = self._get_batch()
+            if batch is not None:
+                self._free(*batch)
+            self._workspace("main")
+            return (*fetched, *self._program.evaluate(fetched, outputs))
+
+        if batch is None or outputs is None:
+            x, y, *left = play()
+        else:
+            x, y, *left = self._repeats.play("evaluation", (*batch, *outputs), play)
+        return Inputs(x, y), Outputs(*left)
+
     def _micro_step(self) -> None:
+        """The very first also takes a workspace, and the gradient scaler's state."""
+        if self._outputs is None:
+            self._play_micro_step()
+            return
+        gradients = self._gradients or []
+        held = (*self._batch, *self._outputs, *gradients)
+        kind = "later micro-step" if gradients else "first micro-step"
+        x, y, logits, loss, *gradients = self._repeats.play(kind, held, self._play_micro_step)
+        self._batch, self._outputs = Inputs(x, y), Outputs(logits, loss)
+        self._gradients = gradients
+
+    def _play_micro_step(self) -> Sequence[Handle]:
         rec = self._rec
         rec.phase(Phase.FORWARD)
         name = "activations of other layers"
@@ -168,14 +193,16 @@ class _Training:
         scalars = self._scale_loss() if self._scaled else []
         scalars.append(self._scalar("gradient of the loss", Component.LOGITS_AND_LOSS))
         self._workspace("autograd")
-        self._gradients = self._program.backward(self._gradients)
+        gradients = self._program.backward(self._gradients)
         if saved is not None:
             self._free(saved)
-        if self._other_gradients is None:
+        if self._gradients is None:
             nbytes = 4 * self._other_parameters()
-            name = "gradients of other layers"
-            self._other_gradients = self._others(nbytes, name, Component.GRADIENTS)
+            others = self._others(nbytes, "gradients of other layers", Component.GRADIENTS)
+            gradients = gradients if others is None else [*gradients, others]
+        self._gradients = gradients
         self._free(*reversed(scalars))
+        return (*self._batch, *self._outputs, *gradients)
 
     def _scalar(self, name: str, component: Component = OPTIMIZER) -> Handle:
         return self._alloc(4, name, component)
@@ -203,9 +230,6 @@ class _Training:
         assert self._gradients is not None
         self._free(*self._gradients)
         self._gradients = None
-        if self._other_gradients is not None:
-            self._free(self._other_gradients)
-            self._other_gradients = None
 
     def _unscale(self) -> Handle:
         """``scaler.unscale_``: 1/scale in float64, found_inf per device; returns found_inf."""

@@ -89,7 +89,7 @@ def test_an_unsaved_train_script_changes_the_configs_that_read_it(
     assert codes(config) == set()
     assert tool.judged is not None
     script = opened(session, root / "train.py", train_script())
-    deeper = train_script().replace("n_layer = 12", "n_layer = 2_000")
+    deeper = train_script().replace("n_layer = 12", "n_layer = 100")
     assert session.change(script.uri, deeper) == [config]
     assert codes(config) & {"NL101", "NL102"}
     assert session.close(script.uri) == [config]
@@ -140,7 +140,7 @@ def test_what_nobody_told_is_seen_on_saving(session: Session, tmp_path: Path) ->
     config = opened(session, root / "config" / "a.py", SMALL)
     assert codes(config) == set()
     assert session.look_again() == []
-    (root / "train.py").write_text(train_script().replace("n_layer = 12", "n_layer = 2_000"))
+    (root / "train.py").write_text(train_script().replace("n_layer = 12", "n_layer = 100"))
     assert session.look_again() == [config]
     assert codes(config) & {"NL101", "NL102"}
 

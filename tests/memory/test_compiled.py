@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +16,9 @@ from nanolint.memory.replay import replay
 from nanolint.memory.stream import Component, Phase
 from nanolint.run.model import Attention, Run
 from nanolint.run.resolve import default_run
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled_plan import Plan
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -53,6 +57,15 @@ class Ledger:
     def free(self, *handles: int) -> None:
         for handle in handles:
             del self.live[handle]  # a double release is a KeyError
+
+    def play(self, plan: Plan, slots: list[int]) -> None:
+        made = zip(plan.nbytes, plan.names, plan.components, strict=True)
+        requests = dict(zip(plan.slots, made, strict=True))
+        for event in plan.events:
+            if event >= 0:
+                slots[event] = self.alloc(*requests[event])
+            else:
+                self.free(slots[~event])
 
     def phase(self, phase: Phase) -> None:
         pass
