@@ -19,7 +19,6 @@ CONFIG_FOLDERS = ("config", "configs")
 _UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _STAR_IMPORT = re.compile(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
-_DEFINITION = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s)", re.MULTILINE)
 _PROGRAM = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s)", re.MULTILINE)
 _LOADS_CONFIGURATOR = re.compile(
     r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
@@ -73,10 +72,10 @@ def classify(
     keys &= project.known_keys
     if project.foreign and not explicit:
         return FileKind.SCRIPT
-    # Only a config's folder or its user makes a config of a file with functions or classes: a test
-    # or a model has names like batch_size of its own.
+    # Only a config's folder or its user makes a config of a program: a test, a model or a sample.py
+    # whose configurator line is commented out has names like batch_size of its own.
     among_configs = path is not None and path.absolute().parent.name in CONFIG_FOLDERS
-    if len(keys) >= LEAST_KEYS and (explicit or among_configs or not _DEFINITION.search(text)):
+    if len(keys) >= LEAST_KEYS and (explicit or among_configs or not _PROGRAM.search(text)):
         return FileKind.CONFIG
     # Somebody named the file, perhaps by a glob, or a commit hook that names all there are: one
     # key makes it a config then, as does a place among configs.

@@ -14,6 +14,14 @@ from tests.project_tree import CONFIGURATOR, SAMPLE, train_script, write_project
 if TYPE_CHECKING:
     from pathlib import Path
 
+UNCONFIGURED_SAMPLE = """\
+import torch
+dtype = 'float16'
+compile = False
+# exec(open('configurator.py').read())
+with torch.no_grad():
+    print(compile)
+"""
 MODEL = "class GPT:\n    n_layer = 3\n    n_head = 4\n"
 
 
@@ -42,6 +50,7 @@ def kind(root: Path, name: str, text: str, *, explicit: bool = False) -> FileKin
         ("train.py", train_script(), FileKind.TRAIN_SCRIPT, FileKind.TRAIN_SCRIPT),
         ("train_too.py", train_script(), FileKind.SCRIPT, FileKind.SCRIPT),
         ("sample.py", SAMPLE, FileKind.SCRIPT, FileKind.SCRIPT),
+        ("sample.py", UNCONFIGURED_SAMPLE, FileKind.SCRIPT, FileKind.CONFIG),
         ("model.py", MODEL, FileKind.SCRIPT, FileKind.SCRIPT),
         ("configurator.py", CONFIGURATOR, FileKind.SCRIPT, FileKind.SCRIPT),
     ],
