@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -56,21 +56,32 @@ class Use(Reference):
 
 
 class Names:
-    """The expressions of one file, resolved to what they mean."""
+    """The expressions of one file, resolved to what they mean once a question needs it."""
 
     def __init__(self, tree: cst.Module) -> None:
-        wrapper = cst.metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
-        self._scopes: Mapping[cst.CSTNode, Scope | None] = wrapper.resolve(
-            cst.metadata.ScopeProvider
-        )
-        self._parents: Mapping[cst.CSTNode, cst.CSTNode] = wrapper.resolve(
-            cst.metadata.ParentNodeProvider
-        )
-        self._calls = found_in(tree, cst.Call)
         self._tree = tree
+        self._wrapper = cst.metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
+
+    @cached_property
+    def _scopes(self) -> Mapping[cst.CSTNode, Scope | None]:
+        return self._wrapper.resolve(cst.metadata.ScopeProvider)
+
+    @cached_property
+    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
+        return self._wrapper.resolve(cst.metadata.ParentNodeProvider)
+
+    @cached_property
+    def _calls(self) -> list[cst.Call]:
+        return found_in(self._tree, cst.Call)
+
+    @cached_property
+    def _code(self) -> str:
+        return self._tree.code
 
     def uses(self, wanted: Collection[str]) -> Iterator[Use]:
         """The calls of functions in ``wanted`` (full names), in the order of the text."""
+        if not self._mentions(wanted):
+            return
         for call in self._calls:
             found = self._resolve(call.func)
             if found is not None and found.qualified in wanted:
@@ -78,7 +89,9 @@ class Names:
 
     def references(self, wanted: Collection[str]) -> Iterator[Reference]:
         """Where names in ``wanted`` (full ones) stand, calls included, in the order of the text."""
-        last_parts = {name.rpartition(".")[2] for name in wanted}
+        if not self._mentions(wanted):
+            return
+        last_parts = {_last_part(name) for name in wanted}
         for node in found_in(self._tree, cst.Name):
             parent = self._parents[node]
             whole = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
@@ -139,6 +152,10 @@ class Names:
         body = block.body if isinstance(block, (cst.Module, cst.IndentedBlock)) else ()
         return len(body) * len(getattr(line, "body", ()))
 
+    def _mentions(self, wanted: Collection[str]) -> bool:
+        """Whether the text has the last part of a name in ``wanted``, which no import hides."""
+        return any(_last_part(name) in self._code for name in wanted)
+
     def _is_use(self, node: cst.Name) -> bool:
         return any(use.node is node for each in self._bindings(node) for use in each.references)
 
@@ -169,6 +186,10 @@ def _first_name(function: cst.BaseExpression) -> str | None:
     while isinstance(function, cst.Attribute):
         function = function.value
     return function.value if isinstance(function, cst.Name) else None
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def found_in(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
