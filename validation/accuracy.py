@@ -20,6 +20,7 @@ from nanolint.gpus.gpu import Gpu, Target
 from nanolint.memory.allocator import play
 from nanolint.memory.compiled import Compiled
 from nanolint.memory.eager import Eager
+from nanolint.memory.played import MICRO_STEPS
 from nanolint.memory.program import Shapes
 from nanolint.memory.replay import summits
 from nanolint.memory.tape import Tape
@@ -128,7 +129,9 @@ def recorded(name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def tape_of(row: dict[str, Any], name: str, **changes: Any) -> Tape:
+def tape_of(
+    row: dict[str, Any], name: str, micro_steps: tuple[int, ...] = MICRO_STEPS, **changes: Any
+) -> Tape:
     """A recorded row's run, as the replay plays it, with ``changes`` to the run.
 
     The oracles have no cuBLAS workspace, so the replay goes without, too. The eager oracle stops
@@ -148,7 +151,7 @@ def tape_of(row: dict[str, Any], name: str, **changes: Any) -> Tape:
     if compiled:
         shapes = replace(shapes, sm_count=COMPILED_SM_COUNT)
     program = (Compiled if compiled else Eager)(shapes, tape)
-    train(run, shapes, program, tape)
+    train(run, shapes, program, tape, micro_steps)
     return tape
 
 

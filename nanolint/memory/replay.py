@@ -8,10 +8,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.allocator import play
+from nanolint.memory.played import FOR_ALLOCATED, MICRO_STEPS, representative
 from nanolint.memory.program import Shapes
 from nanolint.memory.stream import Component, Phase
 from nanolint.memory.tape import Tape
-from nanolint.memory.training import FOR_ALLOCATED, MICRO_STEPS, train
+from nanolint.memory.training import train
 from nanolint.run.model import Attention
 from nanolint.units import format_bytes
 
@@ -94,7 +95,23 @@ def replay(
     """
     if not run.on_gpu:
         return NOTHING
-    return _replay(run, gpu, limit_bytes, expandable, trace)
+    return _replay(representative(run), gpu, limit_bytes, expandable, trace)
+
+
+def failure(
+    run: Run, gpu: Gpu, limit_bytes: int, *, expandable: bool = False
+) -> OutOfMemory | None:
+    """The ``oom`` of a replay under a limit, found without the rest of it."""
+    if not run.on_gpu:
+        return None
+    return _failure(representative(run), gpu, limit_bytes, expandable)
+
+
+@lru_cache(maxsize=64)
+def _failure(run: Run, gpu: Gpu, limit_bytes: int, expandable: bool) -> OutOfMemory | None:
+    tape = _tape(run, gpu)
+    refusal = play(tape, limit_bytes=limit_bytes, expandable=expandable).refusal
+    return None if refusal is None else _out_of_memory(run, tape, refusal, limit_bytes, gpu)
 
 
 def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
@@ -106,7 +123,7 @@ def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
 def _replay(
     run: Run, gpu: Gpu | None, limit_bytes: int | None, expandable: bool, trace: bool
 ) -> Replay:
-    tape = record(run, gpu)
+    tape = _tape(run, gpu)
     playback = play(tape, limit_bytes=limit_bytes, expandable=expandable, trace=trace)
     refusal = playback.refusal
     end = len(tape.events) if refusal is None else refusal.event
@@ -125,18 +142,24 @@ def _replay(
     )
 
 
-@lru_cache(maxsize=64)
 def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
     """``peak.allocated_bytes`` of ``run`` on ``gpu``, in a third of a replay's time."""
-    if not run.on_gpu:
-        return 0
+    return _allocated_bytes(representative(run), gpu) if run.on_gpu else 0
+
+
+@lru_cache(maxsize=256)
+def _allocated_bytes(run: Run, gpu: Gpu | None) -> int:
     # Without a second optimizer step the first one is all there is.
     return allocated_peak(_record(run, gpu, FOR_ALLOCATED if run.max_iters else MICRO_STEPS))
 
 
-@lru_cache(maxsize=16)
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
     """The events of ``run`` on ``gpu``."""
+    return _tape(representative(run), gpu)
+
+
+@lru_cache(maxsize=16)
+def _tape(run: Run, gpu: Gpu | None) -> Tape:
     return _record(run, gpu, MICRO_STEPS)
 
 
@@ -164,6 +187,16 @@ def _record(run: Run, gpu: Gpu | None, micro_steps: tuple[int, ...]) -> Tape:
     return tape
 
 
+def least_reserved(run: Run, gpu: Gpu | None = None) -> int:
+    """The most bytes that ``run`` allocates at once: no allocator can reserve less."""
+    return _least_reserved(representative(run), gpu)
+
+
+@lru_cache(maxsize=256)
+def _least_reserved(run: Run, gpu: Gpu | None) -> int:
+    return allocated_peak(_tape(run, gpu))
+
+
 def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
     """Whether torch.compile really compiles ``run`` on ``gpu``.
 
@@ -177,7 +210,7 @@ def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
 
 
 def allocated_peak(tape: Tape) -> int:
-    """The most bytes that are allocated at once: no allocator can reserve less."""
+    """The most bytes that are allocated at once."""
     return max(bytes_ for bytes_, _ in summits(tape, len(tape.events)).values())
 
 

@@ -1,8 +1,7 @@
 """train.py from the model's ``.to(device)`` to a later estimate_loss, driving either program.
 
-Only repeats that can matter are played: some micro-steps of each of the first two optimizer steps
-(from the second on Adam's state is there, and with accumulation the gradients are), and some
-batches per split of each estimate_loss. Parameters, gradients and Adam's moments are float32.
+Only repeats that can matter are played (see played.py). Parameters, gradients and Adam's moments
+are float32.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.constants import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES, GRAD_NORM_CHUNK
+from nanolint.memory.played import BATCHES, LATE_BATCHES, MICRO_STEPS, played
 from nanolint.memory.program import Inputs, Outputs
 from nanolint.memory.repeats import Repeats
 from nanolint.memory.stream import Component, Phase
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from nanolint.memory.stream import Handle
     from nanolint.memory.tape import Tape
     from nanolint.run.model import Run
-
-# How often a repeat is played. Allocated bytes are periodic from the second micro-step of the
-# second optimizer step on. Reserved bytes settle more slowly, and batches and logits alternate
-# between two places, so that an even accumulation is played as an even one, an odd as an odd one.
-BATCHES = 2  # of each split of estimate_loss
-LATE_BATCHES = 1  # the same when the pools have settled
-MICRO_STEPS = (4, 4, 2)  # of the first optimizer steps, at most
-FOR_ALLOCATED = (1, 3)  # the same where only allocated bytes are asked for
 
 OPTIMIZER = Component.OPTIMIZER
 
@@ -268,13 +260,6 @@ class _Training:
             self._scalar("Adam step float32")
             self._alloc(parameter.nbytes, "Adam first moment float32", OPTIMIZER)
             self._alloc(parameter.nbytes, "Adam second moment float32", OPTIMIZER)
-
-
-def played(micro_steps: int, most: int) -> int:
-    """How many of ``micro_steps`` are played: ``most`` or one fewer, to keep odd or even."""
-    if micro_steps <= most:
-        return max(1, micro_steps)
-    return max(1, most - (most - micro_steps) % 2)
 
 
 def decayed_first(parameters: tuple[Parameter, ...]) -> list[Parameter]:

@@ -14,10 +14,11 @@ from nanolint.memory.constants import (
     WDDM_KEPT_PERCENT,
 )
 from nanolint.memory.context import context
-from nanolint.memory.replay import allocated_peak, message, record, replay, runs_compiled
+from nanolint.memory.played import representative
+from nanolint.memory.replay import failure, least_reserved, message, record, replay, runs_compiled
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Gpu, Target
     from nanolint.memory.context import Interval
     from nanolint.memory.replay import OutOfMemory, Replay
     from nanolint.run.model import Run
@@ -38,16 +39,26 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A run judged on one target. ``replay`` is that of an unlimited card."""
+    """A run judged on one target."""
 
+    run: Run
     target: Target
+    allocator: str
     outcome: Outcome
-    replay: Replay
     oom: OutOfMemory | None
     usable_bytes: int
     context_bytes: int
     limit_bytes: int
-    process_bytes: int
+
+    @property
+    def replay(self) -> Replay:
+        """The run on a card without limit; played when it is asked for."""
+        return replay(self.run, self.target.gpu, expandable=self.allocator == "expandable")
+
+    @property
+    def process_bytes(self) -> int:
+        """What nvidia-smi would show for the process on a card without limit."""
+        return self.replay.peak.reserved_bytes + self.context_bytes if self.run.on_gpu else 0
 
     @property
     def fits(self) -> bool:
@@ -62,14 +73,11 @@ def judge(
     gpu, expandable = target.gpu, allocator == "expandable"
     held = context(gpu, run.world_size)
     limit = usable_bytes(target, held, platform)
-    unlimited = replay(run, gpu, expandable=expandable)
-    reserved = unlimited.peak.reserved_bytes
-    room = comfortable_limit(run, target, platform)
     oom = None
-    if reserved <= room or _passes(run, target, room, expandable=expandable):
+    if is_comfortable(run, target, allocator=allocator, platform=platform):
         outcome = Outcome.COMFORTABLE
     else:
-        oom = replay(run, gpu, limit_bytes=limit, expandable=expandable).oom
+        oom = failure(run, gpu, limit, expandable=expandable)
         if oom is None:
             outcome = Outcome.THIN
         elif not expandable and _passes(run, target, limit, expandable=True):
@@ -77,14 +85,14 @@ def judge(
         else:
             outcome = Outcome.OUT_OF_MEMORY
     return Verdict(
+        run=run,
         target=target,
+        allocator=allocator,
         outcome=outcome,
-        replay=unlimited,
         oom=None if oom is None else replace(oom, message=_told(oom, target)),
         usable_bytes=limit,
         context_bytes=held.expected,
         limit_bytes=limit,
-        process_bytes=reserved + held.expected if run.on_gpu else 0,
     )
 
 
@@ -122,17 +130,20 @@ def is_hopeless(run: Run, target: Target, platform: str = "linux") -> bool:
     if not run.on_gpu:
         return False
     room = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
-    return allocated_peak(record(run, target.gpu)) > room
+    return least_reserved(run, target.gpu) > room
 
 
-@lru_cache(maxsize=64)
 def _passes(run: Run, target: Target, limit: int, *, expandable: bool) -> bool:
     if not run.on_gpu:
         return True
-    tape = record(run, target.gpu)
-    if allocated_peak(tape) > limit:  # ten times as fast to know as to play
+    if least_reserved(run, target.gpu) > limit:  # ten times as fast to know as to play
         return False
-    return play(tape, limit_bytes=limit, expandable=expandable).refusal is None
+    return _plays(representative(run), target.gpu, limit, expandable)
+
+
+@lru_cache(maxsize=256)
+def _plays(run: Run, gpu: Gpu, limit: int, expandable: bool) -> bool:
+    return play(record(run, gpu), limit_bytes=limit, expandable=expandable).refusal is None
 
 
 def _told(oom: OutOfMemory, target: Target) -> str:
