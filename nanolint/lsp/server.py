@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # How long the document that is typed in waits for the next keystroke, and the others that depend
 # on it, in seconds.
-PAUSE, LONG_PAUSE = 0.01, 0.3
+PAUSE, LONG_PAUSE = 0.002, 0.3
 
 # Whatever a judgement may have been read from.
 WATCHED = (

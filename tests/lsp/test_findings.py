@@ -338,8 +338,8 @@ async def test_an_editor_that_fails_to_watch_files_is_served_with_its_settings(
 
 async def test_settings_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     async with editing(project(tmp_path, settings="gpu = 3\n")) as editor:
-        editor.open(CONFIG)
-        await editor.until(lambda: bool(editor.shown))
+        uri = editor.open(CONFIG)
+        await editor.until(lambda: bool(editor.shown) and uri in editor.client.diagnostics)
         assert "nanolint.toml: gpu" in editor.shown[0]
         editor.save_elsewhere("nanolint.toml", SETTINGS)
         assert "NL102" in by_code(await pushed_anew(editor))
