@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from nanolint.diagnostics import Span
     from nanolint.run.model import Dialect, Run
-    from nanolint.source.values import Plain, Value
+    from nanolint.source.values import Plain, Unknown, Value
 
 
 class Layer(str, Enum):
@@ -71,13 +71,16 @@ class Project:
     """What surrounds a config: its train.py, model.py and dataset folder.
 
     ``defaults`` are the globals of train.py above its configurator line (nanoGPT's own when there
-    is no train.py); ``settings_end`` is the character offset of that line in train.py.
+    is no train.py); ``dropped`` are keys of nanoGPT's that it does not let a config set, and whose
+    values nanoGPT's defaults would only guess. ``settings_end`` is the character offset of that
+    line in train.py.
     ``simulated_gpus`` is what train.py multiplies the accumulation by where it runs without DDP.
     ``environment`` adds the names that a config may read because train.py runs it with ``exec``
     in its own globals. ``strange_pieces`` names every part of model.py or of the training loop
     that the replay does not know: with any, memory findings are warnings and their fixes unsafe.
     ``known_keys`` are all keys that any script of the project lets a config set; ``names_read``
     are the names that those scripts read anywhere, for a config may set one without a default.
+    ``elsewhere`` are keys that only another training script has, each with a script's name.
     ``problems`` say in a line each why a file around the config was not used.
     """
 
@@ -87,12 +90,14 @@ class Project:
     environment: Mapping[str, Value]
     dialect: Dialect
     known_keys: frozenset[str]
+    dropped: Mapping[str, Unknown] = field(default_factory=dict)
     strange_pieces: tuple[str, ...] = ()
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     counts_emulation: bool = True  # how train.py asks whether the card has bfloat16
     manual_attention: ManualAttention = ManualAttention.NEVER
     deletes_logits: frozenset[str] = frozenset()  # pieces of train.py that say `del logits`
     names_read: frozenset[str] = frozenset()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
     simulated_gpus: int = 1
     settings_end: int | None = None
     problems: tuple[str, ...] = ()

@@ -39,6 +39,10 @@ def needed_run(
     An accumulation that the world size does not divide is rounded down, as ``//=`` would.
     """
     values = _Values(settings)
+    foreign = next((key for key in settings if key in project.elsewhere), None)
+    if foreign is not None:
+        script = project.elsewhere[foreign]
+        values.refuse(foreign, f"a key of {script} alone; --train-script {script} judges by that")
     eval_only = values.truth("eval_only")
     if eval_only:  # then nothing accumulates
         accumulation = values.optional_integer("gradient_accumulation_steps", 1)

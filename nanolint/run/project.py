@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nanolint.disk import BROKEN_LINK, FILE, UnusableError, exists, kind, memo, names
@@ -15,10 +15,11 @@ from nanolint.run.reading import read_source, syntax_tree
 from nanolint.run.train_script import FOREIGN, names_read, read_train_script, settable_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 TRAIN_SCRIPT_NAME = "train.py"
+TRAINING_KEYS = frozenset({"batch_size", "max_iters"})  # which bench.py and sample.py lack
 SCRIPT_LIMIT = 200  # Python files beside train.py that are searched for more keys
 
 _DEFAULTS = {key.name: key.default for key in KEYS.values()}
@@ -32,6 +33,16 @@ NANOGPT = Project(
     dialect=Dialect.TOTAL,
     known_keys=frozenset(_DEFAULTS) | OTHER_SCRIPTS_KEYS,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What the other scripts beside a train.py that load the configurator let a config set, and
+    which names they read; ``trainers`` names one that trains for each of its keys."""
+
+    keys: frozenset[str]
+    read: frozenset[str]
+    trainers: Mapping[str, str]
 
 
 def find_project(config_path: Path | None, *, train_script: Path | None = None) -> Project:
@@ -88,16 +99,23 @@ def _read_project(train_script: Path) -> Project:
     text = read_source(train_script)
     script = read_train_script(text, root_importer(root))
     recognition = recognise(script.tree, train_script)
-    keys, read = _other_scripts(train_script)
+    others = _other_scripts(train_script)
+    own = names_read(script.tree)
     return Project(
         root=root,
         train_script=train_script,
         defaults=script.defaults,
         environment=script.environment,
+        dropped=script.dropped,
         dialect=script.dialect,
         simulated_gpus=script.simulated_gpus,
-        known_keys=frozenset(script.defaults) | keys,
-        names_read=names_read(script.tree) | read,
+        known_keys=others.keys.union(script.defaults),
+        names_read=others.read | own,
+        elsewhere={
+            key: name
+            for key, name in others.trainers.items()
+            if key not in script.defaults and key not in own
+        },
         strange_pieces=recognition.strange,
         compile_mode=script.compile_mode,
         counts_emulation="including_emulation=False" not in text,
@@ -107,10 +125,10 @@ def _read_project(train_script: Path) -> Project:
     )
 
 
-def _other_scripts(train_script: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Of the other scripts beside train.py that load the configurator: keys, and names read."""
-    keys: frozenset[str] = frozenset()
+def _other_scripts(train_script: Path) -> _Others:
+    keys: set[str] = set()
     read: frozenset[str] = frozenset()
+    trainers: dict[str, str] = {}
     for path in _scripts(train_script.parent):
         if path == train_script:
             continue
@@ -123,4 +141,6 @@ def _other_scripts(train_script: Path) -> tuple[frozenset[str], frozenset[str]]:
         if tree is not None and found is not None:
             keys |= found
             read |= names_read(tree)
-    return keys, read
+            if found >= TRAINING_KEYS:
+                trainers = dict.fromkeys(found, path.name) | trainers
+    return _Others(frozenset(keys), read, trainers)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Target
     from nanolint.run.model import Run
     from nanolint.source.assignments import Module
-    from nanolint.source.values import Plain, Value
+    from nanolint.source.values import Plain
 
 __all__ = ["default_run", "resolve", "star_importer"]
 
@@ -38,11 +38,7 @@ def resolve(
     checkpoint and the GPU then decide what those leave to them.
     """
     gpu = target.gpu if target else None
-    settings = {key.name: _default(key.name, key.default) for key in KEYS.values()}
-    if project.train_script is not None:
-        origin = Origin(Layer.TRAIN_SCRIPT, project.train_script)
-        for key, value in project.defaults.items():
-            settings[key] = Setting(key, value, origin)
+    settings = _inherited(project)
     if module is not None:
         for setting in _file_settings(module, project, config_path):
             settings[setting.key] = setting
@@ -68,8 +64,15 @@ def default_run() -> Run:
     return run
 
 
-def _default(key: str, value: Value) -> Setting:
-    return Setting(key, value, Origin(Layer.DEFAULT))
+def _inherited(project: Project) -> dict[str, Setting]:
+    """What a config starts from."""
+    origin = Origin(Layer.DEFAULT)
+    settings = {key.name: Setting(key.name, key.default, origin) for key in KEYS.values()}
+    if project.train_script is not None:
+        origin = Origin(Layer.TRAIN_SCRIPT, project.train_script)
+        for key, value in {**project.dropped, **project.defaults}.items():
+            settings[key] = Setting(key, value, origin)
+    return settings
 
 
 def _file_settings(module: Module, project: Project, config_path: Path | None) -> Iterator[Setting]:

@@ -11,7 +11,7 @@ from nanolint.disk import UnusableError
 from nanolint.run.keys import KEYS
 from nanolint.run.model import Dialect
 from nanolint.run.reading import syntax_tree
-from nanolint.source.values import Known
+from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +24,7 @@ FOREIGN = "is not nanoGPT's"  # how the reason starts, as against a file that ca
 LEAST_SHARED_KEYS = 3
 STEPS = "gradient_accumulation_steps"
 _ASKS_FOR_DDP = re.compile("ddp|distributed|rank|world", re.IGNORECASE)
+_SHAPE = frozenset({"block_size", "n_layer", "n_head", "n_embd"})
 # Bookkeeping of train.py that no config sets.
 _NOT_KEYS = frozenset({"config_keys", "config"})
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -32,11 +33,13 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 @dataclass(frozen=True, slots=True)
 class TrainScript:
     """A train.py of nanoGPT's kind. ``environment`` is every global above the configurator line,
-    ``defaults`` those of them that a config may set."""
+    ``defaults`` those of them that a config may set, ``dropped`` keys of nanoGPT's whose values it
+    takes from elsewhere."""
 
     tree: ast.Module
     environment: Mapping[str, Value]
     defaults: Mapping[str, Value]
+    dropped: Mapping[str, Unknown]
     settings_end: int
     dialect: Dialect
     simulated_gpus: int
@@ -70,6 +73,7 @@ def read_train_script(
         tree=tree,
         environment=environment,
         defaults={key: value for key, value in environment.items() if key in keys},
+        dropped=_dropped(tree, environment),
         settings_end=end,
         dialect=_dialect(tree),
         simulated_gpus=_simulated_gpus(tree, environment),
@@ -97,6 +101,19 @@ def settable_keys(tree: ast.Module) -> frozenset[str] | None:
     above = tree.body[: tree.body.index(statement)]
     names = {name for entry in above for name in _assigned_names(entry)}
     return frozenset(filter(_is_key, names))
+
+
+def _dropped(tree: ast.Module, environment: Mapping[str, Value]) -> dict[str, Unknown]:
+    """The keys of nanoGPT's that are set below the configurator line, and those of a model that
+    this script describes by other names altogether."""
+    statement = _configurator_statement(tree)
+    below = tree.body[tree.body.index(statement) :] if statement else ()
+    computed = {name for entry in below for name in _assigned_names(entry)}
+    missing = KEYS.keys() - environment.keys()
+    dropped = {key: Unknown("set below the configurator line") for key in missing & computed}
+    if missing >= _SHAPE:
+        dropped |= dict.fromkeys(_SHAPE, Unknown("no key of this project's train.py"))
+    return dropped
 
 
 def _is_key(name: str) -> bool:

@@ -21,13 +21,17 @@ PARTNERS = {"vocab_size": "dataset"}
 @rule("NL004", "unresolvable-value", Severity.INFO, needs=[Need.CONFIG])
 def unresolvable_value(context: Context) -> Iterator[Finding]:
     """A value that decides memory is unknown or impossible, so that memory is not judged."""
+    unknown: dict[tuple[str, Span], list[str]] = {}
     for unresolved in context.settings.unresolved:
         if _is_reported_elsewhere(context, unresolved):
             continue
         if unresolved.impossible and is_asked_for(context, unresolved.key):
             yield _impossible(context, unresolved)
         else:
-            yield _unknown(context, unresolved)
+            place = unresolved.reason, _span(context, unresolved.key)
+            unknown.setdefault(place, []).append(unresolved.key)
+    for (reason, span), keys in unknown.items():
+        yield _unknown(context, keys, reason, span)
 
 
 def _is_reported_elsewhere(context: Context, unresolved: Unresolved) -> bool:
@@ -51,12 +55,11 @@ def _may_be_replaced(context: Context) -> bool:
     return context.is_train_script or bool(context.project.strange_pieces)
 
 
-def _unknown(context: Context, unresolved: Unresolved) -> Finding:
-    key = unresolved.key
+def _unknown(context: Context, keys: list[str], reason: str, span: Span) -> Finding:
     return Finding(
-        message=f"memory is not judged, because of {key}: {unresolved.reason}",
-        span=_span(context, key),
-        notes=_advice(context, key),
+        message=f"memory is not judged, because of {', '.join(keys)}: {reason}",
+        span=span,
+        notes=_advice(context, keys),
     )
 
 
@@ -64,8 +67,10 @@ def _span(context: Context, key: str) -> Span:
     return context.span(key, PARTNERS.get(key, key))
 
 
-def _advice(context: Context, key: str) -> tuple[str, ...]:
-    """What the user can do about a value that only the run will tell."""
-    if context.value(key) is not None:
+def _advice(context: Context, keys: list[str]) -> tuple[str, ...]:
+    """What the user can do about values that only the run will tell."""
+    unknown = [f"--set {key}=VALUE" for key in keys if context.value(key) is None]
+    if not unknown:
         return ()
-    return (f"give the value that it will have: --set {key}=VALUE",)
+    what = "the value that it" if len(unknown) == 1 else "the values that they"
+    return (f"give {what} will have: {' '.join(unknown)}",)

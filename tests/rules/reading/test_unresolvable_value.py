@@ -84,3 +84,53 @@ def test_a_default_that_train_py_may_replace_further_down_is_no_error(tmp_path: 
 def test_a_size_beyond_every_gpu_is_legal_and_known() -> None:
     found = BENCH.finding("block_size = 64\nbatch_size = 10**7\n")
     assert (found.severity, found.notes) == (Severity.INFO, ())
+
+
+LLAMA = """\
+batch_size = 128
+max_seq_len = 256
+dim = 288
+n_layers = 6
+gradient_accumulation_steps = 4
+max_iters = 100000
+"""
+COMPUTED = "lr_decay_iters = max_iters\nmin_lr = 0.0\n"
+
+
+def test_a_model_by_other_names_is_not_judged_as_gpt2(tmp_path: Path) -> None:
+    """A train.py without n_layer and its like describes another model, as llama2.c's does."""
+    script = train_script(settings=LLAMA, world=COMPUTED)
+    path = write_project(tmp_path, {"train.py": script}) / "config" / "a.py"
+    bench = Bench("NL004", path=path)
+    (found,) = bench.findings("batch_size = 512\nmax_iters = 100\n")
+    assert found.message == (
+        "memory is not judged, because of n_head, n_embd, block_size, n_layer: "
+        "no key of this project's train.py"
+    )
+    assert found.notes == (
+        "give the values that they will have: "
+        "--set n_head=VALUE --set n_embd=VALUE --set block_size=VALUE --set n_layer=VALUE",
+    )
+    assert Bench("NL308", path=path).findings("max_iters = 100\ndecay_lr = True\n") == []
+
+
+def test_a_config_of_another_training_script_is_not_judged_by_train_py(tmp_path: Path) -> None:
+    other = train_script(extra_settings="experts = 4\n")
+    path = write_project(tmp_path, {"train_moe.py": other}) / "config" / "a.py"
+    (found,) = Bench("NL004", path=path).findings("batch_size = 8\nexperts = 8\n")
+    assert found.message == (
+        "memory is not judged, because of experts: a key of train_moe.py alone; "
+        "--train-script train_moe.py judges by that"
+    )
+
+
+def test_keys_of_sample_py_leave_memory_judged(tmp_path: Path) -> None:
+    path = write_project(tmp_path) / "config" / "a.py"
+    assert Bench("NL004", path=path).findings("batch_size = 8\nnum_samples = 3\n") == []
+
+
+def test_a_key_that_train_py_looks_for_is_its_own(tmp_path: Path) -> None:
+    own = train_script(setup="experts = globals().get('experts', 1)\n")
+    files = {"train.py": own, "train_moe.py": train_script(extra_settings="experts = 4\n")}
+    path = write_project(tmp_path, files) / "config" / "a.py"
+    assert Bench("NL004", path=path).findings("batch_size = 8\nexperts = 8\n") == []
