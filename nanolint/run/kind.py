@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nanolint.source.assignments import Module
 
 LEAST_KEYS = 2  # known keys that make a file a config
+MOST_STRANGERS = 2  # names that nothing reads, for each that train.py does
 CONFIG_FOLDERS = ("config", "configs")
 
 _UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
@@ -70,7 +71,7 @@ def classify(
     keys = {assignment.key for assignment in module.assignments}
     keys |= {key for key, _ in module.imported}
     keys &= project.known_keys
-    if project.foreign and not explicit:
+    if not explicit and (project.foreign or _is_for_another_program(module, project)):
         return FileKind.SCRIPT
     # Only a config's folder or its user makes a config of a program: a test, a model or a sample.py
     # whose configurator line is commented out has names like batch_size of its own.
@@ -82,3 +83,12 @@ def classify(
     if explicit and (keys or (among_configs and not _PROGRAM.search(text))):
         return FileKind.CONFIG
     return FileKind.SCRIPT
+
+
+def _is_for_another_program(module: Module, project: Project) -> bool:
+    """Whether nearly all that the file sets means nothing to the project's train.py."""
+    if project.train_script is None:
+        return False
+    names = {each.key for each in module.assignments if not each.key.startswith("_")}
+    read = project.known_keys | project.names_read | {each.name for each in module.reads}
+    return len(names - read) > MOST_STRANGERS * len(names & read)

@@ -22,6 +22,9 @@ compile = False
 with torch.no_grad():
     print(compile)
 """
+OF_A_RUNNER = (
+    "max_iters = 9\nwandb_log = True\nstages = 2\nratios = '0.2'\nroot = 'r'\nunits = 3\ntop = 4\n"
+)
 MODEL = "class GPT:\n    n_layer = 3\n    n_head = 4\n"
 
 
@@ -51,6 +54,8 @@ def kind(root: Path, name: str, text: str, *, explicit: bool = False) -> FileKin
         ("train_too.py", train_script(), FileKind.SCRIPT, FileKind.SCRIPT),
         ("sample.py", SAMPLE, FileKind.SCRIPT, FileKind.SCRIPT),
         ("sample.py", UNCONFIGURED_SAMPLE, FileKind.SCRIPT, FileKind.CONFIG),
+        ("config/a.py", OF_A_RUNNER, FileKind.SCRIPT, FileKind.CONFIG),
+        ("config/a.py", OF_A_RUNNER + "dtype = 'float16'\n", FileKind.CONFIG, FileKind.CONFIG),
         ("model.py", MODEL, FileKind.SCRIPT, FileKind.SCRIPT),
         ("configurator.py", CONFIGURATOR, FileKind.SCRIPT, FileKind.SCRIPT),
     ],
