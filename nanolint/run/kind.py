@@ -71,11 +71,14 @@ def classify(
     keys = {assignment.key for assignment in module.assignments}
     keys |= {key for key, _ in module.imported}
     keys &= project.known_keys
-    if not explicit and (project.foreign or _is_for_another_program(module, project)):
-        return FileKind.SCRIPT
     # Only a config's folder or its user makes a config of a program: a test, a model or a sample.py
     # whose configurator line is commented out has names like batch_size of its own.
     among_configs = path is not None and path.absolute().parent.name in CONFIG_FOLDERS
+    # The configs of a fork whose train.py is not there may set anything.
+    names_tell = project.train_script is not None or not among_configs
+    is_strange = project.foreign or (names_tell and _is_for_another_program(module, project))
+    if is_strange and not explicit:
+        return FileKind.SCRIPT
     if len(keys) >= LEAST_KEYS and (explicit or among_configs or not _PROGRAM.search(text)):
         return FileKind.CONFIG
     # Somebody named the file, perhaps by a glob, or a commit hook that names all there are: one
@@ -87,8 +90,6 @@ def classify(
 
 def _is_for_another_program(module: Module, project: Project) -> bool:
     """Whether nearly all that the file sets means nothing to the project's train.py."""
-    if project.train_script is None:
-        return False
     names = {each.key for each in module.assignments if not each.key.startswith("_")}
     read = project.known_keys | project.names_read | {each.name for each in module.reads}
     return len(names - read) > MOST_STRANGERS * len(names & read)

@@ -15,10 +15,12 @@ from nanolint.run.reading import read_source, syntax_tree
 from nanolint.run.train_script import FOREIGN, names_read, read_train_script, settable_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 TRAIN_SCRIPT_NAME = "train.py"
+CONFIGURATOR_NAME = "configurator.py"
+JUDGED_AS_NANOGPT = "judged by nanoGPT's own defaults"
 TRAINING_KEYS = frozenset({"batch_size", "max_iters"})  # which bench.py and sample.py lack
 SCRIPT_LIMIT = 200  # Python files beside train.py that are searched for more keys
 
@@ -49,18 +51,28 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
     """The project of the nearest folder at or above the config that has nanoGPT's train.py.
 
     The search ends at the root of the repository. Without a usable train.py the project is
-    nanoGPT's own; ``problems`` then says why those that were found are not used. Never raises.
+    nanoGPT's own; ``problems`` then says why those that were found are not used, or that there is
+    a configurator.py for scripts of other names. Never raises.
     """
+    folders = [] if config_path is None else list(_folders(config_path.absolute()))
     if train_script is not None:
-        candidates: Iterable[Path] = (train_script.absolute(),)
+        candidates = [train_script.absolute()]
     else:
-        candidates = () if config_path is None else _candidates(config_path.absolute())
+        found = (folder / TRAIN_SCRIPT_NAME for folder in folders)
+        candidates = [each for each in found if kind(each) in (FILE, BROKEN_LINK)]
     problems: list[str] = []
     for candidate in candidates:
         project = _project(candidate)
         if isinstance(project, Project):
             return project
-        problems.append(f"{candidate} {project}; judged by nanoGPT's own defaults")
+        problems.append(f"{candidate} {project}; {JUDGED_AS_NANOGPT}")
+    if not problems:
+        problems = [
+            f"{folder} has no {TRAIN_SCRIPT_NAME}; {JUDGED_AS_NANOGPT}, unless --train-script "
+            "names another"
+            for folder in folders
+            if kind(folder / CONFIGURATOR_NAME) == FILE
+        ]
     if not problems:
         return NANOGPT
     return replace(
@@ -71,11 +83,9 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
     )
 
 
-def _candidates(config_path: Path) -> Iterator[Path]:
+def _folders(config_path: Path) -> Iterator[Path]:
     for folder in config_path.parents:
-        candidate = folder / TRAIN_SCRIPT_NAME
-        if kind(candidate) in (FILE, BROKEN_LINK):
-            yield candidate
+        yield folder
         if exists(folder / ".git"):
             return
 

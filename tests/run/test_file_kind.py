@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.run.kind import FileKind, classify, may_be_config
-from nanolint.run.project import find_project
+from nanolint.run.project import NANOGPT, find_project
 from nanolint.source.parse import parse
 from tests.project_tree import CONFIGURATOR, SAMPLE, train_script, write_project
 
@@ -96,3 +96,14 @@ KEYS = frozenset({"batch_size", "block_size", "dtype"})
 )
 def test_what_may_be_a_config(text: str, possible: bool) -> None:
     assert may_be_config(text, KEYS) is possible
+
+
+@pytest.mark.parametrize(("name", "found"), [("a.py", "script"), ("config/a.py", "config")])
+def test_names_of_its_own_make_a_program_where_no_train_script_is(
+    tmp_path: Path, name: str, found: str
+) -> None:
+    text = (
+        "batch_size = 4\nlearning_rate = 1.0\nworkers = 8\nelo = 1\nloss = 2\nwin = 3\ndraw = 1\n"
+    )
+    path = tmp_path / name
+    assert classify(parse(text), text, path, NANOGPT, explicit=False).value == found

@@ -71,6 +71,20 @@ def test_one_that_is_not_nanogpts_is_passed_over(tmp_path: Path) -> None:
     assert found.problems == ()
 
 
+def test_training_scripts_of_other_names_make_a_project_of_its_own_kind(tmp_path: Path) -> None:
+    root = write_project(tmp_path, {"train_llama.py": train_script()})
+    (root / "train.py").unlink()
+    disk.forget()
+    found = find_project(root / "config" / "a.py")
+    assert found.strange_pieces == ("train.py",)
+    assert found.problems == (
+        f"{root} has no train.py; judged by nanoGPT's own defaults, unless --train-script names "
+        "another",
+    )
+    named = find_project(root / "config" / "a.py", train_script=root / "train_llama.py")
+    assert (named.problems, named.strange_pieces) == ((), ())
+
+
 def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
     write_project(tmp_path, {"inner/.git/HEAD": ""})
     assert find_project(tmp_path / "inner" / "a.py") is NANOGPT
@@ -171,6 +185,7 @@ def test_an_unusable_train_script_is_said_and_not_used(
 
 def test_train_scripts_that_must_not_be_opened(tmp_path: Path) -> None:
     path = write_project(tmp_path) / "train.py"
+    (tmp_path / "configurator.py").unlink()
     path.unlink()
     os.mkfifo(path)
     assert find_project(tmp_path / "a.py") is NANOGPT

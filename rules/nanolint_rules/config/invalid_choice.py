@@ -38,11 +38,12 @@ def invalid_choice(context: Context) -> Iterator[Finding]:
         value = context.value(key)
         if value is None or not is_asked_for(context, key) or _is_legal(key, value, choices):
             continue
-        if context.is_train_script and context.project.strange_pieces:
-            continue  # a train.py of its own kind knows its own defaults
+        hint = _hint(value, choices)
+        if _may_be_the_forks_own(context, key, hint):
+            continue
         legal = ", ".join(map(repr, choices))
         yield Finding(
-            message=f"{key} = {value!r} is not one of {legal}{_hint(value, choices)}",
+            message=f"{key} = {value!r} is not one of {legal}{hint}",
             span=context.span(key),
             severity=Severity.WARNING if _may_be_fine(context, key) else None,
         )
@@ -63,6 +64,13 @@ def _hint(value: object, choices: tuple[object, ...]) -> str:
     near = get_close_matches(word, [str(choice) for choice in choices], n=1)
     meant = MEANT.get(word) or next(iter(near), None)
     return f"; did you mean {meant!r}?" if meant in choices else ""
+
+
+def _may_be_the_forks_own(context: Context, key: str, hint: str) -> bool:
+    """Whether a train.py of its own kind may take more: its own defaults, and other checkpoints."""
+    if not context.project.strange_pieces:
+        return False
+    return context.is_train_script or (key == "init_from" and not hint)
 
 
 def _may_be_fine(context: Context, key: str) -> bool:

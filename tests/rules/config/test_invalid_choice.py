@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from nanolint.rule import Severity
+from tests.project_tree import train_script, write_project
 from tests.rules.harness import Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BENCH = Bench("NL314")
 
@@ -53,3 +59,12 @@ def test_a_backend_matters_only_to_several_processes() -> None:
 )
 def test_not_reported(text: str) -> None:
     assert BENCH.findings(text) == []
+
+
+def test_a_slip_of_the_pen_is_told_to_a_fork_too(tmp_path: Path) -> None:
+    files = {"train.py": train_script(loop="while True:\n    model.step()\n")}
+    path = write_project(tmp_path, files) / "config" / "a.py"
+    bench = Bench("NL314", path=path)
+    assert bench.findings("init_from = 'gemma'\nbatch_size = 4\n") == []
+    found = bench.finding("init_from = 'gpt2_medium'\nbatch_size = 4\n")
+    assert found.severity is Severity.WARNING
