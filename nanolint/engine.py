@@ -10,7 +10,7 @@ from nanolint.diagnostics import Diagnostic
 from nanolint.registry import describe, is_built_in
 from nanolint.rule import Need
 from nanolint.run.config import Options
-from nanolint.run.kind import FileKind, classify, may_be_config
+from nanolint.run.kind import FileKind, classify, may_be_config, sets_keys
 from nanolint.source.assignments import Comment, Module
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     except TooComplex as error:
         return Report(path, None, unjudged=f"not judged: {error}")
     except Unparsable as error:
-        if not explicit and not may_be_config(text, project.known_keys):
+        if not explicit and not sets_keys(text, project.known_keys):
             return Report(path, None, unjudged=f"not judged: {error}")
         module, fault = Module((), (), ()), SyntaxFault(str(error), error.offset)
     return _context(text, path, module, fault, project, setup, explicit=explicit)

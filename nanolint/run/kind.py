@@ -36,8 +36,11 @@ class FileKind(Enum):
 
 def may_be_config(text: str, known_keys: Collection[str]) -> bool:
     """Whether ``text`` can be a config, without parsing it: never False for one."""
-    if _STAR_IMPORT.search(text):
-        return True  # of a config that sets the keys
+    return _STAR_IMPORT.search(text) is not None or sets_keys(text, known_keys)
+
+
+def sets_keys(text: str, known_keys: Collection[str]) -> bool:
+    """Whether ``text`` itself names enough keys beside ``=`` signs, parsable or not."""
     found: set[str] = set()
     for line in _UNINDENTED.finditer(text):
         if "=" in line[0]:

@@ -68,11 +68,31 @@ class Names:
 
     @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
-        return self._wrapper.resolve(cst.metadata.ParentNodeProvider)
+        parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        waiting: list[cst.CSTNode] = [self._tree]
+        while waiting:
+            node = waiting.pop()
+            children = node.children
+            parents.update(dict.fromkeys(children, node))
+            waiting += children
+        return parents
 
     @cached_property
     def _calls(self) -> list[cst.Call]:
         return found_in(self._tree, cst.Call)
+
+    @cached_property
+    def _aliases(self) -> frozenset[str]:
+        """The names that stand for another one: ``import torch as t``."""
+        names = (each.asname.name for each in found_in(self._tree, cst.ImportAlias) if each.asname)
+        return frozenset(name.value for name in names if isinstance(name, cst.Name))
+
+    @cached_property
+    def _used(self) -> frozenset[cst.CSTNode]:
+        """The names that read a variable."""
+        scopes = {id(scope): scope for scope in self._scopes.values() if scope is not None}
+        bindings = (each for scope in scopes.values() for each in scope.assignments)
+        return frozenset(use.node for each in bindings for use in each.references)
 
     @cached_property
     def _code(self) -> str:
@@ -82,23 +102,25 @@ class Names:
         """The calls of functions in ``wanted`` (full names), in the order of the text."""
         if not self._mentions(wanted):
             return
+        spellings = self._spellings(wanted)
         for call in self._calls:
-            found = self._resolve(call.func)
-            if found is not None and found.qualified in wanted:
-                yield Use(**vars(found), call=call)
+            if _last_name(call.func) in spellings:
+                found = self._resolve(call.func)
+                if found is not None and found.qualified in wanted:
+                    yield Use(**vars(found), call=call)
 
     def references(self, wanted: Collection[str]) -> Iterator[Reference]:
         """Where names in ``wanted`` (full ones) stand, calls included, in the order of the text."""
         if not self._mentions(wanted):
             return
-        last_parts = {_last_part(name) for name in wanted}
+        spellings = self._spellings(wanted)
         for node in found_in(self._tree, cst.Name):
+            if node.value not in spellings:
+                continue
             parent = self._parents[node]
             whole = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
-            if whole is node and not self._is_use(node):
+            if whole is node and node not in self._used:
                 continue  # a parameter, a keyword, or part of an import
-            if whole is not node and node.value not in last_parts:
-                continue
             found = self._resolve(whole)
             if found is not None and found.qualified in wanted:
                 yield found
@@ -113,7 +135,9 @@ class Names:
 
     def holds_call(self, node: cst.CSTNode, function: str) -> bool:
         """Whether ``function`` is called inside ``node``."""
-        resolved = (self._resolve(call.func) for call in found_in(node, cst.Call))
+        spellings = self._spellings({function})
+        calls = (call.func for call in found_in(node, cst.Call))
+        resolved = (self._resolve(each) for each in calls if _last_name(each) in spellings)
         return any(found is not None and found.qualified == function for found in resolved)
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -156,8 +180,9 @@ class Names:
         """Whether the text has the last part of a name in ``wanted``, which no import hides."""
         return any(_last_part(name) in self._code for name in wanted)
 
-    def _is_use(self, node: cst.Name) -> bool:
-        return any(use.node is node for each in self._bindings(node) for use in each.references)
+    def _spellings(self, wanted: Collection[str]) -> frozenset[str]:
+        """The names that a mention of something in ``wanted`` may end with."""
+        return self._aliases.union(map(_last_part, wanted))
 
     def _bindings(self, node: cst.Name) -> Collection[BaseAssignment]:
         scope = self._scopes.get(node)
@@ -186,6 +211,11 @@ def _first_name(function: cst.BaseExpression) -> str | None:
     while isinstance(function, cst.Attribute):
         function = function.value
     return function.value if isinstance(function, cst.Name) else None
+
+
+def _last_name(function: cst.BaseExpression) -> str | None:
+    name = function.attr if isinstance(function, cst.Attribute) else function
+    return name.value if isinstance(name, cst.Name) else None
 
 
 def _last_part(name: str) -> str:

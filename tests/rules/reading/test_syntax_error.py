@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+
+from nanolint.engine import Setup, lint
 from tests.rules.harness import Bench
 
 BENCH = Bench("NL001")
@@ -26,3 +29,18 @@ def test_an_empty_file_is_valid() -> None:
 
 def test_new_syntax_is_valid() -> None:
     assert BENCH.findings("if (n := 12) > 3:\n    batch_size = n\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("from x import *\nprint 1\n", []),  # a program of Python 2's
+        ("from base import *\nbatch_size = 8\nblock_size = (\n", ["NL001"]),
+    ],
+)
+def test_among_the_files_of_a_folder_only_a_config_is_worth_an_error(
+    text: str, codes: list[str]
+) -> None:
+    report = lint(text, None, Setup((BENCH.rule,), {}), explicit=False)
+    assert [each.code for each in report.diagnostics] == codes
+    assert (report.unjudged is None) is bool(codes)
