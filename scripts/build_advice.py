@@ -19,7 +19,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 from nanolint.cli.config_file import open_config  # noqa: E402
 from nanolint.memory.allocator import play  # noqa: E402
 from nanolint.memory.early_logits import without_logits  # noqa: E402
-from nanolint.memory.replay import allocated_peak, record, replay  # noqa: E402
+from nanolint.memory.recording import allocated_peak, record  # noqa: E402
+from nanolint.memory.replay import replay  # noqa: E402
 from nanolint.memory.stream import Component, Phase  # noqa: E402
 from nanolint.plan import make_plan  # noqa: E402
 from nanolint.run.model import Attention  # noqa: E402

@@ -22,7 +22,7 @@ from nanolint.memory.compiled import Compiled
 from nanolint.memory.eager import Eager
 from nanolint.memory.played import MICRO_STEPS
 from nanolint.memory.program import Shapes
-from nanolint.memory.replay import summits
+from nanolint.memory.recording import summits
 from nanolint.memory.tape import Tape
 from nanolint.memory.training import train
 from nanolint.memory.verdict import judge

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.allocator import play
-from nanolint.memory.played import FOR_ALLOCATED, MICRO_STEPS, representative
-from nanolint.memory.program import Shapes
+from nanolint.memory.played import representative
+from nanolint.memory.recording import record, summits
 from nanolint.memory.stream import Component, Phase
-from nanolint.memory.tape import Tape
-from nanolint.memory.training import train
-from nanolint.run.model import Attention
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.allocator import Refusal
+    from nanolint.memory.tape import Tape
     from nanolint.run.model import Run
 
 COMPONENTS = tuple(Component)
-
-# Deeper models than anybody trains are replayed with so many layers one by one, the rest in bulk.
-MOST_LAYERS = 192
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +103,7 @@ def failure(
 
 @lru_cache(maxsize=64)
 def _failure(run: Run, gpu: Gpu, limit_bytes: int, expandable: bool) -> OutOfMemory | None:
-    tape = _tape(run, gpu)
+    tape = record(run, gpu)
     refusal = play(tape, limit_bytes=limit_bytes, expandable=expandable).refusal
     return None if refusal is None else _out_of_memory(run, tape, refusal, limit_bytes, gpu)
 
@@ -123,7 +117,7 @@ def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
 def _replay(
     run: Run, gpu: Gpu | None, limit_bytes: int | None, expandable: bool, trace: bool
 ) -> Replay:
-    tape = _tape(run, gpu)
+    tape = record(run, gpu)
     playback = play(tape, limit_bytes=limit_bytes, expandable=expandable, trace=trace)
     refusal = playback.refusal
     end = len(tape.events) if refusal is None else refusal.event
@@ -140,97 +134,6 @@ def _replay(
         oom=None if refusal is None else _out_of_memory(run, tape, refusal, limit_bytes or 0, gpu),
         events=_moments(tape, playback.reserved) if trace else (),
     )
-
-
-def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
-    """``peak.allocated_bytes`` of ``run`` on ``gpu``, in a third of a replay's time."""
-    return _allocated_bytes(representative(run), gpu) if run.on_gpu else 0
-
-
-@lru_cache(maxsize=256)
-def _allocated_bytes(run: Run, gpu: Gpu | None) -> int:
-    # Without a second optimizer step the first one is all there is.
-    return allocated_peak(_record(run, gpu, FOR_ALLOCATED if run.max_iters else MICRO_STEPS))
-
-
-def record(run: Run, gpu: Gpu | None = None) -> Tape:
-    """The events of ``run`` on ``gpu``."""
-    return _tape(representative(run), gpu)
-
-
-@lru_cache(maxsize=16)
-def _tape(run: Run, gpu: Gpu | None) -> Tape:
-    return _record(run, gpu, MICRO_STEPS)
-
-
-def _record(run: Run, gpu: Gpu | None, micro_steps: tuple[int, ...]) -> Tape:
-    shapes, tape = Shapes.of(run, gpu), Tape()
-    others = max(0, run.n_layer - MOST_LAYERS)
-    if others:
-        shapes = replace(shapes, n_layer=MOST_LAYERS)
-    if runs_compiled(run, gpu):
-        from nanolint.memory.compiled import Compiled
-
-        workspace, program = shapes.workspace_bytes, Compiled(shapes, tape)
-        train(
-            run, shapes, program, tape, micro_steps, workspace_bytes=workspace, other_layers=others
-        )
-    else:
-        from nanolint.memory.eager import Eager
-
-        train(run, shapes, Eager(shapes, tape), tape, micro_steps, other_layers=others)
-    training, evaluation = run.training_deletes_logits, run.evaluation_deletes_logits
-    if training or evaluation:
-        from nanolint.memory.early_logits import without_logits
-
-        return without_logits(tape, training=training, evaluation=evaluation)
-    return tape
-
-
-def least_reserved(run: Run, gpu: Gpu | None = None) -> int:
-    """The most bytes that ``run`` allocates at once: no allocator can reserve less."""
-    return _least_reserved(representative(run), gpu)
-
-
-@lru_cache(maxsize=256)
-def _least_reserved(run: Run, gpu: Gpu | None) -> int:
-    return allocated_peak(_tape(run, gpu))
-
-
-def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
-    """Whether torch.compile really compiles ``run`` on ``gpu``.
-
-    Below compute capability 8.0 Inductor skips bfloat16 with a warning and the model runs eagerly.
-    Below 7.0 it refuses the card, so that only the eager run can be meant.
-    The slow attention path means torch before 2.0, which has no torch.compile.
-    """
-    capability = (gpu.compute_capability if gpu else None) or (8, 0)
-    refused = capability < (7, 0) or (run.dtype == "bfloat16" and capability < (8, 0))
-    return run.compile and not refused and run.attention is not Attention.MATH
-
-
-def allocated_peak(tape: Tape) -> int:
-    """The most bytes that are allocated at once."""
-    return max(bytes_ for bytes_, _ in summits(tape, len(tape.events)).values())
-
-
-def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
-    """Per phase the allocated peak in bytes and the number of the event that reached it."""
-    tops: dict[Phase, tuple[int, int]] = {}
-    sizes, events, live = tape.sizes, tape.events, 0
-    bounds = [*(start for start, _ in tape.phases[1:]), len(events)]
-    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
-        peak, summit = tops.get(phase, (0, 0))
-        for number, event in enumerate(islice(events, start, min(stop, end)), start):
-            if event >= 0:
-                live += sizes[event]
-                if live > peak:
-                    peak, summit = live, number
-            else:
-                live -= sizes[~event]
-        if peak:
-            tops[phase] = peak, summit
-    return tops or {Phase.EVAL: (0, 0)}
 
 
 def _live(tape: Tape, summit: int) -> tuple[tuple[Component, int], ...]:

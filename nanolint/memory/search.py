@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.program import Shapes
-from nanolint.memory.replay import least_reserved
+from nanolint.memory.recording import least_reserved
 from nanolint.memory.verdict import (
     DIP_PERCENT,
     comfortable_limit,
@@ -79,6 +79,8 @@ def best_micro_batch(
             for run, target in cases
         )
 
+    if not candidates:
+        return None
     guess = min(_likely_batch(run, target, platform) for run, target in cases)
     start = bisect_left(candidates, -guess, key=lambda pair: -pair[0])
     hopeful = candidates[_first(candidates, has_hope, start) :]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.gpus.gpu import Target
 from nanolint.memory.replay import replay
-from nanolint.memory.verdict import is_comfortable
+from nanolint.memory.verdict import comfortable_limit, is_comfortable
 from nanolint.run.model import Attention
 
 if TYPE_CHECKING:
@@ -31,7 +31,11 @@ def smallest_card(run: Run, *, allocator: str = "default") -> Gpu | None:
     flash = Attention.FLASH if run.dtype != "float32" else run.attention
     run = replace(run, attention=flash)
     needed = replay(run).peak.allocated_bytes
-    candidates = (gpu for gpu in load() if gpu.total_bytes > needed and _is_candidate(gpu))
+    candidates = (
+        gpu
+        for gpu in load()
+        if _is_candidate(gpu) and comfortable_limit(run, Target(gpu)) >= needed
+    )
     for gpu in sorted(candidates, key=lambda gpu: (gpu.nominal_bytes, gpu.estimated, gpu.name)):
         if is_comfortable(run, Target(gpu), allocator=allocator):
             return gpu

@@ -15,7 +15,8 @@ from nanolint.memory.constants import (
 )
 from nanolint.memory.context import context
 from nanolint.memory.played import representative
-from nanolint.memory.replay import failure, least_reserved, message, record, replay, runs_compiled
+from nanolint.memory.recording import least_reserved, record, runs_compiled
+from nanolint.memory.replay import failure, message, replay
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu, Target

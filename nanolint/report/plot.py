@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.replay import COMPONENTS, replay, runs_compiled
+from nanolint.memory.recording import runs_compiled
+from nanolint.memory.replay import COMPONENTS, replay
 from nanolint.memory.stream import Phase
 from nanolint.report.explain.words import PHASES
 from nanolint.report.palette import ALARM, DOTS_PER_INCH, FAINT, INK, LAYERS, REST, SIZE, STYLE

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.replay import allocated_bytes, replay
+from nanolint.memory.recording import allocated_bytes
+from nanolint.memory.replay import replay
 from tests.memory.runs import GPT2, SMALL
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.memory.allocator import CachingAllocator, play
-from nanolint.memory.replay import summits
+from nanolint.memory.recording import summits
 from validation import accuracy
 
 if TYPE_CHECKING:

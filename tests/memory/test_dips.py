@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.replay import allocated_peak, record
+from nanolint.memory.recording import allocated_peak, record
 from nanolint.memory.verdict import DIP_PERCENT
 from tests.memory.runs import SMALL
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nanolint.memory.allocator import play
-from nanolint.memory.replay import summits
+from nanolint.memory.recording import summits
 from nanolint.memory.stream import Phase
 from validation.accuracy import recorded, tape_of
 

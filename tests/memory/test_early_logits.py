@@ -9,7 +9,7 @@ import pytest
 
 from nanolint.memory.early_logits import without_logits
 from nanolint.memory.program import Shapes
-from nanolint.memory.replay import record
+from nanolint.memory.recording import record
 from nanolint.memory.stream import Phase
 from tests.memory.runs import GPT2, SMALL
 

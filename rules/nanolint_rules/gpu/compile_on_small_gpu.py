@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.replay import allocated_bytes, runs_compiled
+from nanolint.memory.recording import allocated_bytes, runs_compiled
 from nanolint.memory.verdict import Outcome, judge
 from nanolint.rule import (
     Case,

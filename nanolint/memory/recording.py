@@ -1,0 +1,129 @@
+"""A run's tape: recorded once, and shared by all runs that have the same events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.memory.played import FOR_ALLOCATED, MICRO_STEPS, representative
+from nanolint.memory.program import Shapes
+from nanolint.memory.stream import Phase
+from nanolint.memory.tape import Tape
+from nanolint.memory.training import train
+from nanolint.run.model import Attention, Run
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Gpu
+
+# Deeper models than anybody trains are replayed with so many layers one by one, the rest in bulk.
+MOST_LAYERS = 192
+
+
+def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
+    """``peak.allocated_bytes`` of ``run`` on ``gpu``, in a third of a replay's time."""
+    return _allocated_bytes(_recipe(run, gpu)) if run.on_gpu else 0
+
+
+@lru_cache(maxsize=256)
+def _allocated_bytes(recipe: _Recipe) -> int:
+    # Without a second optimizer step the first one is all there is.
+    return allocated_peak(recipe.record(FOR_ALLOCATED if recipe.run.max_iters else MICRO_STEPS))
+
+
+def record(run: Run, gpu: Gpu | None = None) -> Tape:
+    """The events of ``run`` on ``gpu``."""
+    return _tape(_recipe(run, gpu))
+
+
+@lru_cache(maxsize=16)
+def _tape(recipe: _Recipe) -> Tape:
+    return recipe.record(MICRO_STEPS)
+
+
+def least_reserved(run: Run, gpu: Gpu | None = None) -> int:
+    """The most bytes that ``run`` allocates at once: no allocator can reserve less."""
+    return _least_reserved(_recipe(run, gpu))
+
+
+@lru_cache(maxsize=256)
+def _least_reserved(recipe: _Recipe) -> int:
+    return allocated_peak(_tape(recipe))
+
+
+def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
+    return _Recipe(representative(run), Shapes.of(run, gpu), runs_compiled(run, gpu))
+
+
+class _Recipe(NamedTuple):
+    """All that a tape follows from. Cards that differ in nothing but their memory share one."""
+
+    run: Run
+    shapes: Shapes
+    compiled: bool
+
+    def record(self, micro_steps: tuple[int, ...]) -> Tape:
+        run, shapes, tape = self.run, self.shapes, Tape()
+        others = max(0, run.n_layer - MOST_LAYERS)
+        if others:
+            shapes = replace(shapes, n_layer=MOST_LAYERS)
+        if self.compiled:
+            from nanolint.memory.compiled import Compiled
+
+            workspace, program = shapes.workspace_bytes, Compiled(shapes, tape)
+            train(
+                run,
+                shapes,
+                program,
+                tape,
+                micro_steps,
+                workspace_bytes=workspace,
+                other_layers=others,
+            )
+        else:
+            from nanolint.memory.eager import Eager
+
+            train(run, shapes, Eager(shapes, tape), tape, micro_steps, other_layers=others)
+        training, evaluation = run.training_deletes_logits, run.evaluation_deletes_logits
+        if training or evaluation:
+            from nanolint.memory.early_logits import without_logits
+
+            return without_logits(tape, training=training, evaluation=evaluation)
+        return tape
+
+
+def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
+    """Whether torch.compile really compiles ``run`` on ``gpu``.
+
+    Below compute capability 8.0 Inductor skips bfloat16 with a warning and the model runs eagerly.
+    Below 7.0 it refuses the card, so that only the eager run can be meant.
+    The slow attention path means torch before 2.0, which has no torch.compile.
+    """
+    capability = (gpu.compute_capability if gpu else None) or (8, 0)
+    refused = capability < (7, 0) or (run.dtype == "bfloat16" and capability < (8, 0))
+    return run.compile and not refused and run.attention is not Attention.MATH
+
+
+def allocated_peak(tape: Tape) -> int:
+    """The most bytes that are allocated at once."""
+    return max(bytes_ for bytes_, _ in summits(tape, len(tape.events)).values())
+
+
+def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
+    """Per phase the allocated peak in bytes and the number of the event that reached it."""
+    tops: dict[Phase, tuple[int, int]] = {}
+    sizes, events, live = tape.sizes, tape.events, 0
+    bounds = [*(start for start, _ in tape.phases[1:]), len(events)]
+    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
+        peak, summit = tops.get(phase, (0, 0))
+        for number, event in enumerate(islice(events, start, min(stop, end)), start):
+            if event >= 0:
+                live += sizes[event]
+                if live > peak:
+                    peak, summit = live, number
+            else:
+                live -= sizes[~event]
+        if peak:
+            tops[phase] = peak, summit
+    return tops or {Phase.EVAL: (0, 0)}
