@@ -20,7 +20,9 @@ CONFIG_FOLDERS = ("config", "configs")
 _UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _STAR_IMPORT = re.compile(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
-_PROGRAM = re.compile(r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s)", re.MULTILINE)
+_PROGRAM = re.compile(
+    r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s|torch\.)", re.MULTILINE
+)
 _LOADS_CONFIGURATOR = re.compile(
     r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
 )

@@ -22,6 +22,12 @@ compile = False
 with torch.no_grad():
     print(compile)
 """
+KERNEL_TEST = """\
+import torch
+torch.manual_seed(0)
+dtype = torch.float16
+device = 'cuda'
+"""
 OF_A_RUNNER = (
     "max_iters = 9\nwandb_log = True\nstages = 2\nratios = '0.2'\nroot = 'r'\nunits = 3\ntop = 4\n"
 )
@@ -54,6 +60,7 @@ def kind(root: Path, name: str, text: str, *, explicit: bool = False) -> FileKin
         ("train_too.py", train_script(), FileKind.SCRIPT, FileKind.SCRIPT),
         ("sample.py", SAMPLE, FileKind.SCRIPT, FileKind.SCRIPT),
         ("sample.py", UNCONFIGURED_SAMPLE, FileKind.SCRIPT, FileKind.CONFIG),
+        ("tests/test_linear.py", KERNEL_TEST, FileKind.SCRIPT, FileKind.CONFIG),
         ("config/a.py", OF_A_RUNNER, FileKind.SCRIPT, FileKind.CONFIG),
         ("config/a.py", OF_A_RUNNER + "dtype = 'float16'\n", FileKind.CONFIG, FileKind.CONFIG),
         ("model.py", MODEL, FileKind.SCRIPT, FileKind.SCRIPT),
