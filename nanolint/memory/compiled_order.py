@@ -92,33 +92,70 @@ def _least_peak(web: _Web) -> list[int]:
     live = sum(buffer.nbytes for buffer in web.inputs)
     outputs = sum(buffer.nbytes for buffer in web.buffers.values() if buffer.kept)
     most = max(live, outputs)
-    ready = [index for index in range(count) if not waiting[index]]
-    order = []
-    while ready:
-        gap = most - live
-        chosen = min(
-            ready,
-            key=lambda index: (
-                web.sizes[index] if web.sizes[index] > gap else 0,
-                web.sizes[index] - frees[index],
-                index,
-            ),
-        )
-        ready.remove(chosen)
+    ready = _Ready(web.sizes, frees)
+    for index in range(count):
+        if not waiting[index]:
+            ready.add(index)
+    order: list[int] = []
+    while len(order) < count:
+        chosen = ready.take(most - live)
         order.append(chosen)
         live += web.sizes[chosen]
         most = max(most, live)
         live -= frees[chosen]
-        for other in web.after[chosen]:
-            waiting[other] -= 1
-            if not waiting[other]:
-                ready.append(other)
         for key in web.reads[chosen]:
             uses[key] -= 1
             if uses[key] == 1:
                 for other in web.readers[key]:
                     frees[other] += web.buffers[key].nbytes
+                    if not waiting[other]:
+                        ready.add(other)
+        for other in web.after[chosen]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                ready.add(other)
     return order
+
+
+class _Ready:
+    """The nodes that may run next, best first by what they allocate less what they free."""
+
+    def __init__(self, sizes: list[int], frees: list[int]) -> None:
+        self._sizes, self._frees = sizes, frees
+        self._taken: set[int] = set()
+        self._by_growth: list[tuple[int, int]] = []
+        self._by_size: list[tuple[int, int, int]] = []
+
+    def add(self, index: int) -> None:
+        """A new node, or one that now frees more: its older entries no longer count."""
+        if index in self._taken:
+            return
+        growth = self._sizes[index] - self._frees[index]
+        heapq.heappush(self._by_growth, (growth, index))
+        heapq.heappush(self._by_size, (self._sizes[index], growth, index))
+
+    def take(self, gap: int) -> int:
+        """The best of those that allocate at most ``gap`` bytes, else the one that does least."""
+        heap, passed, chosen = self._by_growth, [], -1
+        while heap and chosen < 0:
+            entry = heapq.heappop(heap)
+            growth, index = entry
+            if self._counts(growth, index):
+                if self._sizes[index] <= gap:
+                    chosen = index
+                else:
+                    passed.append(entry)
+        for entry in passed:
+            heapq.heappush(heap, entry)
+        while chosen < 0:
+            _, growth, index = heapq.heappop(self._by_size)
+            if self._counts(growth, index):
+                chosen = index
+        self._taken.add(chosen)
+        return chosen
+
+    def _counts(self, growth: int, index: int) -> bool:
+        return index not in self._taken and growth == self._sizes[index] - self._frees[index]
 
 
 def _breadth(web: _Web) -> list[int]:
