@@ -84,13 +84,13 @@ def test_an_unsaved_train_script_changes_the_configs_that_read_it(
     session: Session, tmp_path: Path
 ) -> None:
     root = write_project(tmp_path / "project")
-    config = opened(session, root / "config" / "a.py", SMALL)
+    config = opened(session, root / "config" / "a.py", "batch_size = 2\n")
     tool = opened(session, tmp_path / "elsewhere" / "tool.py", "print(1)\n")
     assert codes(config) == set()
     assert tool.judged is not None
     script = opened(session, root / "train.py", train_script())
-    deeper = train_script().replace("n_layer = 12", "n_layer = 100")
-    assert session.change(script.uri, deeper) == [config]
+    longer = train_script().replace("block_size = 1024", "block_size = 16384")
+    assert session.change(script.uri, longer) == [config]
     assert codes(config) & {"NL101", "NL102"}
     assert session.close(script.uri) == [config]
     assert codes(config) == set()
