@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 BATCHES = 2  # of each split of estimate_loss
 LATE_BATCHES = 1  # the same when the pools have settled
 MICRO_STEPS = (4, 4, 2)  # of the first optimizer steps, at most
-FOR_ALLOCATED = (1, 3)  # the same where only allocated bytes are asked for
 
 
 def played(micro_steps: int, most: int) -> int:

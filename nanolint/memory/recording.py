@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.memory.played import FOR_ALLOCATED, MICRO_STEPS, representative
+from nanolint.memory.played import representative
 from nanolint.memory.program import Shapes
 from nanolint.memory.stream import Phase
 from nanolint.memory.tape import Tape
@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 MOST_LAYERS = 192
 
 
-def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
-    """``peak.allocated_bytes`` of ``run`` on ``gpu``, in a third of a replay's time."""
-    return _allocated_bytes(_recipe(run, gpu)) if run.on_gpu else 0
-
-
-@lru_cache(maxsize=256)
-def _allocated_bytes(recipe: _Recipe) -> int:
-    # Without a second optimizer step the first one is all there is.
-    return allocated_peak(recipe.record(FOR_ALLOCATED if recipe.run.max_iters else MICRO_STEPS))
-
-
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
     """The events of ``run`` on ``gpu``."""
     return _tape(_recipe(run, gpu))
@@ -39,16 +28,16 @@ def record(run: Run, gpu: Gpu | None = None) -> Tape:
 
 @lru_cache(maxsize=16)
 def _tape(recipe: _Recipe) -> Tape:
-    return recipe.record(MICRO_STEPS)
+    return recipe.record()
 
 
-def least_reserved(run: Run, gpu: Gpu | None = None) -> int:
+def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
     """The most bytes that ``run`` allocates at once: no allocator can reserve less."""
-    return _least_reserved(_recipe(run, gpu))
+    return _allocated_bytes(_recipe(run, gpu)) if run.on_gpu else 0
 
 
 @lru_cache(maxsize=256)
-def _least_reserved(recipe: _Recipe) -> int:
+def _allocated_bytes(recipe: _Recipe) -> int:
     return allocated_peak(_tape(recipe))
 
 
@@ -63,7 +52,7 @@ class _Recipe(NamedTuple):
     shapes: Shapes
     compiled: bool
 
-    def record(self, micro_steps: tuple[int, ...]) -> Tape:
+    def record(self) -> Tape:
         run, shapes, tape = self.run, self.shapes, Tape()
         others = max(0, run.n_layer - MOST_LAYERS)
         if others:
@@ -72,19 +61,11 @@ class _Recipe(NamedTuple):
             from nanolint.memory.compiled import Compiled
 
             workspace, program = shapes.workspace_bytes, Compiled(shapes, tape)
-            train(
-                run,
-                shapes,
-                program,
-                tape,
-                micro_steps,
-                workspace_bytes=workspace,
-                other_layers=others,
-            )
+            train(run, shapes, program, tape, workspace_bytes=workspace, other_layers=others)
         else:
             from nanolint.memory.eager import Eager
 
-            train(run, shapes, Eager(shapes, tape), tape, micro_steps, other_layers=others)
+            train(run, shapes, Eager(shapes, tape), tape, other_layers=others)
         training, evaluation = run.training_deletes_logits, run.evaluation_deletes_logits
         if training or evaluation:
             from nanolint.memory.early_logits import without_logits
@@ -107,7 +88,9 @@ def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
 
 def allocated_peak(tape: Tape) -> int:
     """The most bytes that are allocated at once."""
-    return max(bytes_ for bytes_, _ in summits(tape, len(tape.events)).values())
+    sizes = tape.sizes
+    changes = [sizes[event] if event >= 0 else -sizes[~event] for event in tape.events]
+    return max(accumulate(changes), default=0)
 
 
 def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:

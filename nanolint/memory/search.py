@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.program import Shapes
-from nanolint.memory.recording import least_reserved
+from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.verdict import (
     DIP_PERCENT,
     comfortable_limit,
@@ -127,7 +127,7 @@ def _likely_batch(run: Run, target: Target, platform: str) -> int:
     limit = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
     # Parameters, gradients and Adam's moments, all float32.
     fixed = (4 if run.eval_only else 16) * run.parameters
-    growing = max(1, least_reserved(run, target.gpu) - fixed)
+    growing = max(1, allocated_bytes(run, target.gpu) - fixed)
     return max(0, limit - fixed) * run.batch_size // growing
 
 

@@ -15,7 +15,7 @@ from nanolint.memory.constants import (
 )
 from nanolint.memory.context import context
 from nanolint.memory.played import representative
-from nanolint.memory.recording import least_reserved, record, runs_compiled
+from nanolint.memory.recording import allocated_bytes, record, runs_compiled
 from nanolint.memory.replay import failure, message, replay
 
 if TYPE_CHECKING:
@@ -131,13 +131,13 @@ def is_hopeless(run: Run, target: Target, platform: str = "linux") -> bool:
     if not run.on_gpu:
         return False
     room = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
-    return least_reserved(run, target.gpu) > room
+    return allocated_bytes(run, target.gpu) > room
 
 
 def _passes(run: Run, target: Target, limit: int, *, expandable: bool) -> bool:
     if not run.on_gpu:
         return True
-    if least_reserved(run, target.gpu) > limit:  # ten times as fast to know as to play
+    if allocated_bytes(run, target.gpu) > limit:  # ten times as fast to know as to play
         return False
     return _plays(representative(run), target.gpu, limit, expandable)
 

@@ -1,4 +1,4 @@
-"""The shorter way to the allocated peak finds the same as the whole replay."""
+"""The allocated peak, found without playing the tape, is that of the replay."""
 
 from __future__ import annotations
 
