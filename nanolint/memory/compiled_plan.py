@@ -88,7 +88,7 @@ class Planner:
         taken: set[int] = set()  # ids of the inputs whose memory an output took over
         inplace = node.inplace
         for place, buffer in enumerate(node.writes):
-            if buffer.part or buffer.virtual or buffer.slot >= 0:
+            if buffer.part or buffer.virtual or buffer.slot >= 0 or buffer in node.direct:
                 continue
             if place < len(inplace):
                 for source in inplace[place]:

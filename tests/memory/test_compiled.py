@@ -89,6 +89,8 @@ VARIANTS = [
     replace(SMALL, batch_size=1, block_size=1, n_layer=1, n_head=1, n_embd=1, vocab_size=1),
     replace(SMALL, batch_size=32, block_size=1024, dropout=True, bias=True),
     replace(SMALL, batch_size=32, block_size=1024),
+    replace(SMALL, batch_size=48, n_embd=512, bias=True, sm_count=8),  # sums are not split
+    replace(SMALL, batch_size=48, n_embd=512, dropout=True, sm_count=8),
     replace(SMALL, n_head=3, n_embd=33, block_size=77, vocab_size=50257),
     replace(SMALL, vocab_size=65, dropout=True, bias=True, n_layer=12),
 ]
