@@ -34,20 +34,23 @@ def replace_integer(
     for factor in sorted(literals, key=lambda factor: factor is kept):
         scaled = _scale(factor, old, new)
         if scaled is not None:
-            return Edit(factor.span.start, factor.span.end, scaled)
-    return replace_value(assignment, _integer(new, assignment.expression), comments)
+            start, end = factor.span.start, factor.span.end
+            at = assignment.value_span.start
+            literal = _like(assignment.expression[start - at : end - at], scaled)
+            return Edit(start, end, literal)
+    return replace_value(assignment, str(new), comments)
 
 
-def _scale(factor: Factor, old: int, new: int) -> str | None:
-    """The text of ``factor`` when it alone takes the product from ``old`` to ``new``."""
+def _scale(factor: Factor, old: int, new: int) -> int | None:
+    """What ``factor`` becomes when it alone takes the product from ``old`` to ``new``."""
     if not factor.value or not old or (new * factor.value) % old:
         return None
-    return _integer(new * factor.value // old, "")
+    return new * factor.value // old
 
 
-def _integer(value: int, like: str) -> str:
-    """``value`` as a literal, grouped with underscores when ``like`` was."""
-    return f"{value:_}" if re.fullmatch(r"\s*\d[\d]*(_\d+)+\s*", like) else str(value)
+def _like(written: str, value: int) -> str:
+    """``value`` as a literal, grouped with underscores when the one ``written`` was."""
+    return f"{value:_}" if "_" in written else str(value)
 
 
 def replace_value(assignment: Assignment, literal: str, comments: Iterable[Comment] = ()) -> Edit:
