@@ -133,3 +133,100 @@ def test_fixes_that_chase_each_other_end() -> None:
     text, dropped = fix("tick", replacing("X1", "tick", "tock"), replacing("X2", "tock", "tick"))
     assert text in {"tick", "tock"}
     assert dropped == ["fixes do not settle after 10 passes"]
+
+
+def test_a_safe_fix_comes_before_an_unsafe_one_that_it_touches() -> None:
+    rules = (replacing("X1", "ab", "x", Safety.UNSAFE), replacing("X2", "bc", ""))
+    assert fix("abc", *rules, unsafe=True) == ("a", [])
+
+
+def test_edits_that_abut_are_made_one_after_the_other() -> None:
+    tried: list[str] = []
+    rules = (replacing("X1", "a", "x"), replacing("X2", "b", "y"))
+
+    def lint(text: str) -> Report:
+        tried.append(text)
+        return linter(*rules)(text)
+
+    assert fix_text(lint, "ab", fixable=lambda _: True).text == "xy"
+    assert tried == ["ab", "xb", "xy"]
+    tried.clear()
+    assert fix_text(lint, "a b", fixable=lambda _: True).text == "x y"
+    assert tried == ["a b", "x y"]
+
+
+def test_an_unsafe_fix_may_change_what_a_safe_one_keeps() -> None:
+    rule = replacing("X1", "16", "8", Safety.UNSAFE)
+    assert fix("16 * 2", rule, unsafe=True) == ("8 * 2", [])
+
+
+def test_a_fix_that_makes_invalid_python_is_dropped() -> None:
+    def invalid(text: str) -> Iterator[Diagnostic]:
+        if "good" in text:
+            yield finding("NL001")
+
+    text, dropped = fix("bad", replacing("X1", "bad", "good"), invalid)
+    assert text == "bad"
+    assert dropped == ["the fixed file is not valid Python"]
+
+
+def test_a_fix_may_rewrite_a_comment() -> None:
+    assert fix("# bad", replacing("X1", "bad", "good")) == ("# good", [])
+    assert fix("bad# kept", replacing("X1", "bad", "good")) == ("good# kept", [])
+
+
+def test_one_of_two_findings_may_stay_when_only_the_other_has_a_fix() -> None:
+    def unfixable(text: str) -> Iterator[Diagnostic]:
+        if "odd" in text:
+            yield finding("X1")
+
+    assert fix("bad odd", replacing("X1", "bad", "good"), unfixable) == ("good odd", [])
+
+
+def test_an_error_that_was_there_before_does_not_stand_in_the_way_of_a_fix() -> None:
+    def error(text: str) -> Iterator[Diagnostic]:
+        code = "NL102" if "bad" in text else "NL101"
+        yield finding(code, severity=Severity.ERROR, gpu="T4")
+
+    assert fix("bad", replacing("X1", "bad", "good"), error) == ("good", [])
+
+
+def test_an_error_on_another_gpu_than_before_is_a_new_one() -> None:
+    def error(text: str) -> Iterator[Diagnostic]:
+        gpu = "T4" if "bad" in text else "L4"
+        yield finding("NL101", severity=Severity.ERROR, gpu=gpu)
+
+    text, dropped = fix("bad", replacing("X1", "bad", "good"), error)
+    assert text == "bad"
+    assert dropped == ["the fix would cause NL101 (toy)"]
+
+
+def test_a_warning_that_a_fix_brings_is_no_reason_to_drop_it() -> None:
+    def warning(text: str) -> Iterator[Diagnostic]:
+        if "good" in text:
+            yield finding("X9")
+
+    assert fix("bad", replacing("X1", "bad", "good"), warning) == ("good", [])
+
+
+def test_the_fixes_are_told_with_the_report_of_the_fixed_text() -> None:
+    rules = (replacing("X1", "bad", "good"), replacing("X2", "odd", "("))
+    fixed = fix_text(linter(*rules), "bad odd", fixable=lambda _: True)
+    assert [diagnostic.code for diagnostic in fixed.applied] == ["X1"]
+    assert [dropped.diagnostic.code for dropped in fixed.dropped] == ["X2"]
+    assert fixed.text == "good odd"
+    assert [diagnostic.code for diagnostic in fixed.report.diagnostics] == ["X2"]
+
+
+def test_ten_passes_are_made_and_no_more() -> None:
+    def grow(most: int) -> Toy:
+        def rule(text: str) -> Iterator[Diagnostic]:
+            if len(text) < most:
+                yield finding(f"X{len(text)}", Edit(0, 0, "a"))
+
+        return rule
+
+    assert fix("", grow(9)) == ("a" * 9, [])
+    text, dropped = fix("", grow(11))
+    assert text == "a" * 10
+    assert dropped == ["fixes do not settle after 10 passes"]
