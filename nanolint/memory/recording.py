@@ -31,6 +31,14 @@ def _tape(recipe: _Recipe) -> Tape:
     return recipe.record()
 
 
+def state_bytes(run: Run) -> int:
+    """Parameters and, once it trains, gradients and Adam's moments, all float32.
+
+    They are there together in the first optimizer step: no run allocates less.
+    """
+    return (4 if run.eval_only else 16) * run.parameters
+
+
 def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
     """The most bytes that ``run`` allocates at once: no allocator can reserve less."""
     return _allocated_bytes(_recipe(run, gpu)) if run.on_gpu else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.program import Shapes
-from nanolint.memory.recording import allocated_bytes
+from nanolint.memory.recording import allocated_bytes, state_bytes
 from nanolint.memory.verdict import (
     DIP_PERCENT,
     comfortable_limit,
@@ -125,8 +125,7 @@ def _likely_batch(run: Run, target: Target, platform: str) -> int:
     if not run.on_gpu:
         return run.batch_size
     limit = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
-    # Parameters, gradients and Adam's moments, all float32.
-    fixed = (4 if run.eval_only else 16) * run.parameters
+    fixed = state_bytes(run)
     growing = max(1, allocated_bytes(run, target.gpu) - fixed)
     return max(0, limit - fixed) * run.batch_size // growing
 
@@ -172,5 +171,8 @@ def _most_sequences(run: Run, target: Target, platform: str) -> int:
     if not run.on_gpu:
         return run.batch_size * run.gradient_accumulation_steps
     shapes = Shapes.of(replace(run, batch_size=1), target.gpu)
-    room = comfortable_limit(run, target, platform) - 4 * run.parameters
+    limit = comfortable_limit(run, target, platform)
+    if state_bytes(run) > limit:
+        return 0
+    room = limit - 4 * run.parameters
     return max(0, room // (shapes.logits_bytes + 2 * shapes.index_bytes))

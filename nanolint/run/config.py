@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from nanolint.diagnostics import Span
     from nanolint.run.model import Dialect, Run
-    from nanolint.source.values import Plain, Unknown, Value
+    from nanolint.source.values import Plain, Value
 
 
 class Layer(str, Enum):
@@ -71,8 +71,8 @@ class Project:
     """What surrounds a config: its train.py, model.py and dataset folder.
 
     ``defaults`` are the globals of train.py above its configurator line (nanoGPT's own when there
-    is no train.py); ``dropped`` are keys of nanoGPT's that it does not let a config set, and whose
-    values nanoGPT's defaults would only guess. ``settings_end`` is the character offset of that
+    is no train.py); ``dropped`` are keys of nanoGPT's that it does not let a config set, with what it
+    makes of them, which nanoGPT's defaults would only guess. ``settings_end`` is the character offset of that
     line in train.py.
     ``simulated_gpus`` is what train.py multiplies the accumulation by where it runs without DDP.
     ``environment`` adds the names that a config may read because train.py runs it with ``exec``
@@ -80,7 +80,8 @@ class Project:
     that the replay does not know: with any, memory findings are warnings and their fixes unsafe.
     ``known_keys`` are all keys that any script of the project lets a config set; ``names_read``
     are the names that those scripts read anywhere, for a config may set one without a default.
-    ``elsewhere`` are keys that only another training script has, each with a script's name.
+    ``elsewhere`` are keys, none of them nanoGPT's, that only another training script has, each with
+    a script's name.
     ``problems`` say in a line each why a file around the config was not used.
     """
 
@@ -90,7 +91,7 @@ class Project:
     environment: Mapping[str, Value]
     dialect: Dialect
     known_keys: frozenset[str]
-    dropped: Mapping[str, Unknown] = field(default_factory=dict)
+    dropped: Mapping[str, Value] = field(default_factory=dict)
     strange_pieces: tuple[str, ...] = ()
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     counts_emulation: bool = True  # how train.py asks whether the card has bfloat16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.run.capability import attention_kernel
-from nanolint.run.config import ManualAttention, Project, Setting, Unresolved
+from nanolint.run.config import Layer, ManualAttention, Project, Setting, Unresolved
 from nanolint.run.keys import KEYS
 from nanolint.run.model import Attention, Run
 from nanolint.run.pieces import EVALUATION, TRAINING_LOOP
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.source.values import Plain
 
+_CHOSEN = (Layer.IMPORT, Layer.FILE, Layer.OVERRIDE)  # by a config or its user
 _LARGEST_FLOAT = 1e300
 # Beyond these the replay would count for minutes towards numbers that no machine has.
 _LARGEST = {
@@ -39,7 +40,8 @@ def needed_run(
     An accumulation that the world size does not divide is rounded down, as ``//=`` would.
     """
     values = _Values(settings)
-    foreign = next((key for key in settings if key in project.elsewhere), None)
+    chosen = (key for key, each in settings.items() if each.origin.layer in _CHOSEN)
+    foreign = next((key for key in chosen if key in project.elsewhere), None)
     if foreign is not None:
         script = project.elsewhere[foreign]
         values.refuse(foreign, f"a key of {script} alone; --train-script {script} judges by that")

@@ -124,7 +124,7 @@ def _read_project(train_script: Path) -> Project:
         elsewhere={
             key: name
             for key, name in others.trainers.items()
-            if key not in script.defaults and key not in own
+            if key not in {*script.defaults, *own, *KEYS, *others.keys_of_samplers}
         },
         strange_pieces=recognition.strange,
         compile_mode=script.compile_mode,

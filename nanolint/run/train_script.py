@@ -39,7 +39,7 @@ class TrainScript:
     tree: ast.Module
     environment: Mapping[str, Value]
     defaults: Mapping[str, Value]
-    dropped: Mapping[str, Unknown]
+    dropped: Mapping[str, Value]
     settings_end: int
     dialect: Dialect
     simulated_gpus: int
@@ -103,17 +103,34 @@ def settable_keys(tree: ast.Module) -> frozenset[str] | None:
     return frozenset(filter(_is_key, names))
 
 
-def _dropped(tree: ast.Module, environment: Mapping[str, Value]) -> dict[str, Unknown]:
+def _dropped(tree: ast.Module, environment: Mapping[str, Value]) -> dict[str, Value]:
     """The keys of nanoGPT's that are set below the configurator line, and those of a model that
     this script describes by other names altogether."""
     statement = _configurator_statement(tree)
-    below = tree.body[tree.body.index(statement) :] if statement else ()
+    below = tree.body[tree.body.index(statement) :] if statement else []
     computed = {name for entry in below for name in _assigned_names(entry)}
     missing = KEYS.keys() - environment.keys()
-    dropped = {key: Unknown("set below the configurator line") for key in missing & computed}
+    dropped = {key: _value_below(key, below) for key in missing & computed}
     if missing >= _SHAPE:
         dropped |= dict.fromkeys(_SHAPE, Unknown("no key of this project's train.py"))
     return dropped
+
+
+def _value_below(key: str, below: list[ast.stmt]) -> Value:
+    """What one plain assignment gives ``key``, whatever a block (``if ddp:``) makes of it."""
+    from nanolint.source.plain import read_plain_settings
+
+    plain = [
+        each
+        for each in below
+        if isinstance(each, ast.Assign) and any(_names(target, key) for target in each.targets)
+    ]
+    # Read by itself: what it reads of a setting, the config may have changed.
+    module = read_plain_settings(ast.unparse(plain[0]), None) if len(plain) == 1 else None
+    value = module.final.get(key) if module else None
+    if value is None or (isinstance(value, Unknown) and not value.candidates):
+        return Unknown("set below the configurator line")
+    return value
 
 
 def _is_key(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.recording import allocated_bytes
+from nanolint.memory.recording import allocated_bytes, state_bytes
 from nanolint.memory.replay import replay
 from tests.memory.runs import GPT2, SMALL
 
@@ -40,3 +40,11 @@ if TYPE_CHECKING:
 def test_it_is_the_peak_of_the_replay(run: Run, compiled: bool, changes: dict[str, Any]) -> None:
     changed = replace(run, compile=compiled, **changes)
     assert allocated_bytes(changed) == replay(changed).peak.allocated_bytes
+
+
+@pytest.mark.parametrize("changes", [{}, {"eval_only": True}, {"max_iters": 0}, {"compile": False}])
+def test_it_is_little_more_than_what_must_be_there_where_a_batch_is_one_token(
+    changes: dict[str, Any],
+) -> None:
+    run = replace(GPT2, batch_size=1, block_size=1, **changes)
+    assert state_bytes(run) <= allocated_bytes(run) <= 2 * state_bytes(run)
