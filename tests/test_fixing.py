@@ -218,6 +218,12 @@ def test_the_fixes_are_told_with_the_report_of_the_fixed_text() -> None:
     assert [diagnostic.code for diagnostic in fixed.report.diagnostics] == ["X2"]
 
 
+def test_the_fixes_of_all_passes_are_told() -> None:
+    rules = (replacing("X1", "one", "two"), replacing("X2", "two", "three"))
+    fixed = fix_text(linter(*rules), "one one", fixable=lambda _: True)
+    assert [diagnostic.code for diagnostic in fixed.applied] == ["X1", "X1", "X2", "X2"]
+
+
 def test_ten_passes_are_made_and_no_more() -> None:
     def grow(most: int) -> Toy:
         def rule(text: str) -> Iterator[Diagnostic]:

@@ -104,6 +104,49 @@ def test_divisors_come_from_the_largest_down() -> None:
     assert list(divisors_down(6, 2, 0)) == []
 
 
+@pytest.mark.parametrize("most", [7, 36, 10**6])
+def test_no_divisor_is_missed_and_none_is_invented(most: int) -> None:
+    for batch in range(1, 31):
+        for partner in range(1, 31):
+            product = batch * partner
+            assert list(divisors_down(batch, partner, most)) == [
+                (d, product // d) for d in range(min(most, product), 0, -1) if product % d == 0
+            ]
+
+
+def test_a_platform_that_keeps_a_part_of_the_card_gets_a_smaller_micro_batch() -> None:
+    run = replace(RUN, batch_size=720, gradient_accumulation_steps=1)
+    large = Target(Gpu("card", "nvidia", 4 << 30, 4 << 30, 20, (8, 6), False, "test"))
+    on_linux = best_micro_batch([(run, large)])
+    on_windows = best_micro_batch([(run, large)], platform="windows")
+    assert on_linux is not None
+    assert on_windows is not None
+    assert on_windows.batch_size < on_linux.batch_size
+    changed = replace(run, batch_size=on_windows.batch_size, gradient_accumulation_steps=720)
+    assert is_comfortable(changed, large, platform="windows")
+
+
+def test_expandable_segments_may_hold_a_larger_micro_batch() -> None:
+    run = replace(RUN, batch_size=720, gradient_accumulation_steps=1)
+    found = [
+        best_micro_batch([(run, card(mib))], allocator=allocator)
+        for mib in range(600, 1400, 50)
+        for allocator in ("default", "expandable")
+    ]
+    sizes = [each.batch_size for each in found if each is not None]
+    assert all(e >= d for d, e in zip(sizes[::2], sizes[1::2], strict=True))
+    assert sizes[::2] != sizes[1::2]
+
+
+@pytest.mark.parametrize("changes", [{"batch_size": 0}, {"gradient_accumulation_steps": 0}])
+def test_a_run_of_no_sequences_has_no_micro_batch(changes: dict[str, int]) -> None:
+    assert best_micro_batch([(replace(RUN, **changes), card(2000))]) is None
+
+
+def test_without_a_card_there_is_nothing_to_search_for() -> None:
+    assert best_micro_batch([]) is None
+
+
 def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
 

@@ -7,9 +7,18 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.gpu import Gpu, Target
-from nanolint.memory.replay import replay
+from nanolint.memory.context import context
+from nanolint.memory.recording import allocated_bytes
+from nanolint.memory.replay import message, replay
 from nanolint.memory.stream import Component, Phase
-from nanolint.memory.verdict import Outcome, judge
+from nanolint.memory.verdict import (
+    Outcome,
+    comfortable_limit,
+    is_comfortable,
+    is_hopeless,
+    judge,
+    usable_bytes,
+)
 from nanolint.run.model import Attention, Run
 from nanolint.run.resolve import default_run
 
@@ -164,3 +173,94 @@ def test_windows_keeps_a_part_of_the_card() -> None:
 def test_an_absurdly_deep_model_is_answered_in_bounded_work() -> None:
     found = replay(replace(CHAR, n_layer=10**6, compile=False))
     assert found.peak.allocated_bytes > 16 * replace(CHAR, n_layer=10**6).parameters
+
+
+def test_the_limit_is_the_card_without_its_context_and_what_others_use() -> None:
+    target = replace(card(12, 28, (8, 6)), in_use_bytes=GIB)
+    held = context(target.gpu)
+    assert usable_bytes(target, held) == 11 * GIB - held.expected
+    kept = 12 * GIB * 5 // 100
+    for platform in ("windows", "wsl"):
+        assert usable_bytes(target, held, platform) == 11 * GIB - kept - held.expected
+    assert usable_bytes(replace(target, in_use_bytes=12 * GIB), held) == 0
+
+
+@pytest.mark.parametrize(("compiled", "percent"), [(False, 2), (True, 5)])
+@pytest.mark.parametrize("world_size", [1, 8])
+@pytest.mark.parametrize("platform", ["linux", "windows"])
+def test_the_margin_is_the_error_of_the_context_and_of_the_model(
+    compiled: bool, percent: int, world_size: int, platform: str
+) -> None:
+    target = card(12, 28, (8, 6))
+    held = context(target.gpu, world_size)
+    limit = usable_bytes(target, held, platform)
+    run = replace(GPT2, compile=compiled, world_size=world_size)
+    margin = limit - comfortable_limit(run, target, platform)
+    assert margin == held.high - held.expected + limit * percent // 100
+
+
+TIGHT = replace(
+    GPT2, batch_size=64, n_layer=2, n_head=2, n_embd=128, vocab_size=1000, block_size=128,
+    compile=False,
+)  # fmt: skip
+
+
+def test_a_run_that_only_expandable_segments_save_is_fragmented() -> None:
+    target = card(0.405, 20, (8, 6))
+    verdict = judge(TIGHT, target)
+    assert verdict.outcome is Outcome.FRAGMENTED
+    assert verdict.oom is not None
+    assert not verdict.fits
+    saved = judge(TIGHT, target, allocator="expandable")
+    assert saved.outcome is Outcome.THIN
+    assert saved.oom is None
+    assert saved.fits
+
+
+def test_what_a_run_takes_is_told_for_its_own_allocator() -> None:
+    default, expandable = (
+        judge(TIGHT, RTX_4070, allocator=allocator) for allocator in ("default", "expandable")
+    )
+    assert default.replay == replay(TIGHT, RTX_4070.gpu)
+    assert expandable.replay == replay(TIGHT, RTX_4070.gpu, expandable=True)
+    assert expandable.process_bytes < default.process_bytes
+    reserved = default.replay.peak.reserved_bytes
+    assert default.process_bytes == reserved + context(RTX_4070.gpu).expected
+    assert judge(replace(TIGHT, device="cpu"), RTX_4070).process_bytes == 0
+
+
+def test_the_error_of_a_verdict_tells_what_other_programs_hold() -> None:
+    target = replace(card(12, 28, (8, 6)), in_use_bytes=2 * GIB)
+    verdict = judge(EAGER, target)
+    oom = verdict.oom
+    assert oom is not None
+    assert oom.free_bytes + oom.reserved_bytes == verdict.limit_bytes == verdict.usable_bytes
+    assert oom.message == message(
+        oom.requested_bytes,
+        oom.allocated_bytes,
+        oom.reserved_bytes,
+        oom.free_bytes,
+        12 * GIB,
+        2 * GIB,
+    )
+    held = 10 * GIB - oom.free_bytes
+    assert f"this process has {held / GIB:.2f} GiB memory in use" in oom.message
+
+
+def test_a_run_is_hopeless_when_its_tensors_alone_exceed_the_card_by_far() -> None:
+    needed = allocated_bytes(TIGHT)
+    for mib in range(200, 600, 10):
+        target = card(mib / 1024, 20, (8, 6))
+        room = comfortable_limit(TIGHT, target)
+        assert is_hopeless(TIGHT, target) is (needed > room * 110 // 100)
+        assert not (is_hopeless(TIGHT, target) and is_comfortable(TIGHT, target))
+        assert not is_hopeless(replace(TIGHT, device="cpu"), target)
+
+
+def test_what_windows_keeps_can_decide() -> None:
+    found = {
+        (is_hopeless(TIGHT, target, "windows"), is_comfortable(TIGHT, target, platform="windows"))
+        != (is_hopeless(TIGHT, target), is_comfortable(TIGHT, target))
+        for target in (card(mib / 1024, 20, (8, 6)) for mib in range(200, 600, 10))
+    }
+    assert found == {False, True}
