@@ -71,9 +71,9 @@ class Project:
     """What surrounds a config: its train.py, model.py and dataset folder.
 
     ``defaults`` are the globals of train.py above its configurator line (nanoGPT's own when there
-    is no train.py); ``dropped`` are keys of nanoGPT's that it does not let a config set, with what it
-    makes of them, which nanoGPT's defaults would only guess. ``settings_end`` is the character offset of that
-    line in train.py.
+    is no train.py); ``dropped`` are keys of nanoGPT's that it does not let a config set, with what
+    it gives them itself, which nanoGPT's defaults would only guess. ``settings_end`` is the
+    character offset of that line in train.py.
     ``simulated_gpus`` is what train.py multiplies the accumulation by where it runs without DDP.
     ``environment`` adds the names that a config may read because train.py runs it with ``exec``
     in its own globals. ``strange_pieces`` names every part of model.py or of the training loop

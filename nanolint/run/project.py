@@ -40,7 +40,7 @@ NANOGPT = Project(
 @dataclass(frozen=True, slots=True)
 class _Others:
     """What the other scripts beside a train.py that load the configurator let a config set, and
-    which names they read; ``trainers`` names one that trains for each of its keys."""
+    which names they read; ``trainers`` names one for each key that only those which train have."""
 
     keys: frozenset[str]
     read: frozenset[str]
@@ -124,7 +124,7 @@ def _read_project(train_script: Path) -> Project:
         elsewhere={
             key: name
             for key, name in others.trainers.items()
-            if key not in {*script.defaults, *own, *KEYS, *others.keys_of_samplers}
+            if key not in {*KEYS, *script.defaults, *own}
         },
         strange_pieces=recognition.strange,
         compile_mode=script.compile_mode,
@@ -139,6 +139,7 @@ def _other_scripts(train_script: Path) -> _Others:
     keys: set[str] = set()
     read: frozenset[str] = frozenset()
     trainers: dict[str, str] = {}
+    samplers: frozenset[str] = frozenset()
     for path in _scripts(train_script.parent):
         if path == train_script:
             continue
@@ -153,4 +154,7 @@ def _other_scripts(train_script: Path) -> _Others:
             read |= names_read(tree)
             if found >= TRAINING_KEYS:
                 trainers = dict.fromkeys(found, path.name) | trainers
-    return _Others(frozenset(keys), read, trainers)
+            else:
+                samplers |= found
+    only = {key: name for key, name in trainers.items() if key not in samplers}
+    return _Others(frozenset(keys), read, only)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.diagnostics import Severity
-from tests.project_tree import train_script, write_project
+from tests.project_tree import SETTINGS, WORLD, train_script, write_project
 from tests.rules.harness import Bench
 
 if TYPE_CHECKING:
@@ -86,6 +86,12 @@ def test_a_size_beyond_every_gpu_is_legal_and_known() -> None:
     assert (found.severity, found.notes) == (Severity.INFO, ())
 
 
+def without(key: str) -> str:
+    """The settings of a train.py that has no such key."""
+    lines = SETTINGS.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(f"{key} = "))
+
+
 LLAMA = """\
 batch_size = 128
 max_seq_len = 256
@@ -131,6 +137,44 @@ def test_keys_of_sample_py_leave_memory_judged(tmp_path: Path) -> None:
 
 def test_a_key_that_train_py_looks_for_is_its_own(tmp_path: Path) -> None:
     own = train_script(setup="experts = globals().get('experts', 1)\n")
-    files = {"train.py": own, "train_moe.py": train_script(extra_settings="experts = 4\n")}
+    files: dict[str, str | bytes] = {
+        "train.py": own,
+        "train_moe.py": train_script(extra_settings="experts = 4\n"),
+    }
     path = write_project(tmp_path, files) / "config" / "a.py"
     assert Bench("NL004", path=path).findings("batch_size = 8\nexperts = 8\n") == []
+
+
+@pytest.mark.parametrize("text", ["batch_size = 8\nblock_size = 64\n", "bias = True\nn_head = 6\n"])
+def test_a_nanogpt_key_that_only_another_script_still_has_leaves_memory_judged(
+    tmp_path: Path, text: str
+) -> None:
+    """A config inherits nothing by it, and configs are copied with keys that a fork dropped."""
+    bare = train_script(settings=without("bias"))
+    files: dict[str, str | bytes] = {"train.py": bare, "train_moe.py": train_script()}
+    path = write_project(tmp_path, files) / "config" / "a.py"
+    assert Bench("NL004", path=path).findings(text) == []
+
+
+def test_a_key_that_sample_py_has_too_does_not_tell_the_training_script(tmp_path: Path) -> None:
+    other = train_script(extra_settings="num_samples = 4\n")
+    path = write_project(tmp_path, {"train_moe.py": other}) / "config" / "a.py"
+    assert Bench("NL004", path=path).findings("batch_size = 8\nnum_samples = 3\n") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_known"),
+    [
+        ("dtype = 'bfloat16'", True),
+        ("dtype = 'bfloat16' if torch.cuda.is_bf16_supported() else 'float16'", True),
+        ("dtype = args.dtype", False),
+        ("dtype = other_dtype if max_iters > 5 else 'float16'", False),
+    ],
+)
+def test_what_train_py_sets_below_the_configurator_counts_where_it_is_plain(
+    tmp_path: Path, line: str, is_known: bool
+) -> None:
+    script = train_script(settings=without("dtype"), world=f"{line}\n{WORLD}")
+    path = write_project(tmp_path, {"train.py": script}) / "config" / "a.py"
+    found = Bench("NL004", path=path).findings("batch_size = 8\nblock_size = 64\n")
+    assert (found == []) is is_known
