@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from nanolint.memory.alternatives import Alternative, Alternatives
+from nanolint.memory.fit import reserved_on
 from nanolint.memory.verdict import Outcome, judge
+from nanolint.run.keys import PRETRAINED_SIZES
 from nanolint.run.model import Attention
 from nanolint.units import GIB
-from tests.memory.runs import GPT2, GPT2_XL, card
+from tests.memory.runs import GPT2, GPT2_XL, SMALL, card
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.run.model import Run
 
 FITS = Outcome.COMFORTABLE
 
@@ -69,18 +78,20 @@ def test_closing_other_programs_is_offered_where_there_are_any() -> None:
 
 
 def test_a_checkpoint_keeps_its_layers_but_a_smaller_one_exists() -> None:
-    ways = list(Alternatives(GPT2_XL, card("rtx-3090")))
-    assert not any(way.change.startswith(("n_layer", "n_embd")) for way in ways)
-    (smaller,) = [way for way in ways if way.change.startswith("init_from")]
+    ways = Alternatives(GPT2_XL, card("rtx-3090"))
+    assert ways._fewer_layers() is ways._narrower() is None
+    smaller = ways._smaller_checkpoint()
+    assert smaller is not None
     assert smaller.change == "init_from = 'gpt2-large'"
     assert smaller.outcome is FITS
 
 
 def test_compile_is_not_offered_where_triton_refuses() -> None:
     run = replace(GPT2, compile=False, dtype="float16", attention=Attention.EFFICIENT)
-    old = [way.change for way in Alternatives(run, card("gtx-1080-ti"))]
-    assert "compile = True" not in old
-    assert "compile = True" in [way.change for way in Alternatives(run, card("v100-16gb"))]
+    assert Alternatives(run, card("gtx-1080-ti"))._compile_either_way() is None
+    way = Alternatives(run, card("v100-16gb"))._compile_either_way()
+    assert way is not None
+    assert way.change == "compile = True"
 
 
 def test_an_evaluation_keeps_the_number_of_its_sequences() -> None:
@@ -90,3 +101,120 @@ def test_an_evaluation_keeps_the_number_of_its_sequences() -> None:
     assert "eval_iters" in first.change
     assert batch * iters == 200 * 100
     assert first.outcome is FITS
+
+
+TINY = replace(SMALL, batch_size=64, compile=False)
+
+
+def changes(run: Run, target: Target, **options: str) -> list[str]:
+    return [way.change for way in Alternatives(run, target, **options)]
+
+
+def test_each_is_judged_with_the_allocator_and_on_the_platform_of_the_run() -> None:
+    target = card("430MiB")
+    for options in ({"allocator": "expandable"}, {"platform": "windows"}, {}):
+        ways = {way.change: way for way in Alternatives(TINY, target, **options)}
+        verdict = judge(replace(TINY, compile=True), target, **options)
+        way = ways["compile = True"]
+        assert way.outcome is verdict.outcome
+        allocator = options.get("allocator", "default")
+        reserved = reserved_on(replace(TINY, compile=True), verdict, allocator)
+        assert way.process_bytes == reserved + verdict.context_bytes
+
+
+def test_the_way_by_expandable_segments_is_judged_with_them() -> None:
+    target = card("4GiB")
+    way = {way.change: way for way in Alternatives(TINY, target)}[
+        "expandable_segments:True in the environment"
+    ]
+    assert way.process_bytes == judge(TINY, target, allocator="expandable").process_bytes
+    assert way.process_bytes < judge(TINY, target).process_bytes
+
+
+def test_expandable_segments_are_not_offered_to_who_has_them() -> None:
+    told = changes(TINY, card("400MiB"), allocator="expandable")
+    assert not any("expandable" in change for change in told)
+
+
+def test_a_card_without_a_known_capability_may_compile() -> None:
+    assert "compile = True" in changes(TINY, card("400MiB"))
+    assert "compile = True" not in changes(replace(TINY, attention=Attention.MATH), card("400MiB"))
+
+
+@pytest.mark.parametrize(
+    ("run", "told", "untold"),
+    [
+        (replace(TINY, batch_size=2), "batch_size = 1 (effective batch 32)", "block_size = 65"),
+        (replace(TINY, batch_size=1), "n_layer = 1", "batch_size"),
+        (replace(TINY, eval_only=True), "n_layer = 1", "(effective"),
+        (replace(TINY, block_size=130), "block_size = 65", "block_size = 32"),
+        (replace(TINY, block_size=127), "n_layer = 1", "block_size"),
+        (replace(TINY, block_size=126), "n_layer = 1", "block_size"),
+        (replace(TINY, block_size=128), "block_size = 64", "block_size = 32"),
+        (replace(TINY, n_layer=1), "n_embd = 64, n_head = 1", "n_layer"),
+        (replace(TINY, n_head=1), "n_layer = 1", "n_embd"),
+        (replace(TINY, init_from="gpt2"), "del logits", "init_from"),
+        (replace(TINY, training_deletes_logits=True), "del logits", "init_from"),
+        (
+            replace(TINY, training_deletes_logits=True, evaluation_deletes_logits=True),
+            "expandable",
+            "del logits",
+        ),
+    ],
+)
+def test_only_what_can_be_changed_is_offered(run: Run, told: str, untold: str) -> None:
+    found = changes(run, card("320MiB"))
+    assert any(told in change for change in found)
+    assert not any(untold in change for change in found)
+
+
+class Judged(Alternatives):
+    """With a verdict of the test's own, and the runs that were asked about."""
+
+    def __init__(self, run: Run, fits: Callable[[Run], bool]) -> None:
+        super().__init__(run, card("t4"))
+        self.fits = fits
+        self.asked: list[Run] = []
+
+    def _of(self, change: str, run: Run, **_: object) -> Alternative:
+        self.asked.append(run)
+        return Alternative(change, FITS if self.fits(run) else Outcome.OUT_OF_MEMORY, 0)
+
+
+@pytest.mark.parametrize("most", range(9))
+def test_the_largest_of_many_sizes_that_fit_is_offered(most: int) -> None:
+    layers = Judged(replace(TINY, n_layer=9), lambda run: run.n_layer <= most)._fewer_layers()
+    wide = Judged(replace(TINY, n_head=9, n_embd=144), lambda run: run.n_head <= most)
+    heads = wide._narrower()
+    expected = max(1, most)
+    assert layers is not None
+    assert layers.change == f"n_layer = {expected}"
+    assert heads is not None
+    assert heads.change == f"n_embd = {16 * expected}, n_head = {expected}"
+    assert all(each.n_embd == 16 * each.n_head for each in wide.asked)
+    for way in (layers, heads):
+        assert (way.outcome is FITS) is (most > 0)
+
+
+@pytest.mark.parametrize(("layers", "name"), [(36, "gpt2-large"), (24, "gpt2-medium"), (0, "gpt2")])
+def test_the_largest_checkpoint_that_fits_is_offered(layers: int, name: str) -> None:
+    judged = Judged(GPT2_XL, lambda run: run.n_layer <= layers)
+    way = judged._smaller_checkpoint()
+    assert way is not None
+    assert way.change == f"init_from = {name!r}"
+    last = judged.asked[-1]
+    assert (last.n_layer, last.n_head, last.n_embd) == PRETRAINED_SIZES[name]
+    assert last.init_from == name
+    assert last.block_size == GPT2_XL.block_size
+
+
+def test_what_is_told_is_what_is_judged() -> None:
+    judged = Judged(replace(GPT2, batch_size=512, gradient_accumulation_steps=3), lambda _: True)
+    told = [way.change for way in judged]
+    first, half = judged.asked[:2]
+    steps = first.gradient_accumulation_steps
+    assert told[0] == f"batch_size = {first.batch_size}, gradient_accumulation_steps = {steps}"
+    assert first.batch_size * steps == 512 * 3
+    assert told[1] == "batch_size = 256 (effective batch 768)"
+    assert half.batch_size == 256
+    assert [run.compile for run in judged.asked].count(False) == 1
