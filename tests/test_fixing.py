@@ -140,6 +140,15 @@ def test_a_safe_fix_comes_before_an_unsafe_one_that_it_touches() -> None:
     assert fix("abc", *rules, unsafe=True) == ("a", [])
 
 
+def test_no_two_of_three_fixes_made_at_once_overlap() -> None:
+    rules = (
+        replacing("X1", "aa", "b"),
+        replacing("X2", "q", "r"),
+        replacing("X3", "ab", "z", Safety.UNSAFE),
+    )
+    assert fix("aab q", *rules, unsafe=True) == ("bb r", [])
+
+
 def test_edits_that_abut_are_made_one_after_the_other() -> None:
     tried: list[str] = []
     rules = (replacing("X1", "a", "x"), replacing("X2", "b", "y"))
@@ -216,6 +225,15 @@ def test_the_fixes_are_told_with_the_report_of_the_fixed_text() -> None:
     assert [dropped.diagnostic.code for dropped in fixed.dropped] == ["X2"]
     assert fixed.text == "good odd"
     assert [diagnostic.code for diagnostic in fixed.report.diagnostics] == ["X2"]
+
+
+def test_a_fix_dropped_in_a_pass_is_told_with_those_that_do_not_settle() -> None:
+    chase = (replacing("X1", "tick", "tock"), replacing("X2", "tock", "tick"))
+    _, dropped = fix("odd tick", *chase, replacing("X3", "odd", "("))
+    assert dropped == [
+        "the fixed file cannot be read: it does not parse",
+        "fixes do not settle after 10 passes",
+    ]
 
 
 def test_the_fixes_of_all_passes_are_told() -> None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.fit import best_fit
+from nanolint.memory.fit import best_fit, reserved_on
+from nanolint.memory.replay import replay
 from nanolint.memory.verdict import Outcome, judge
-from tests.memory.runs import GPT2, GPT2_XL, card
+from tests.memory.runs import GPT2, GPT2_XL, SMALL, card
 
 
 @pytest.mark.parametrize("batch_size", [1, 4, 8, 16, 64, 512])
@@ -58,3 +59,62 @@ def test_a_run_that_must_give_caches_back_is_told_as_it_is_on_the_card() -> None
     fit = best_fit(run, target)
     assert fit is not None
     assert fit.process_bytes < target.gpu.total_bytes
+
+
+TINY = replace(SMALL, batch_size=64)
+
+
+@pytest.mark.parametrize("allocator", ["default", "expandable"])
+@pytest.mark.parametrize(
+    ("name", "compiled"), [("353MiB", True), ("345MiB", True), ("4GiB", False)]
+)
+def test_what_is_reserved_is_never_more_than_the_card_lets_it(
+    allocator: str, name: str, compiled: bool
+) -> None:
+    run, target = replace(TINY, compile=compiled), card(name)
+    expandable = allocator == "expandable"
+    verdict = judge(run, target, allocator=allocator)
+    unlimited = replay(run, target.gpu, expandable=expandable).peak.reserved_bytes
+    limited = replay(
+        run, target.gpu, limit_bytes=verdict.limit_bytes, expandable=expandable
+    ).peak.reserved_bytes
+    found = reserved_on(run, verdict, allocator)
+    assert found == (limited if verdict.fits else unlimited)
+    assert (found <= verdict.limit_bytes) is verdict.fits
+
+
+@pytest.mark.parametrize(
+    "options", [{"allocator": "expandable"}, {"platform": "windows"}, {}], ids=str
+)
+def test_it_is_comfortable_with_the_allocator_and_on_the_platform_that_were_asked_for(
+    options: dict[str, str],
+) -> None:
+    run = replace(TINY, batch_size=720, gradient_accumulation_steps=1, compile=False)
+    best = {}
+    for mib in range(400, 700, 20):
+        fit = best_fit(run, card(f"{mib}MiB"), **options)
+        assert fit is not None
+        assert fit.verdict == judge(fit.run, card(f"{mib}MiB"), **options)
+        assert fit.verdict.outcome is Outcome.COMFORTABLE
+        best[mib] = fit.run.batch_size
+    usual = {mib: fit.run.batch_size for mib in best if (fit := best_fit(run, card(f"{mib}MiB")))}
+    assert (best == usual) is (not options)
+
+
+def test_an_evaluation_keeps_the_number_of_its_sequences() -> None:
+    run = replace(TINY, batch_size=3, eval_only=True, eval_iters=5)
+    fit = best_fit(run, card("24GiB"))
+    assert fit is not None
+    assert (fit.run.batch_size, fit.run.eval_iters) == (15, 1)
+    assert fit.run.gradient_accumulation_steps == run.gradient_accumulation_steps
+    own = best_fit(replace(run, batch_size=15, eval_iters=1), card("24GiB"))
+    assert own is not None
+    assert own.is_own
+
+
+def test_a_lone_sequence_can_be_the_largest_micro_batch() -> None:
+    run = replace(TINY, batch_size=997, gradient_accumulation_steps=1)
+    fit = best_fit(run, card("300MiB"))
+    assert fit is not None
+    assert (fit.run.batch_size, fit.run.gradient_accumulation_steps) == (1, 997)
+    assert not fit.is_own

@@ -125,3 +125,39 @@ def test_what_cannot_be_read_is_told_in_one_line(text: str, reason: str) -> None
 def test_megabytes_of_anything_are_read_at_once(piece: str) -> None:
     with pytest.raises(NotAnOomMessage):
         parse_oom_message(piece * (4_000_000 // len(piece)))
+
+
+@pytest.mark.parametrize(
+    ("figure", "what"),
+    [
+        ("Tried to allocate 6.14 GiB", "how much it tried to allocate"),
+        ("total capacity of 11.69 GiB", "the total capacity of the GPU"),
+        ("2.68 GiB is free", "how much was free"),
+        ("6.78 GiB is allocated by PyTorch", "how much PyTorch had allocated"),
+    ],
+)
+def test_a_figure_that_is_missing_is_named(figure: str, what: str) -> None:
+    text = TODAY.replace(figure, figure.replace("GiB", "XiB"))
+    with pytest.raises(NotAnOomMessage, match=f"does not say {what}$"):
+        parse_oom_message(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("total capacity of 11.69 GiB", "total capacity of 0 bytes"),
+        ("2.68 GiB is free", "11.74 GiB is free"),
+        ("2.68 GiB is free", "4.75 GiB is free"),
+        ("this process has 7.04 GiB", "this process has 11.75 GiB"),
+        ("6.78 GiB is allocated", "9.07 GiB is allocated"),
+        ("38.50 MiB is reserved", "4.90 GiB is reserved"),
+    ],
+)
+def test_more_than_the_gpu_has_is_a_contradiction(before: str, after: str) -> None:
+    with pytest.raises(NotAnOomMessage, match="contradict each other"):
+        parse_oom_message(TODAY.replace(before, after))
+
+
+def test_figures_may_exceed_the_gpu_by_what_rounding_hides() -> None:
+    found = parse_oom_message(TODAY.replace("2.68 GiB is free", "4.66 GiB is free"))
+    assert found.free_bytes == gib(4.66)

@@ -161,6 +161,19 @@ def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(tried) < 40
 
 
+@pytest.mark.parametrize("changes", [{}, {"eval_only": True}, {"compile": True}])
+def test_the_guess_is_near_the_micro_batch_that_fits(changes: dict[str, bool]) -> None:
+    run = replace(RUN, batch_size=720, gradient_accumulation_steps=1, eval_iters=1, **changes)
+    for mib in (600, 1000, 2000):
+        found = best_micro_batch([(run, card(mib))])
+        assert found is not None
+        guess = search._likely_batch(run, card(mib), "linux")
+        assert isinstance(guess, int)
+        assert found.batch_size <= guess <= 2 * found.batch_size
+    assert search._likely_batch(run, card(20), "linux") == 0
+    assert search._likely_batch(replace(run, device="cpu"), card(20), "linux") == 720
+
+
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
 def test_a_guess_changes_how_often_is_asked_and_not_what_is_found(
     count: int, first: int, start: int

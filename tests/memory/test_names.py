@@ -1,0 +1,83 @@
+"""What a tensor is called is what it is: the shape and the type in its name make up its bytes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+import pytest
+
+from nanolint.memory.recording import record
+from nanolint.memory.stream import Component
+from nanolint.memory.tape import rounded
+from nanolint.run.model import Attention, Run
+from tests.memory.runs import SMALL
+
+ITEM_BYTES = {"float32": 4, "bfloat16": 2, "int64": 8, "bool": 1}
+SHAPE = re.compile(r"\(([^)]+)\)(?: (\w+))?$")
+WORDS = re.compile(r"[A-Za-z][\w.'*+,() -]*")
+
+# No two of the sizes are alike: H, D = 3, 32; C = 96; B, T = 5, 128.
+RUN = replace(SMALL, batch_size=5, n_head=3, n_embd=96, vocab_size=777)
+RUNS = [
+    replace(
+        RUN, compile=compile, bias=bias, dropout=dropout, dtype=dtype, attention=attention, **rest
+    )
+    for compile, bias, dropout, dtype, attention, rest in product(
+        (False, True),
+        (False, True),
+        (0.0, 0.1),
+        ("float32", "bfloat16"),
+        Attention,
+        ({}, {"init_from": "resume", "world_size": 2}),
+    )
+]
+
+
+def numel(shape: str, run: Run) -> int:
+    sizes = {
+        "B": run.batch_size,
+        "T": run.block_size,
+        "C": run.n_embd,
+        "H": run.n_head,
+        "D": run.n_embd // run.n_head,
+        "V": run.vocab_size,
+    }
+    return prod(
+        int(factor[:-1] or 1) * sizes[factor[-1]] if factor != "1" else 1
+        for factor in re.split(r", |\*", shape)
+    )
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+def test_the_shape_in_a_name_makes_up_the_bytes(compiled: bool) -> None:
+    wrong, right = set(), set()
+    for run in RUNS:
+        if run.compile is not compiled:
+            continue
+        tape = record(run)
+        for name, nbytes in zip(tape.names, tape.sizes, strict=True):
+            shape = SHAPE.search(name)
+            if shape is None or "rows" in shape[1]:
+                continue
+            items = [ITEM_BYTES[shape[2]]] if shape[2] else ITEM_BYTES.values()
+            fits = nbytes in {rounded(size * numel(shape[1], run)) for size in items}
+            (right if fits else wrong).add((name, run.dtype, run.attention))
+    assert wrong == set()
+    assert len(right) > 50
+
+
+def test_every_tensor_has_a_name_and_a_part_of_the_budget() -> None:
+    for run in RUNS:
+        tape = record(run)
+        assert all(map(WORDS.fullmatch, tape.names))
+        for name, component in zip(tape.names, tape.components, strict=True):
+            assert isinstance(component, Component)
+            if "(B*T, V)" in name or "loss" in name:
+                assert component is Component.LOGITS_AND_LOSS
+            if name.startswith(("parameter ", "checkpoint's ")):
+                assert component is Component.PARAMETERS
+            if "bias" in name:
+                assert component not in (Component.ACTIVATIONS, Component.INPUTS)
