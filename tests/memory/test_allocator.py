@@ -63,6 +63,21 @@ def test_a_full_card_gets_cached_segments_back_and_is_asked_once_more() -> None:
         allocator.malloc(12 * MIB)
 
 
+@pytest.mark.parametrize("kind", [CachingAllocator, ExpandableAllocator])
+def test_a_card_can_be_filled_to_its_last_byte(kind: type[CachingAllocator]) -> None:
+    allocator = kind(limit_bytes=60 * MIB)
+    block = allocator.malloc(40 * MIB)
+    allocator.malloc(20 * MIB)
+    assert (allocator.reserved, allocator.retries) == (60 * MIB, 0)
+    allocator.release(block)
+    allocator.malloc(512)
+    assert allocator.retries == 1
+    allocator = kind(limit_bytes=60 * MIB)
+    allocator.release(allocator.malloc(20 * MIB))
+    allocator.malloc(60 * MIB)
+    assert allocator.reserved == allocator.peak_reserved == 60 * MIB
+
+
 def tape_of(*steps: tuple[str, int]) -> Tape:
     tape = Tape()
     tape.phase(Phase.FORWARD)

@@ -222,6 +222,8 @@ def test_what_a_run_takes_is_told_for_its_own_allocator() -> None:
         judge(TIGHT, RTX_4070, allocator=allocator) for allocator in ("default", "expandable")
     )
     assert default.replay == replay(TIGHT, RTX_4070.gpu)
+    hopper = card(80, 132, (9, 0))
+    assert judge(TIGHT, hopper).replay == replay(TIGHT, hopper.gpu) != default.replay
     assert expandable.replay == replay(TIGHT, RTX_4070.gpu, expandable=True)
     assert expandable.process_bytes < default.process_bytes
     reserved = default.replay.peak.reserved_bytes
