@@ -19,6 +19,10 @@ from nanolint.source.parse import parse
         ("a = (4 # a\n) * (16 # b\n)\n", "a = (7 # a\n# b\n)\n"),
         ("a = int(  # a\r\n    64)\r\n", "a = (7  # a\r\n)\r\n"),
         ("a = (\n    # own line\n    32 * 2\n)\n", "a = (\n    # own line\n    7\n)\n"),
+        ("a = (\n  # own line\n    2 ** 6\n)\n", "a = (\n  # own line\n    7\n)\n"),
+        ("a = (\n    # 1\n    # 2\n    2 ** 6\n)\n", "a = (\n    # 1\n    # 2\n    7\n)\n"),
+        ("a = (\\\n    2 ** 6  # b\n)\n", "a = (\n    7  # b\n)\n"),
+        ("a = (2 **  # b\n    6\n    # c\n)\n", "a = (7  # b\n    # c\n)\n"),
     ],
 )
 def test_the_comments_stay(before: str, after: str) -> None:

@@ -114,7 +114,7 @@ def test_blocks_never_overlap_and_everything_merges_back(
     kind: type[CachingAllocator], seed: int
 ) -> None:
     rng = random.Random(seed)
-    allocator = kind(limit_bytes=1500 * MIB if seed % 2 else None)
+    allocator = kind(limit_bytes=(None, 150 * MIB, 300 * MIB)[seed % 3])
     live = []
     for _ in range(400):
         if live and rng.random() < 0.45:
@@ -128,7 +128,10 @@ def test_blocks_never_overlap_and_everything_merges_back(
         for small in (False, True):
             spans = sorted((b.address, b.address + b.size) for b in live if b.small is small)
             assert all(end <= start for (_, end), (start, _) in pairwise(spans))
-        assert allocator.allocated == sum(block.size for block in live) <= allocator.reserved
+        assert allocator.allocated == sum(block.size for block in live)
+        free = sum(size for pool in allocator.pools.values() for size, _, _ in pool)
+        assert allocator.allocated + free == allocator.reserved <= allocator.peak_reserved
+    assert bool(allocator.retries) is bool(seed % 3)
     for block in live:
         allocator.release(block)
     assert allocator.allocated == 0

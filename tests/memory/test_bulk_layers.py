@@ -8,6 +8,7 @@ import pytest
 
 from nanolint.memory import recording
 from nanolint.memory.recording import _recipe, allocated_peak
+from nanolint.memory.stream import Component
 from tests.memory.runs import SMALL
 
 
@@ -21,5 +22,7 @@ def test_they_weigh_nearly_as_much_in_bulk(
     run = replace(run, compile=compiled, dtype=dtype, dropout=dropout)
     whole = allocated_peak(_recipe(run, None).record())
     monkeypatch.setattr(recording, "MOST_LAYERS", 4)
-    bulk = allocated_peak(_recipe(run, None).record())
+    tape = _recipe(run, None).record()
+    bulk = allocated_peak(tape)
+    assert all(isinstance(component, Component) for component in tape.components)
     assert bulk == pytest.approx(whole, rel=0.001)
