@@ -11,6 +11,8 @@ for _power, _letter in enumerate("kmgt", start=1):
     _UNITS[_letter] = _UNITS[f"{_letter}ib"] = 1024**_power
     _UNITS[f"{_letter}b"] = 1000**_power
 
+_LEAST_BARE = 1024**2  # bytes; a smaller number without a unit misses one: --in-use 2
+
 _SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]{0,3})\s*", re.IGNORECASE | re.ASCII)
 
 
@@ -18,10 +20,12 @@ def parse_size(text: str) -> int:
     """The bytes that ``2GiB``, ``512 MiB``, ``1.5GB``, ``800M`` or ``1073741824`` stand for.
 
     Fractions of a byte are dropped. Raises ValueError, with one line that names the legal units,
-    for anything else: negative numbers, exponents, unknown units.
+    for anything else: negative numbers, exponents, unknown units, a few bytes without a unit.
     """
     match = _SIZE.fullmatch(text) if len(text) < 100 else None
     factor = _UNITS.get(match[2].lower()) if match else None
+    if match and not match[2] and 0 < float(match[1]) < _LEAST_BARE:
+        factor = None
     if match is None or factor is None:
         shown = text if len(text) < 40 else f"{text[:37]}..."
         raise ValueError(

@@ -27,7 +27,21 @@ def test_units(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "GiB", "-1GiB", "1e9", "1e999GB", "nan", "2 potatoes", "1,5GB", ".", "9" * 10**6]
+    "text",
+    [
+        "",
+        "GiB",
+        "-1GiB",
+        "1e9",
+        "1e999GB",
+        "nan",
+        "2 potatoes",
+        "1,5GB",
+        ".",
+        "2",
+        "0.5",
+        "9" * 10**6,
+    ],
 )
 def test_anything_else_is_refused_on_one_line(text: str) -> None:
     with pytest.raises(ValueError, match="is not a size; write a number and a unit") as error:
