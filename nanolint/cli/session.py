@@ -91,8 +91,10 @@ def _hint(name: str) -> str:
 
     from nanolint.cli.main import COMMANDS
 
+    if name in COMMANDS:
+        return f"; the command `nanolint {name}` comes before all options"
     near = difflib.get_close_matches(name, COMMANDS, n=1)
-    return f"; the command `nanolint {near[0]}` comes before all options" if near else ""
+    return f"; did you mean the command `nanolint {near[0]}`?" if near else ""
 
 
 def _work(options: Namespace) -> Work:

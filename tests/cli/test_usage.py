@@ -97,9 +97,13 @@ class TestUnreadable:
 
     def test_missing_and_called_like_a_command(self) -> None:
         assert self.judge("rules") == (
-            "nanolint: rules: no such file or directory; "
-            "the command `nanolint rule` comes before all options"
+            "nanolint: rules: no such file or directory; did you mean the command `nanolint rule`?"
         )
+
+    def test_a_command_behind_an_option(self) -> None:
+        Path("good.py").write_bytes(FINDING)
+        outcome = nanolint("--gpu", "80GB", "explain", "good.py")
+        assert "the command `nanolint explain` comes before all options" in outcome.error
 
     def test_binary(self) -> None:
         Path("a.py").write_bytes(b"\x7fELF\0\0\0")
