@@ -37,11 +37,12 @@ def thin_margin(context: Context) -> Iterator[Finding]:
             continue
         remedy = cure(context, comfortably=True)
         spare = verdict.usable_bytes + verdict.context_bytes - verdict.process_bytes
+        # Negative where PyTorch gives cached memory back, which it does at the limit only.
+        room = f"about {format_bytes(spare)}" if spare > 0 else "nothing"
         yield Finding(
             message=(
-                f"batch_size = {case.run.batch_size} fits {case.gpu_name} with about "
-                f"{format_bytes(max(spare, 0))} to spare, less than the prediction can be wrong; "
-                f"{remedy.clause}"
+                f"batch_size = {case.run.batch_size} fits {case.gpu_name} with {room} to spare, "
+                f"less than the prediction can be wrong; {remedy.clause}"
             ),
             span=context.span("batch_size", partner(context), "block_size"),
             fix=remedy.fix and replace(remedy.fix, safety=Safety.DISPLAY),

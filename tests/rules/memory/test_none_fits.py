@@ -20,3 +20,9 @@ def test_one_sequence_that_fits_thinly_is_not_denied() -> None:
 def test_one_sequence_that_does_not_fit_is_denied() -> None:
     message = Bench("NL101", gpu="3GB").finding(f"{LARGE}batch_size = 8\n").message
     assert "; no micro-batch fits; the smallest card that takes" in message
+
+
+def test_a_run_that_must_give_cached_memory_back_has_nothing_to_spare() -> None:
+    tiny = "n_layer = 1\nblock_size = 256\nbatch_size = 1\ngradient_accumulation_steps = 1\n"
+    message = Bench("NL103", gpu="1200MiB").finding(f"{tiny}compile = False\n").message
+    assert message.startswith("batch_size = 1 fits 1200 MiB card with nothing to spare, less than")
