@@ -38,7 +38,6 @@ class Playback(NamedTuple):
     """What the allocator reserved while it played a tape."""
 
     peak_reserved_bytes: int
-    retries: int
     refusal: Refusal | None
     reserved: tuple[int, ...]  # bytes after each event, when asked for
 
@@ -189,4 +188,4 @@ def play(
     except Full as full:
         number = tape.events.index(len(blocks))
         refusal = Refusal(number, full.nbytes, allocator.allocated, allocator.reserved)
-    return Playback(allocator.peak_reserved, allocator.retries, refusal, tuple(reserved))
+    return Playback(allocator.peak_reserved, refusal, tuple(reserved))

@@ -141,7 +141,7 @@ class _Training:
         batch: Inputs | None = None
         outputs: Outputs | None = None
         for _split in range(2):
-            for _ in range(min(batches, max(1, self._run.eval_iters))):
+            for _ in range(min(batches, self._run.eval_iters)):
                 batch, outputs = self._evaluate(batch, outputs)
         if batch is not None and outputs is not None:
             self._free(*batch, *outputs)

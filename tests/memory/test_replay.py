@@ -128,3 +128,11 @@ def test_the_price_of_a_change_is_the_other_peak_less_its_own() -> None:
     assert peak_change(larger, RUN, GPU) == -price
     hopper = card("h100").gpu
     assert peak_change(replace(RUN, device="cpu"), RUN, hopper) > replay(RUN).peak.allocated_bytes
+
+
+@pytest.mark.parametrize(("eval_iters", "batches"), [(0, 1), (1, 1), (2, 2), (200, 2)])
+def test_an_evaluation_is_played_with_two_batches_of_each_split_at_most(
+    eval_iters: int, batches: int
+) -> None:
+    tape = record(replace(RUN, eval_only=True, eval_iters=eval_iters))
+    assert tape.names.count("X (B, T) int64") == 1 + 2 * batches
