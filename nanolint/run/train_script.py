@@ -73,7 +73,7 @@ def read_train_script(
         tree=tree,
         environment=environment,
         defaults={key: value for key, value in environment.items() if key in keys},
-        dropped=_dropped(tree, environment),
+        dropped=_dropped(tree, text, environment),
         settings_end=end,
         dialect=_dialect(tree),
         simulated_gpus=_simulated_gpus(tree, environment),
@@ -103,20 +103,20 @@ def settable_keys(tree: ast.Module) -> frozenset[str] | None:
     return frozenset(filter(_is_key, names))
 
 
-def _dropped(tree: ast.Module, environment: Mapping[str, Value]) -> dict[str, Value]:
+def _dropped(tree: ast.Module, text: str, environment: Mapping[str, Value]) -> dict[str, Value]:
     """The keys of nanoGPT's that are set below the configurator line, and those of a model that
     this script describes by other names altogether."""
     statement = _configurator_statement(tree)
     below = tree.body[tree.body.index(statement) :] if statement else []
     computed = {name for entry in below for name in _assigned_names(entry)}
     missing = KEYS.keys() - environment.keys()
-    dropped = {key: _value_below(key, below) for key in missing & computed}
+    dropped = {key: _value_below(key, below, text) for key in missing & computed}
     if missing >= _SHAPE:
         dropped |= dict.fromkeys(_SHAPE, Unknown("no key of this project's train.py"))
     return dropped
 
 
-def _value_below(key: str, below: list[ast.stmt]) -> Value:
+def _value_below(key: str, below: list[ast.stmt], text: str) -> Value:
     """What one plain assignment gives ``key``, whatever a block (``if ddp:``) makes of it."""
     from nanolint.source.plain import read_plain_settings
 
@@ -126,7 +126,8 @@ def _value_below(key: str, below: list[ast.stmt]) -> Value:
         if isinstance(each, ast.Assign) and any(_names(target, key) for target in each.targets)
     ]
     # Read by itself: what it reads of a setting, the config may have changed.
-    module = read_plain_settings(ast.unparse(plain[0]), None) if len(plain) == 1 else None
+    alone = ast.get_source_segment(text, plain[0]) if len(plain) == 1 else None
+    module = read_plain_settings(alone, None) if alone else None
     value = module.final.get(key) if module else None
     if value is None or (isinstance(value, Unknown) and not value.candidates):
         return Unknown("set below the configurator line")
