@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from math import prod
 
 import pytest
 
+from nanolint.memory.program import Shapes
 from nanolint.memory.recording import record
 from nanolint.memory.stream import Component
-from nanolint.memory.tape import rounded
+from nanolint.memory.tape import Tape, rounded
 from nanolint.run.model import Attention, Run
 from tests.memory.runs import SMALL
 
 ITEM_BYTES = {"float32": 4, "bfloat16": 2, "int64": 8, "bool": 1}
 SHAPE = re.compile(r"\(([^)]+)\)(?: (\w+))?$")
+GRADIENT = re.compile(r"gradient of (\S+\.(?:weight|bias))")
 WORDS = re.compile(r"[A-Za-z][\w.'*+,() -]*")
 
 # No two of the sizes are alike: H, D = 3, 32; C = 96; B, T = 5, 128.
@@ -34,6 +37,11 @@ RUNS = [
         ({}, {"init_from": "resume", "world_size": 2}),
     )
 ]
+
+
+@cache
+def tapes() -> list[tuple[Run, Tape]]:
+    return [(run, record(run)) for run in RUNS]
 
 
 def numel(shape: str, run: Run) -> int:
@@ -54,10 +62,9 @@ def numel(shape: str, run: Run) -> int:
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
 def test_the_shape_in_a_name_makes_up_the_bytes(compiled: bool) -> None:
     wrong, right = set(), set()
-    for run in RUNS:
+    for run, tape in tapes():
         if run.compile is not compiled:
             continue
-        tape = record(run)
         for name, nbytes in zip(tape.names, tape.sizes, strict=True):
             shape = SHAPE.search(name)
             if shape is None or "rows" in shape[1]:
@@ -69,10 +76,26 @@ def test_the_shape_in_a_name_makes_up_the_bytes(compiled: bool) -> None:
     assert len(right) > 50
 
 
+def test_every_parameter_has_its_gradient() -> None:
+    for run, tape in tapes():
+        parameters = {each.name: each.nbytes for each in Shapes.of(run).parameters}
+        named = zip(tape.names, tape.sizes, tape.components, strict=True)
+        gradients = {
+            (gradient[1], nbytes, component)
+            for name, nbytes, component in named
+            if (gradient := GRADIENT.match(name)) and not name.endswith("weight")
+        }
+        assert all(component is Component.GRADIENTS for _, _, component in gradients)
+        assert {name for name, _, _ in gradients} <= {*parameters, "lm_head.weight"}
+        if run.compile and run.dtype != "float32" and run.attention is not Attention.MATH:
+            found = {(name, nbytes) for name, nbytes, _ in gradients}
+            assert found >= {(name, rounded(nbytes)) for name, nbytes in parameters.items()}
+
+
 def test_every_tensor_has_a_name_and_a_part_of_the_budget() -> None:
-    for run in RUNS:
-        tape = record(run)
+    for _, tape in tapes():
         assert all(map(WORDS.fullmatch, tape.names))
+        assert not any("None" in name for name in tape.names)
         for name, component in zip(tape.names, tape.components, strict=True):
             assert isinstance(component, Component)
             if "(B*T, V)" in name or "loss" in name:
