@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.context import Case, Context, SyntaxFault, UnusedSuppression
 from nanolint.diagnostics import Diagnostic
 from nanolint.registry import describe, is_built_in
-from nanolint.rule import Need
+from nanolint.rule import NO_TARGET, Need
 from nanolint.run.config import Options
 from nanolint.run.kind import FileKind, classify, may_be_config, sets_keys
 from nanolint.source.assignments import Comment, Module
@@ -195,11 +195,11 @@ def _missing(context: Context, rule: Rule) -> tuple[Need, str] | None:
         return Need.CONFIG, "the file is not a config"
     if Need.TRAIN_SCRIPT in needs and context.project.train_script is None:
         return Need.TRAIN_SCRIPT, "no train.py was found around the file"
-    if Need.GPU in needs and context.cases[0].target is None:
-        return Need.GPU, "no target GPU is set"
     device = context.value("device")
     if Need.GPU in needs and isinstance(device, str) and "cuda" not in device:
         return Need.GPU, f"device = {device!r}: nothing is allocated on a GPU"
+    if Need.GPU in needs and context.cases[0].target is None:
+        return Need.GPU, NO_TARGET
     if Need.RUN in needs and context.run is None:
         keys = ", ".join(unresolved.key for unresolved in context.settings.unresolved)
         return Need.RUN, f"not known before the run: {keys}"

@@ -61,6 +61,10 @@ class Need(str, Enum):
     OUTCOME = "outcome"  # what the other rules found, and which suppressions did nothing
 
 
+# Why a rule that needs a GPU is skipped, unless because the run is not on one.
+NO_TARGET = "no target GPU is set"
+
+
 class FixAvailability(str, Enum):
     """Whether a rule brings fixes; its page and the index say so."""
 

@@ -14,7 +14,7 @@ from nanolint.cli.streams import printer
 from nanolint.files.reading import reason
 from nanolint.report import summary
 from nanolint.report.printer import printable
-from nanolint.rule import Need
+from nanolint.rule import NO_TARGET
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -30,7 +30,7 @@ FOR_PROGRAMS = frozenset(
     {"json", "sarif", "github"}
 )  # formats that hold the report and nothing else
 
-NO_TARGET = (
+NAME_A_TARGET = (
     "no target GPU, so memory and GPU rules were skipped; name one with --gpu rtx-4070 "
     '(`nanolint gpus` lists them), NANOLINT_GPU, or gpu = "rtx-4070" under [tool.nanolint]'
 )
@@ -102,8 +102,8 @@ def _tell(results: Results, streams: Streams, options: Namespace) -> None:
     problems |= dict.fromkeys(remark for file in results.files for remark in file.remarks)
     for problem in problems:
         streams.warn(f"nanolint: {printable(problem)}")
-    if any(skip.need is Need.GPU for file in results.files for skip in file.skipped):
-        streams.warn(f"nanolint: {NO_TARGET}")
+    if any(skip.reason == NO_TARGET for file in results.files for skip in file.skipped):
+        streams.warn(f"nanolint: {NAME_A_TARGET}")
     if options.diff:
         fixed, files = len(results.applied), sum(bool(file.applied) for file in results.files)
         if fixed:

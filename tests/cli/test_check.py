@@ -100,7 +100,9 @@ class TestTargets:
     def test_a_run_off_the_gpu_is_said_to_be_one_when_asked(self) -> None:
         write("a.py", SMALL + "device = 'cpu'\n")
         told = "device = 'cpu': nothing is allocated on a GPU"
-        assert told not in nanolint("a.py", GPU).out
+        quiet = nanolint("a.py", GPU)
+        assert told not in quiet.out
+        assert quiet.err == nanolint("a.py").err == "", "a target is not what is missing"
         outcome = nanolint("a.py", GPU, "--verbose")
         assert (outcome.status, told in outcome.out) == (0, True)
 
