@@ -160,6 +160,10 @@ def test_edits_that_abut_are_made_one_after_the_other() -> None:
     assert fix_text(lint, "ab", fixable=lambda _: True).text == "xy"
     assert tried == ["ab", "xb", "xy"]
     tried.clear()
+    rules = (replacing("X1", "a", "x", Safety.UNSAFE), replacing("X2", "b", "y"))
+    assert fix_text(lint, "ab", fixable=lambda _: True).text == "xy"
+    assert tried == ["ab", "ay", "xy"]
+    tried.clear()
     assert fix_text(lint, "a b", fixable=lambda _: True).text == "x y"
     assert tried == ["a b", "x y"]
 

@@ -83,7 +83,7 @@ def test_every_parameter_has_its_gradient() -> None:
         gradients = {
             (gradient[1], nbytes, component)
             for name, nbytes, component in named
-            if (gradient := GRADIENT.match(name)) and not name.endswith("weight")
+            if (gradient := GRADIENT.match(name))
         }
         assert all(component is Component.GRADIENTS for _, _, component in gradients)
         assert {name for name, _, _ in gradients} <= {*parameters, "lm_head.weight"}

@@ -7,8 +7,16 @@ from itertools import pairwise
 
 import pytest
 
+from nanolint.memory.allocator import Refusal
 from nanolint.memory.recording import record
-from nanolint.memory.replay import COMPONENTS, failure, message, peak_change, replay
+from nanolint.memory.replay import (
+    COMPONENTS,
+    _out_of_memory,
+    failure,
+    message,
+    peak_change,
+    replay,
+)
 from nanolint.memory.stream import Component, Phase
 from nanolint.units import GIB, MIB
 from tests.memory.runs import SMALL, card
@@ -79,6 +87,18 @@ def test_a_failing_tensor_without_the_vocabulary_is_no_logits() -> None:
     oom = replay(run, GPU, limit_bytes=300 * MIB).oom
     assert oom is not None
     assert not oom.logits
+
+
+def test_of_the_loss_only_buffers_as_wide_as_the_vocabulary_are_logits() -> None:
+    tape = record(RUN, GPU)
+    told = {
+        tape.names[handle]: _out_of_memory(RUN, tape, Refusal(event, 0, 0, 0), 0, GPU).logits
+        for event, handle in enumerate(tape.events)
+        if handle >= 0
+    }
+    assert {name for name, logits in told.items() if logits} == {
+        name for name in told if "(B*T, V)" in name
+    }
 
 
 def test_a_card_that_is_full_has_nothing_free() -> None:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from nanolint.gpus.gpu import Gpu, Target
 from nanolint.memory import search
+from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.search import MicroBatch, best_micro_batch, divisors_down
-from nanolint.memory.verdict import Outcome, is_comfortable, judge
+from nanolint.memory.verdict import Outcome, comfortable_limit, is_comfortable, judge
 from nanolint.run.model import Attention, Dialect, Run
 
 RUN = Run(
@@ -162,16 +163,18 @@ def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("changes", [{}, {"eval_only": True}, {"compile": True}])
-def test_the_guess_is_near_the_micro_batch_that_fits(changes: dict[str, bool]) -> None:
-    run = replace(RUN, batch_size=720, gradient_accumulation_steps=1, eval_iters=1, **changes)
-    for mib in (600, 1000, 2000):
-        found = best_micro_batch([(run, card(mib))])
-        assert found is not None
-        guess = search._likely_batch(run, card(mib), "linux")
-        assert isinstance(guess, int)
-        assert found.batch_size <= guess <= 2 * found.batch_size
-    assert search._likely_batch(run, card(20), "linux") == 0
-    assert search._likely_batch(replace(run, device="cpu"), card(20), "linux") == 720
+@pytest.mark.parametrize("platform", ["linux", "windows"])
+def test_the_search_starts_where_the_tensors_fill_the_card(
+    changes: dict[str, bool], platform: str
+) -> None:
+    run = replace(RUN, batch_size=720, n_embd=1024, **changes)
+    for mib in (1500, 2000, 4000):
+        guess = search._likely_batch(run, card(mib), platform)
+        needed = allocated_bytes(replace(run, batch_size=guess), card(mib).gpu)
+        room = comfortable_limit(run, card(mib), platform) * 110 // 100
+        assert needed == pytest.approx(room, rel=0.07)
+    assert search._likely_batch(run, card(20), platform) == 0
+    assert search._likely_batch(replace(run, device="cpu"), card(20), platform) == 720
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))

@@ -249,13 +249,20 @@ def test_the_error_of_a_verdict_tells_what_other_programs_hold() -> None:
     assert f"this process has {held / GIB:.2f} GiB memory in use" in oom.message
 
 
-def test_a_run_is_hopeless_when_its_tensors_alone_exceed_the_card_by_far() -> None:
-    needed = allocated_bytes(TIGHT)
-    for mib in range(200, 600, 10):
-        target = card(mib / 1024, 20, (8, 6))
-        room = comfortable_limit(TIGHT, target)
-        assert is_hopeless(TIGHT, target) is (needed > room * 110 // 100)
-        assert not (is_hopeless(TIGHT, target) and is_comfortable(TIGHT, target))
+@pytest.mark.parametrize("capability", [(8, 6), (9, 0)])
+@pytest.mark.parametrize("platform", ["linux", "windows"])
+def test_a_run_is_hopeless_when_its_tensors_alone_exceed_the_card_by_far(
+    platform: str, capability: tuple[int, int]
+) -> None:
+    for mib in range(200, 700, 10):
+        target = card(mib / 1024, 20, capability)
+        limit = comfortable_limit(TIGHT, target, platform)
+        needed = allocated_bytes(TIGHT, target.gpu)
+        hopeless = is_hopeless(TIGHT, target, platform)
+        assert hopeless is (needed > limit * 110 // 100)
+        survives = replay(TIGHT, target.gpu, limit_bytes=max(0, limit)).oom is None
+        assert is_comfortable(TIGHT, target, platform=platform) is survives
+        assert not (hopeless and survives)
         assert not is_hopeless(replace(TIGHT, device="cpu"), target)
 
 
