@@ -44,13 +44,16 @@ def open_config(name: str, plan: Plan) -> ConfigFile:
     from nanolint.run.resolve import star_importer
     from nanolint.source.parse import Unparsable, parse
     from nanolint.source.refusals import TooComplex
-    from nanolint.source.text import Undecodable, decode
+    from nanolint.source.text import LineIndex, Undecodable, decode
 
     path = Path(name)
     project = find_project(path, train_script=plan.train_script)
     try:
         text = decode(read(path)).text
         module = parse(text, project.environment, star_importer(project, path))
-    except (Unreadable, Undecodable, Unparsable, TooComplex) as error:
+    except Unparsable as error:
+        row, _ = LineIndex(text).position(error.offset)
+        raise UsageError(f"{name}: not valid Python: {error}, line {row}") from error
+    except (Unreadable, Undecodable, TooComplex) as error:
         raise UsageError(f"{name}: {error}") from error
     return ConfigFile(name, text, module, project, plan.setup(path).options)

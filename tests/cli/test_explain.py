@@ -83,6 +83,13 @@ class TestTheRun:
         told = words(nanolint("explain", "config.py").out)
         assert "n_embd = 500 is not a multiple of n_head = 12" in told
 
+    def test_what_is_not_python_is_told_with_its_line(self) -> None:
+        Path("config.py").write_text("batch_size = 4\nblock_size =\n", encoding="utf-8")
+        for command in ("explain", "fit"):
+            told = nanolint(command, "config.py").error
+            assert told.startswith("nanolint: config.py: not valid Python: ")
+            assert told.endswith(", line 2")
+
     def test_a_run_on_the_cpu(self) -> None:
         Path("config.py").write_text("device = 'cpu'\ncompile = False\n", encoding="utf-8")
         assert "nothing is allocated on a GPU" in nanolint("explain", "config.py").out
