@@ -22,6 +22,8 @@ from nanolint.source.parse import parse
         ("a = (\n  # own line\n    2 ** 6\n)\n", "a = (\n  # own line\n    7\n)\n"),
         ("a = (\n    # 1\n    # 2\n    2 ** 6\n)\n", "a = (\n    # 1\n    # 2\n    7\n)\n"),
         ("a = (\\\n    2 ** 6  # b\n)\n", "a = (\n    7  # b\n)\n"),
+        ("a = (\n    2 ** 6\n    # b\n)\n", "a = (\n    7\n    # b\n)\n"),
+        ("a = (\n\n    2 ** 6\n    # b\n)\n", "a = (\n    7\n    # b\n)\n"),
         ("a = (2 **  # b\n    6\n    # c\n)\n", "a = (7  # b\n    # c\n)\n"),
     ],
 )
@@ -97,6 +99,7 @@ def test_comments_outside_the_expression_are_not_repeated() -> None:
         ("a = 1\rc = 3\r", "a = 1\rb = 2\rc = 3\r"),
         ("x = 0\r\na = 1", "x = 0\r\na = 1\r\nb = 2"),
         ("x = 0\ra = 1", "x = 0\ra = 1\rb = 2"),
+        ("\r\na = 1", "\r\na = 1\r\nb = 2"),
         ("a = (\n    1\n)\nc = 3\n", "a = (\n    1\n)\nb = 2\nc = 3\n"),
     ],
 )

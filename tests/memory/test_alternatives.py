@@ -9,6 +9,7 @@ import pytest
 
 from nanolint.memory.alternatives import Alternative, Alternatives
 from nanolint.memory.fit import reserved_on
+from nanolint.memory.search import best_micro_batch
 from nanolint.memory.verdict import Outcome, judge
 from nanolint.run.keys import PRETRAINED_SIZES
 from nanolint.run.model import Attention
@@ -120,6 +121,11 @@ def test_each_is_judged_with_the_allocator_and_on_the_platform_of_the_run() -> N
         allocator = options.get("allocator", "default")
         reserved = reserved_on(replace(TINY, compile=True), verdict, allocator)
         assert way.process_bytes == reserved + verdict.context_bytes
+        found = best_micro_batch([(TINY, target)], **options)
+        assert found is not None
+        steps = found.gradient_accumulation_steps
+        told = f"batch_size = {found.batch_size}, gradient_accumulation_steps = {steps}"
+        assert ways[told].outcome is FITS
 
 
 def test_the_way_by_expandable_segments_is_judged_with_them() -> None:

@@ -48,6 +48,7 @@ def test_the_message_names_no_other_process_where_there_is_none() -> None:
 def test_the_failure_alone_is_that_of_the_whole_replay(limit: int, expandable: bool) -> None:
     whole = replay(RUN, GPU, limit_bytes=limit, expandable=expandable).oom
     assert failure(RUN, GPU, limit, expandable=expandable) == whole
+    assert (failure(RUN, GPU, limit) is None) is (limit == GIB)
     assert (whole is None) is (limit == GIB or (expandable and limit == 245 * MIB))
 
 

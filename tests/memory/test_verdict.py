@@ -254,7 +254,7 @@ def test_the_error_of_a_verdict_tells_what_other_programs_hold() -> None:
 def test_a_run_is_hopeless_when_its_tensors_alone_exceed_the_card_by_far(
     platform: str, capability: tuple[int, int]
 ) -> None:
-    for mib in range(200, 700, 10):
+    for mib in range(300, 650, 10):
         target = card(mib / 1024, 20, capability)
         limit = comfortable_limit(TIGHT, target, platform)
         needed = allocated_bytes(TIGHT, target.gpu)
@@ -263,6 +263,8 @@ def test_a_run_is_hopeless_when_its_tensors_alone_exceed_the_card_by_far(
         survives = replay(TIGHT, target.gpu, limit_bytes=max(0, limit)).oom is None
         assert is_comfortable(TIGHT, target, platform=platform) is survives
         assert not (hopeless and survives)
+        outcome = judge(TIGHT, target, platform=platform).outcome
+        assert (outcome is Outcome.COMFORTABLE) is survives
         assert not is_hopeless(replace(TIGHT, device="cpu"), target)
 
 
