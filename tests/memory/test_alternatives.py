@@ -224,5 +224,6 @@ def test_what_is_told_is_what_is_judged() -> None:
     assert told[1] == "batch_size = 256 (effective batch 768)"
     assert half.batch_size == 256
     assert [run.compile for run in judged.asked].count(False) == 1
+    assert {run.block_size for run in judged.asked} > {512, 1024}
     (deleted,) = [run for run in judged.asked if run.training_deletes_logits]
     assert deleted.evaluation_deletes_logits

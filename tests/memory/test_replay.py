@@ -148,6 +148,8 @@ def test_the_price_of_a_change_is_the_other_peak_less_its_own() -> None:
     assert price > 0
     assert peak_change(larger, RUN, GPU) == -price
     hopper = card("h100").gpu
+    own, other = (replay(run, hopper).peak.allocated_bytes for run in (RUN, larger))
+    assert peak_change(RUN, larger, hopper) == other - own
     assert peak_change(replace(RUN, device="cpu"), RUN, hopper) > replay(RUN).peak.allocated_bytes
 
 

@@ -275,3 +275,11 @@ def test_what_windows_keeps_can_decide() -> None:
         for target in (card(mib / 1024, 20, (8, 6)) for mib in range(200, 600, 10))
     }
     assert found == {False, True}
+
+
+def test_a_verdict_counts_the_context_of_all_processes() -> None:
+    run = replace(TIGHT, world_size=8)
+    held = context(A100.gpu, 8)
+    verdict = judge(run, A100)
+    assert verdict.context_bytes == held.expected
+    assert verdict.limit_bytes == usable_bytes(A100, held)
