@@ -22,7 +22,7 @@ NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 # Objects between two garbage collections: a syntax tree holds no cycles worth looking for, and the
 # usual 700 make the collector walk all of libcst again and again.
-COLLECT_EVERY = 50_000
+COLLECT_EVERY = 200_000
 
 DEFAULT_COMMAND = "check"
 COMMANDS = {
