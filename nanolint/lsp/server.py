@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
 
 from nanolint import __version__
 from nanolint.lsp import client_settings
@@ -21,9 +17,11 @@ from nanolint.lsp.code_actions import KINDS, code_actions
 from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.positions import Positions
 from nanolint.lsp.session import Session
+from nanolint.lsp.uris import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from nanolint.diagnostics import Edit
     from nanolint.lsp.session import Document
@@ -31,12 +29,6 @@ if TYPE_CHECKING:
 # How long the document that is typed in waits for the next keystroke, and the others that depend
 # on it, in seconds.
 PAUSE, LONG_PAUSE = 0.002, 0.3
-
-# Whatever a judgement may have been read from.
-WATCHED = (
-    *("**/*.py", "**/nanolint.toml", "**/pyproject.toml", "**/meta.pkl"),
-    *("**/requirements*.txt", "**/uv.lock", "**/poetry.lock"),
-)
 
 
 class NanolintServer(LanguageServer):
@@ -159,10 +151,10 @@ def _refreshes(able: Any) -> bool:
 
 def make_server() -> NanolintServer:
     """A server with all its features."""
-    from nanolint.lsp import commands, features, target
+    from nanolint.lsp import commands, features, lifecycle, target
 
     server = NanolintServer()
-    _register_lifecycle(server)
+    lifecycle.register(server)
     _register_documents(server)
     _register_findings(server)
     features.register(server)
@@ -178,70 +170,13 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     make_server().start_io(requests, answers)
 
 
-def _register_lifecycle(server: NanolintServer) -> None:
-    @server.feature(types.INITIALIZE)
-    def initialize(params: types.InitializeParams) -> None:
-        server.take_options(params.initialization_options)
-
-    @server.feature(types.INITIALIZED)
-    async def initialized(_: types.InitializedParams) -> None:
-        if server.able.watches_files:
-            watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
-            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
-            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
-            registration = types.Registration(method, method, options)
-            # One that cannot after all (Eglot, where git fails) tells of changes when it saves.
-            with contextlib.suppress(JsonRpcException):
-                await server.client_register_capability_async(
-                    types.RegistrationParams([registration])
-                )
-        await _fetch_settings(server)
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def configuration_changed(params: types.DidChangeConfigurationParams) -> None:
-        if server.able.sends_configuration:
-            await _fetch_settings(server)
-        else:
-            server.configure({None: client_settings.table(params.settings)})
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    async def folders_changed(_: types.DidChangeWorkspaceFoldersParams) -> None:
-        await _fetch_settings(server)
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
-        paths = [path for change in params.changes if (path := _path(change.uri)) is not None]
-        if server.session.files_changed(paths):
-            server.refresh()
-
-
-async def _fetch_settings(server: NanolintServer) -> None:
-    """Ask the client for the settings of each folder of the workspace."""
-    if not server.able.sends_configuration:
-        return
-    folders = [None, *map(_path, server.workspace.folders)]
-    items = [
-        types.ConfigurationItem(
-            None if folder is None else folder.as_uri(), client_settings.SECTION
-        )
-        for folder in folders
-    ]
-    sent = await server.workspace_configuration_async(types.ConfigurationParams(items))
-    tables = {
-        folder: client_settings.table(each)
-        for folder, each in zip(folders, sent, strict=False)
-        if each is not None
-    }
-    server.configure(tables)
-
-
 def _register_documents(server: NanolintServer) -> None:
     session = server.session
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
-        path = _path(item.uri)
+        path = path_of(item.uri)
         is_python = item.language_id == "python" or (path is not None and path.suffix == ".py")
         others = session.open(item.uri, path, item.text, is_python=is_python)
         _follow(server, item.uri, others)
@@ -298,11 +233,3 @@ def _register_findings(server: NanolintServer) -> None:
         edit_of = partial(server.edit_of, document)
         positions = server.positions(document)
         return list(code_actions(document.judged, document.uri, positions, params, edit_of))
-
-
-def _path(uri: str) -> Path | None:
-    """The file behind an address; None for one that is not on this machine's disk."""
-    if not uri.startswith("file:"):
-        return None
-    found = to_fs_path(uri)
-    return None if found is None else Path(found)

@@ -1,0 +1,80 @@
+"""From the client's first message on: its settings, its folders, and the files it watches."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from nanolint.lsp import client_settings
+from nanolint.lsp.uris import path_of
+
+if TYPE_CHECKING:
+    from nanolint.lsp.server import NanolintServer
+
+# Whatever a judgement may have been read from.
+WATCHED = (
+    *("**/*.py", "**/nanolint.toml", "**/pyproject.toml", "**/meta.pkl"),
+    *("**/requirements*.txt", "**/uv.lock", "**/poetry.lock"),
+)
+
+
+def register(server: NanolintServer) -> None:
+    """Add them to ``server``."""
+
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.take_options(params.initialization_options)
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(_: types.InitializedParams) -> None:
+        if server.able.watches_files:
+            watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            registration = types.Registration(method, method, options)
+            # One that cannot after all (Eglot, where git fails) tells of changes when it saves.
+            with contextlib.suppress(JsonRpcException):
+                await server.client_register_capability_async(
+                    types.RegistrationParams([registration])
+                )
+        await _fetch_settings(server)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    async def configuration_changed(params: types.DidChangeConfigurationParams) -> None:
+        if server.able.sends_configuration:
+            await _fetch_settings(server)
+        else:
+            server.configure({None: client_settings.table(params.settings)})
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    async def folders_changed(_: types.DidChangeWorkspaceFoldersParams) -> None:
+        await _fetch_settings(server)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
+        paths = [path for change in params.changes if (path := path_of(change.uri)) is not None]
+        if server.session.files_changed(paths):
+            server.refresh()
+
+
+async def _fetch_settings(server: NanolintServer) -> None:
+    """Ask the client for the settings of each folder of the workspace."""
+    if not server.able.sends_configuration:
+        return
+    folders = [None, *map(path_of, server.workspace.folders)]
+    items = [
+        types.ConfigurationItem(
+            None if folder is None else folder.as_uri(), client_settings.SECTION
+        )
+        for folder in folders
+    ]
+    sent = await server.workspace_configuration_async(types.ConfigurationParams(items))
+    tables = {
+        folder: client_settings.table(each)
+        for folder, each in zip(folders, sent, strict=False)
+        if each is not None
+    }
+    server.configure(tables)
