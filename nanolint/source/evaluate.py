@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from ast import literal_eval
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -12,7 +13,7 @@ from nanolint.source import formatting
 from nanolint.source.bounds import MAX_SIZE, TOO_LARGE, Unevaluable
 from nanolint.source.nodes import is_str_format
 from nanolint.source.operations import binary, compare, unary
-from nanolint.source.scope import Scope, guarded
+from nanolint.source.scope import Scope, conditional, guarded
 from nanolint.source.symbols import symbol
 from nanolint.source.values import Known, Unknown
 
@@ -133,18 +134,7 @@ def _comparison(node: cst.Comparison, scope: Scope) -> Plain:
 
 
 def _conditional(node: cst.IfExp, scope: Scope) -> Plain:
-    try:
-        test = _evaluate(node.test, scope)
-    except Unevaluable as error:
-        branches = [_candidates(branch, scope) for branch in (node.body, node.orelse)]
-        candidates = (*branches[0], *branches[1]) if all(branches) else ()
-        raise Unevaluable(error.reason, candidates) from None
-    return _evaluate(node.body if test else node.orelse, scope)
-
-
-def _candidates(branch: cst.BaseExpression, scope: Scope) -> tuple[Plain, ...]:
-    value = evaluate(branch, scope)
-    return (value.value,) if isinstance(value, Known) else value.candidates
+    return conditional(partial(_evaluate, scope=scope), node.test, node.body, node.orelse)
 
 
 def _sequence(node: cst.Tuple | cst.List, scope: Scope) -> Plain:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.source.bounds import Unevaluable
 from nanolint.source.operations import BUILTINS, binary, compare, unary
-from nanolint.source.scope import guarded
+from nanolint.source.scope import conditional, guarded
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
@@ -178,20 +179,7 @@ def _comparison(node: ast.Compare, scope: Scope) -> Plain:
 
 
 def _conditional(node: ast.IfExp, scope: Scope) -> Plain:
-    try:
-        test = evaluate(node.test, scope)
-    except Unevaluable as error:
-        branches = [_candidates(branch, scope) for branch in (node.body, node.orelse)]
-        candidates = (*branches[0], *branches[1]) if all(branches) else ()
-        raise Unevaluable(error.reason, candidates) from None
-    return evaluate(node.body if test else node.orelse, scope)
-
-
-def _candidates(branch: ast.expr, scope: Scope) -> tuple[Plain, ...]:
-    try:
-        return (evaluate(branch, scope),)
-    except Unevaluable as error:
-        return error.candidates
+    return conditional(partial(evaluate, scope=scope), node.test, node.body, node.orelse)
 
 
 def _dotted(node: ast.expr) -> str:
