@@ -15,6 +15,8 @@ with watched():
     from nanolint.lsp import commands, features  # noqa: F401 (the server imports them late)
     from nanolint.lsp.server import make_server
 
+from tests.lsp.kept import Kept
+
 ROOT = Path(mkdtemp())
 URI = (ROOT / "config" / "a.py").as_uri()
 LAST = 4711  # the number of the request that has to be answered in the end
@@ -74,16 +76,6 @@ def framed(body: bytes) -> bytes:
 def request(number: int, method: str, params: object) -> bytes:
     told = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     return framed(json.dumps(told).encode())
-
-
-class Kept(BytesIO):
-    """Keeps what was written when the server closes it."""
-
-    written = b""
-
-    def close(self) -> None:
-        self.written = self.getvalue()
-        super().close()
 
 
 def one_input(data: bytes) -> None:

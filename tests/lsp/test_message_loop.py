@@ -10,6 +10,7 @@ import pytest
 
 from nanolint import disk
 from nanolint.lsp.server import make_server
+from tests.lsp.kept import Kept
 from tests.project_tree import write_project
 
 if TYPE_CHECKING:
@@ -27,16 +28,6 @@ ABLE = {
     "textDocument": {"hover": {"contentFormat": ["markdown"]}},
 }
 PULLS = {"diagnostics": {"refreshSupport": True}, **ABLE["workspace"]}
-
-
-class Kept(BytesIO):
-    """Keeps what was written when the server closes it."""
-
-    written = b""
-
-    def close(self) -> None:
-        self.written = self.getvalue()
-        super().close()
 
 
 class Talk:
