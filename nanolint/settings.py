@@ -22,7 +22,7 @@ DEFAULT = "default"
 
 # Folders that hold no configs of the project's own.
 EXCLUDED = (
-    ".direnv .eggs .git .hg .ipynb_checkpoints .mypy_cache .nanolint_cache .nox .pytest_cache "
+    ".direnv .eggs .git .hg .ipynb_checkpoints .mypy_cache .nox .pytest_cache "
     ".ruff_cache .svn .tox .venv __pycache__ build dist node_modules site-packages venv"
 )
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nanolint import __version__
 from nanolint.cli.launch import read_launch, split_launch
 from nanolint.cli.options import (
-    add_cache_options,
     add_rule_options,
     add_settings_options,
     add_target_options,
 )
 from nanolint.cli.parser import Parser, UsageError
 
-TYPE_CHECKING = False  # as in main.py: importing typing takes a while
 if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
 
@@ -79,7 +79,6 @@ def check_parser(prog: str, usage: str, description: str, epilog: str | None = N
     _add_output_options(parser)
     add_settings_options(parser)
     _add_baseline_options(parser)
-    add_cache_options(parser)
     files = parser.add_argument_group("files")
     files.add_argument("--stdin-filename", metavar="PATH", help="the name of what - stands for")
     files.add_argument(

@@ -8,7 +8,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanolint import disk
 from nanolint.cli.judging import Work, internal_error, judge_file
 
 if TYPE_CHECKING:
@@ -99,9 +98,7 @@ def _in_processes(
             futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]
             for chunk, future in zip(chunks, futures, strict=True):
                 try:
-                    results, reads = future.result()
-                    disk.recall(reads)
-                    yield from results
+                    yield from future.result()
                 except BrokenProcessPool:  # noqa: PERF203 (one try for a chunk of files)
                     died = RuntimeError("the worker process that judged this file was killed")
                     yield from (internal_error(job.candidate.name, died) for job in chunk)
@@ -139,7 +136,5 @@ def _start(plans: Sequence[Plan], work: Work) -> None:
     _plans, _work = plans, work
 
 
-def _judge_chunk(jobs: Sequence[Job]) -> tuple[list[FileResult], disk.Reads]:
-    """The results, and what they were worked out from."""
-    with disk.recording() as reads:
-        return [judge_file(job.candidate, _plans[job.plan], _work) for job in jobs], reads
+def _judge_chunk(jobs: Sequence[Job]) -> list[FileResult]:
+    return [judge_file(job.candidate, _plans[job.plan], _work) for job in jobs]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nanolint.cli.parser import UsageError
 
-TYPE_CHECKING = False  # as in main.py: importing typing takes a while
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence

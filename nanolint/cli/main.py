@@ -7,10 +7,10 @@ import gc
 import os
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from nanolint.cli.streams import Streams
 
-TYPE_CHECKING = False  # importing typing would take longer than all of `--version`
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
@@ -45,15 +45,11 @@ def main(
     stdin: TextIO | None = None,
     stdout: TextIO | None = None,
     stderr: TextIO | None = None,
-    cached: bool = False,
 ) -> int:
-    """Run the command that ``argv`` (without the program's name) asks for; returns its status.
-
-    ``cached``: what the same command said before may be said again, where nothing has changed.
-    """
+    """Run the command that ``argv`` (without the program's name) asks for; returns its status."""
     streams = Streams(stdin or sys.stdin, stdout or sys.stdout, stderr or sys.stderr)
     try:
-        status = _run(list(argv), streams, cached=cached)
+        status = _run(list(argv), streams)
         streams.stdout.flush()
     except KeyboardInterrupt:
         streams.warn("nanolint: interrupted")
@@ -68,7 +64,7 @@ def main(
     return status
 
 
-def _run(argv: list[str], streams: Streams, *, cached: bool) -> int:
+def _run(argv: list[str], streams: Streams) -> int:
     if argv[:1] in (["--version"], ["-V"]) and argv[1:] in (["--verbose"], ["-v"]):
         argv = ["version"]
     if argv[:1] in (["--version"], ["-V"]):
@@ -77,10 +73,6 @@ def _run(argv: list[str], streams: Streams, *, cached: bool) -> int:
         streams.stdout.write(f"nanolint {__version__}\n")
         return CLEAN
     command = argv.pop(0) if argv and argv[0] in COMMANDS else DEFAULT_COMMAND
-    if cached and command == DEFAULT_COMMAND:
-        from nanolint.cli.cache import run_cached
-
-        return run_cached(argv, streams, lambda *given: _command(command, *given))
     return _command(command, argv, streams)
 
 
@@ -118,7 +110,7 @@ def entry_point() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # any character can be printed, newlines stay what they are
             reconfigure(errors="backslashreplace", newline="\n")
-    status = main(sys.argv[1:], cached=True)
+    status = main(sys.argv[1:])
     if status == BROKEN_PIPE:  # so that the interpreter's last flush finds no broken pipe either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nanolint.cli.parser import comma_separated, positive, version
 
-TYPE_CHECKING = False  # as in main.py: importing typing takes a while
 if TYPE_CHECKING:
     from nanolint.cli.parser import Parser
 
@@ -38,13 +39,6 @@ def add_settings_options(parser: Parser) -> None:
     group = parser.add_argument_group("settings")
     group.add_argument("--config", metavar="PATH", help="use this settings file")
     group.add_argument("--isolated", action="store_true", help="use no settings file")
-
-
-def add_cache_options(parser: Parser) -> None:
-    """Read by nanolint.cli.cache from the bare arguments, before anything is parsed."""
-    group = parser.add_argument_group("the same command again")
-    group.add_argument("--no-cache", action="store_true", help="judge anew")
-    group.add_argument("--cache-dir", metavar="PATH", help="keep answers there")
 
 
 def add_rule_options(parser: Parser) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # importing typing would take longer than all of `--version`
 if TYPE_CHECKING:
     from typing import TextIO
 

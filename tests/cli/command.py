@@ -23,12 +23,12 @@ class Outcome:
         return self.err.removesuffix("\n")
 
 
-def nanolint(*arguments: str, stdin: bytes = b"", cached: bool = False) -> Outcome:
+def nanolint(*arguments: str, stdin: bytes = b"") -> Outcome:
     """Run ``nanolint`` with these arguments in this process."""
     raw = [io.BytesIO(stdin), io.BytesIO(), io.BytesIO()]
     streams = [io.TextIOWrapper(each, encoding="utf-8", newline="") for each in raw]
     standard = dict(zip(("stdin", "stdout", "stderr"), streams, strict=True))
-    status = main(arguments, **standard, cached=cached)
+    status = main(arguments, **standard)
     for stream in streams[1:]:
         stream.flush()
     out, err = (each.getvalue().decode() for each in raw[1:])

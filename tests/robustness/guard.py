@@ -129,5 +129,5 @@ class Running:
 def judge(folder: Path, case: Case, **how: object) -> Ended:
     """What ``nanolint`` says of a hostile case, planted in ``folder``."""
     names = case.arguments if case.alone else (*case.arguments, GOOD)
-    given = ("--output-format=concise", "--no-cache", "--gpu=12GB", *names)
+    given = ("--output-format=concise", "--gpu=12GB", *names)
     return run(folder, *given, obey_modes=case.obey_modes, stdin=case.stdin, **how)

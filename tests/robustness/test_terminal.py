@@ -22,6 +22,6 @@ def test_no_report_holds_control_characters(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.py").write_text(TEXT, encoding="utf-8")
-    outcome = nanolint("x.py", "--gpu=12GB", "--no-cache", "--unsafe-fixes", style)
+    outcome = nanolint("x.py", "--gpu=12GB", "--unsafe-fixes", style)
     said = outcome.out + outcome.err
     assert [each for each in said if (each < " " and each != "\n") or "\x7f" <= each < "\xa0"] == []

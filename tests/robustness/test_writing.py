@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits are 
 
 OLD = "batch_size = 512  # micro-batch\ngradient_accumulation_steps = 4\nn_layer = 1\n"
 NEW = "batch_size = 16  # micro-batch\ngradient_accumulation_steps = 128\nn_layer = 1\n"
-FIX = ("--fix", "--no-cache", "--output-format=concise", "--gpu=12GB")
+FIX = ("--fix", "--output-format=concise", "--gpu=12GB")
 RUN = "from nanolint.cli.main import entry_point; entry_point()"
 SLOW_DISK = (
     f"import os, time; sync = os.fsync; os.fsync = lambda f: (time.sleep(0.05), sync(f)); {RUN}"
