@@ -23,6 +23,7 @@ NEIGHBOURS = {
 }
 
 QUOTES = "'\""
+LEAST_PERCENT = 0.01  # below, a number would only look exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,14 @@ def known(case: Case, key: str) -> object:
 def integer(value: object) -> int | None:
     """``value`` when it is a positive integer."""
     return value if isinstance(value, int) and value > 0 and value is not True else None
+
+
+def percent(part: int, whole: int) -> str:
+    """What ``part`` is of the larger ``whole``: ``25 %``, ``8.3 %``, ``less than 0.01 %``."""
+    share = 100 * part / whole
+    if share < LEAST_PERCENT:
+        return f"less than {LEAST_PERCENT} %"
+    return f"{share:.2g} %" if share < 10 else f"{min(share, 99):.0f} %"
 
 
 def is_key(context: Context, key: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Need, Severity, rule
-from nanolint_rules._values import integer, said
+from nanolint_rules._values import integer, percent, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +34,10 @@ def endless_warmup(context: Context) -> Iterator[Finding]:
 
 
 def _effect(warmup: int, steps: int, decay: int) -> str:
-    if warmup >= steps:
-        return f"the learning rate rises to no more than {100 * steps / warmup:.2g} % of its value"
+    if warmup > steps:
+        return f"the run ends at {percent(steps, warmup)} of learning_rate"
+    if warmup == steps:
+        return "the run ends as soon as the learning rate is warm"
     if warmup == decay:
         return f"step {warmup} divides by zero"
     return "the learning rate drops to min_lr as soon as it is warm"

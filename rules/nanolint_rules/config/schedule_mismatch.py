@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Need, Severity, rule
-from nanolint_rules._values import integer, said
+from nanolint_rules._values import integer, percent, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,4 +33,4 @@ def schedule_mismatch(context: Context) -> Iterator[Finding]:
 def _effect(steps: int, decay: int) -> str:
     if decay < steps:
         return f"the last {steps - decay:,} steps run at min_lr"
-    return f"the run ends after {100 * steps / decay:.2g} % of the decay, before min_lr is near"
+    return f"the run ends after {percent(steps, decay)} of the decay, before min_lr is near"

@@ -1,4 +1,4 @@
-"""NL201: torch.compile warns that the card has too few multiprocessors."""
+"""NL201: torch.compile warns that the card has too few multiprocessors, where somebody may care."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nanolint.rule import (
     format_bytes,
     rule,
 )
-from nanolint_rules._values import Remedy, is_key, said, set_value
+from nanolint_rules._values import Remedy, is_asked_for, is_key, said, set_value
 from nanolint_rules.gpu._cards import capability
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ WARNING = "Not enough SMs to use max_autotune_gemm mode"
     fix=FixAvailability.SOMETIMES,
 )
 def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
-    """compile is on, and the GPU has too few multiprocessors for max-autotune."""
-    if not is_key(context, "compile"):
+    """compile is set, or tuned, on a GPU with too few multiprocessors for max-autotune."""
+    tuned = (context.project.compile_mode or "").startswith("max-autotune")
+    if not is_key(context, "compile") or not (tuned or _is_chosen(context)):
         return
     small = [case for case in context.cases if _is_small(case)]
     if not small:
         return
-    tuned = (context.project.compile_mode or "").startswith("max-autotune")
     # Where the warning is harmless, nobody is better off without compile.
     remedy = _remedy(context) if tuned else Remedy()
     cost = "so nothing is tuned as train.py asks" if tuned else "which is harmless here"
@@ -61,6 +61,11 @@ def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
             notes=remedy.notes,
             severity=Severity.WARNING if tuned else None,
         )
+
+
+def _is_chosen(context: Context) -> bool:
+    """Whether a config asks for compile; train.py's default is on, and nobody's choice."""
+    return not context.is_train_script and is_asked_for(context, "compile")
 
 
 def _is_small(case: Case) -> bool:

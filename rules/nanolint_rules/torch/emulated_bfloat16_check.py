@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import (
+    Case,
     Context,
     Finding,
     Fix,
@@ -13,6 +14,7 @@ from nanolint.rule import (
     Severity,
     rule,
 )
+from nanolint_rules.gpu._cards import BFLOAT16
 from nanolint_rules.torch._moving import append_argument
 from nanolint_rules.torch._names import names
 
@@ -44,6 +46,8 @@ def emulated_bfloat16_check(context: Context) -> Iterator[Finding]:
     version = context.options.torch_version
     if version is not None and version < EXISTS_SINCE:
         return
+    if not any(map(_may_emulate, context.cases)):
+        return
     resolved = names(context.tree)
     for use in resolved.uses({CHECK}):
         if use.call.args or _asks_for_capability_too(resolved, use):
@@ -58,6 +62,14 @@ def emulated_bfloat16_check(context: Context) -> Iterator[Finding]:
             fix=Fix(f"Pass {ARGUMENT}=False", Safety.UNSAFE, tuple(edits)),
             notes=("the argument needs PyTorch 2.4 or newer",) if version is None else (),
         )
+
+
+def _may_emulate(case: Case) -> bool:
+    """Whether the card lacks bfloat16, or no card is known."""
+    gpu = case.target.gpu if case.target else None
+    if gpu is None or not gpu.vendor:
+        return True
+    return gpu.compute_capability is not None and gpu.compute_capability < BFLOAT16
 
 
 def _asks_for_capability_too(resolved: Names, use: Use) -> bool:

@@ -13,6 +13,7 @@ FINETUNING = "max_iters = 20\nlearning_rate = 3e-5\ndecay_lr = False\neval_inter
     ("text", "told"),
     [
         ("max_iters = 5000\n", "the run ends after 0.83 % of the decay"),
+        ("max_iters = 3\n", "the run ends after less than 0.01 % of the decay"),
         ("max_iters = 5000\nlr_decay_iters = 2000\n", "the last 3,000 steps run at min_lr"),
         ("lr_decay_iters = 300000\n", "the last 300,000 steps run at min_lr"),
     ],
@@ -37,7 +38,13 @@ def test_no_schedule_mismatch(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("max_iters = 500\n", "rises to no more than 25 % of its value"),
+        ("max_iters = 500\n", "the run ends at 25 % of learning_rate"),
+        ("max_iters = 1999\n", "the run ends at 99 % of learning_rate"),
+        ("max_iters = 2000\n", "the run ends as soon as the learning rate is warm"),
+        (
+            "max_iters = 5\nwarmup_iters = 90000000\n",
+            "the run ends at less than 0.01 % of learning_rate",
+        ),
         ("max_iters = 9000\nlr_decay_iters = 2000\n", "step 2000 divides by zero"),
         ("max_iters = 9000\nlr_decay_iters = 1000\n", "drops to min_lr as soon as it is warm"),
     ],

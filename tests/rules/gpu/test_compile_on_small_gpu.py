@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.rule import Severity
-from tests.project_tree import SETUP, train_script, write_project
+from tests.project_tree import SETTINGS, SETUP, train_script, write_project
 from tests.rules.harness import Bench
 
 if TYPE_CHECKING:
@@ -56,7 +56,20 @@ def test_the_message_has_both_peaks() -> None:
 
 def test_it_is_a_warning_when_train_py_asks_for_tuning(tmp_path: Path) -> None:
     assert tuned(tmp_path).finding(SMALL).severity is Severity.WARNING
-    assert BENCH.finding(SMALL).severity is Severity.INFO
+    assert BENCH.finding(f"{SMALL}compile = True\n").severity is Severity.INFO
+
+
+def test_silent_where_compile_is_only_the_default_of_train_py(tmp_path: Path) -> None:
+    root = write_project(tmp_path)
+    for name in ("train.py", "config/x.py"):
+        path = root / name
+        text = path.read_text() if path.exists() else SMALL
+        assert Bench("NL201", gpu="rtx-4070", path=path).findings(text) == []
+
+
+def test_the_command_line_asks_for_compile_too() -> None:
+    asked = Bench("NL201", gpu="rtx-4070", overrides={"compile": True})
+    assert asked.finding(SMALL).severity is Severity.INFO
 
 
 def test_no_fix_where_the_run_would_not_fit_uncompiled(tmp_path: Path) -> None:
@@ -69,12 +82,12 @@ def test_no_fix_where_the_run_would_not_fit_uncompiled(tmp_path: Path) -> None:
     "gpu", ["rtx-3080", "rtx-2080-ti", "v100-16gb", "a100-40gb", "gtx-1080-ti", "mi300x", "24GB"]
 )
 def test_not_reported(gpu: str) -> None:
-    assert Bench("NL201", gpu=gpu).findings(SMALL) == []
+    assert Bench("NL201", gpu=gpu).findings(f"{SMALL}compile = True\n") == []
 
 
 @pytest.mark.parametrize("setting", ["compile = False", "device = 'cpu'", "device = 'mps'"])
 def test_not_compiled_on_the_card(setting: str) -> None:
-    assert BENCH.findings(f"{SMALL}{setting}\n") == []
+    assert BENCH.findings(f"{SMALL}compile = True\n{setting}\n") == []
 
 
 def test_the_command_line_gets_the_corrected_flag(tmp_path: Path) -> None:
@@ -84,6 +97,14 @@ def test_the_command_line_gets_the_corrected_flag(tmp_path: Path) -> None:
 
 
 def test_silent_where_the_run_is_eager_in_truth() -> None:
-    bench = Bench("NL201", gpu="t4")
-    assert bench.findings(f"{SMALL}dtype = 'bfloat16'\n") == []
-    assert "(40 of 68 SMs)" in bench.finding(f"{SMALL}dtype = 'float16'\n").message
+    bench, small = Bench("NL201", gpu="t4"), f"{SMALL}compile = True\n"
+    assert bench.findings(f"{small}dtype = 'bfloat16'\n") == []
+    assert "(40 of 68 SMs)" in bench.finding(f"{small}dtype = 'float16'\n").message
+
+
+def test_silent_where_the_fork_dropped_the_key(tmp_path: Path) -> None:
+    settings = SETTINGS.replace("compile = True\n", "")
+    setup = SETUP.replace("compile(model)", "compile(model, mode='max-autotune')")
+    script = train_script(settings=settings, setup=setup)
+    root = write_project(tmp_path, {"train.py": script})
+    assert Bench("NL201", gpu="rtx-4070", path=root / "config" / "x.py").findings(SMALL) == []

@@ -18,7 +18,6 @@ CONFIG = "batch_size = 1\nblock_size = 64\n"
 @pytest.mark.parametrize(
     ("code", "key", "gpu"),
     [
-        ("NL201", "compile", "rtx-4070"),
         ("NL202", "compile", "gtx-1080-ti"),
         ("NL203", "dtype", "t4"),
     ],

@@ -55,3 +55,19 @@ def test_not_reported(text: str) -> None:
 def test_a_release_without_the_argument(version: tuple[int, int] | None, count: int) -> None:
     text = "import torch\ntorch.cuda.is_bf16_supported()\n"
     assert len(Bench("NL408", torch=version).findings(text)) == count
+
+
+@pytest.mark.parametrize(
+    ("gpu", "count"),
+    [
+        ("rtx-4070", 0),
+        ("mi300x", 0),
+        ("t4", 1),
+        ("rtx-4070,t4", 1),
+        ("12GB", 1),  # which card that is, nobody knows
+        ("", 1),
+    ],
+)
+def test_only_where_a_card_may_lack_bfloat16(gpu: str, count: int) -> None:
+    text = "import torch\ntorch.cuda.is_bf16_supported()\n"
+    assert len(Bench("NL408", gpu=gpu).findings(text)) == count
