@@ -15,15 +15,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.replay import replay
-from nanolint.memory.search import best_micro_batch
-from nanolint.memory.verdict import judge
-from nanolint.run.resolve import default_run
+from nanolint.memory.verdict.replay import replay
+from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.memory.verdict.verdict import judge
+from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 REPEATS = 25
 

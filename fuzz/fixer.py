@@ -9,10 +9,10 @@ from harness import run, watched
 
 with watched():
     from nanolint.diagnostics import Safety
-    from nanolint.engine import Setup, lint
-    from nanolint.fixing import fix_text
-    from nanolint.plan import make_plan
-    from nanolint.settings import Sourced
+    from nanolint.linting.engine import Setup, lint
+    from nanolint.linting.fixing import fix_text
+    from nanolint.linting.plan import make_plan
+    from nanolint.settings.schema import Sourced
     from nanolint.source.parse import Unparsable, parse
     from nanolint.source.scan import TooComplex
     from nanolint.source.values import Known

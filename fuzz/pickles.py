@@ -8,7 +8,7 @@ import atheris
 from harness import run, watched
 
 with watched():
-    from nanolint.run import pickles
+    from nanolint.trainers.nanogpt import pickles
 
 vocabulary = pickles._vocabulary.__wrapped__  # without the memo, which would grow
 

@@ -13,7 +13,7 @@ from harness import run, watched
 
 with watched():
     from nanolint.lsp import commands, features  # noqa: F401 (the server imports them late)
-    from nanolint.lsp.server import make_server
+    from nanolint.lsp.serving import make_server
 
 from tests.lsp.kept import Kept
 

@@ -7,11 +7,11 @@ import ast
 from harness import run, text_of, watched
 
 with watched():
-    from nanolint import registry
-    from nanolint.engine import SYNTAX_ERROR, Setup, lint
-    from nanolint.ignoring import UNSILENCEABLE, add_ignores
-    from nanolint.plan import make_plan
-    from nanolint.settings import Sourced
+    from nanolint.linting import registry
+    from nanolint.linting.engine import SYNTAX_ERROR, Setup, lint
+    from nanolint.linting.ignoring import UNSILENCEABLE, add_ignores
+    from nanolint.linting.plan import make_plan
+    from nanolint.settings.schema import Sourced
     from nanolint.source.parse import parse
 
 SETUP: Setup = make_plan(Sourced(), {"NANOLINT_GPU": "1GiB"}).setup(None)

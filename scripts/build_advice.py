@@ -17,14 +17,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
 from nanolint.cli.config_file import open_config  # noqa: E402
-from nanolint.memory.allocator import play  # noqa: E402
-from nanolint.memory.early_logits import without_logits  # noqa: E402
+from nanolint.linting.plan import make_plan  # noqa: E402
+from nanolint.memory.allocator.play import play  # noqa: E402
+from nanolint.memory.loop.early_logits import without_logits  # noqa: E402
 from nanolint.memory.recording import allocated_peak, record  # noqa: E402
-from nanolint.memory.replay import replay  # noqa: E402
-from nanolint.memory.stream import Component, Phase  # noqa: E402
-from nanolint.plan import make_plan  # noqa: E402
-from nanolint.run.model import Attention  # noqa: E402
-from nanolint.settings import discover  # noqa: E402
+from nanolint.memory.tape import Component, Phase  # noqa: E402
+from nanolint.memory.verdict.replay import replay  # noqa: E402
+from nanolint.run.run import Attention  # noqa: E402
+from nanolint.settings.schema import discover  # noqa: E402
 from nanolint.units import MIB, format_bytes  # noqa: E402
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Gpu, Target
     from nanolint.memory.tape import Tape
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 if sys.version_info >= (3, 11):
     import tomllib

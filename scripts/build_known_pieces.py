@@ -15,8 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from nanolint.run import pieces  # noqa: E402
-from nanolint.run.config import ManualAttention  # noqa: E402
+from nanolint.run.settled import ManualAttention  # noqa: E402
+from nanolint.trainers.nanogpt.recognition import pieces  # noqa: E402
 
 BIAS = "cc5444e1"  # biases became a setting; before, the model had other parameters
 # The first commit from which on a piece allocates what the replay says, where that is not its

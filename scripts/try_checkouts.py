@@ -27,12 +27,13 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING
 
-from nanolint import disk
-from nanolint.cli.check import DESCRIPTION, USAGE, check_parser
+from nanolint.cli.check import DESCRIPTION, USAGE
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.judging import Work, judge_file
+from nanolint.cli.options import check_parser
 from nanolint.cli.streams import Streams
-from nanolint.files.discovery import Candidate
+from nanolint.files import door
+from nanolint.linting.discovery import Candidate
 
 if TYPE_CHECKING:
     from nanolint.report.results import FileResult
@@ -91,10 +92,10 @@ class Trial:
         before = {path: path.read_bytes() for path in self._files}
         for path in self._files:
             self._check(path)
-        disk.forget()
+        door.forget()
         for path in self._files:
             self._judge(path, Work(fix=True, unsafe=True, write=True))
-        disk.forget()
+        door.forget()
         after = {path: path.read_bytes() for path in self._files}
         for path in self._files:
             if after[path] != before[path]:
@@ -103,7 +104,7 @@ class Trial:
             if path.read_bytes() != after[path]:
                 self.tried.unstable += 1
                 self._fault(path, "a second run changes it again")
-        disk.forget()
+        door.forget()
         return self.tried
 
     def _check(self, path: Path) -> None:

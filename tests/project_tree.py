@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint import disk
+from nanolint.files import door
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -168,5 +168,5 @@ def write_project(root: Path, files: dict[str, str | bytes] | None = None) -> Pa
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-    disk.forget()
+    door.forget()
     return root

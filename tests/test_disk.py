@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint import disk
-from nanolint.disk import UnusableError
+from nanolint.files import door
+from nanolint.files.door import UnusableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,19 +21,19 @@ LIMIT = 100
 @pytest.fixture(autouse=True)
 def _nothing_shown() -> Iterator[None]:
     yield
-    for path in list(disk._shown):
-        disk.show(Path(path), None)
-    disk.forget()
+    for path in list(door._shown):
+        door.show(Path(path), None)
+    door.forget()
 
 
 def ask(folder: Path) -> None:
     """One question of each kind, with answers good and bad."""
-    disk.kind(folder / "a.py")
-    disk.names(folder, "*.py")
-    disk.texts(folder / "config", "*.py", LIMIT, 10)
+    door.kind(folder / "a.py")
+    door.names(folder, "*.py")
+    door.texts(folder / "config", "*.py", LIMIT, 10)
     for name in ("a.py", "missing.py"):
         with contextlib.suppress(UnusableError):
-            disk.read_bytes(folder / name, LIMIT)
+            door.read_bytes(folder / name, LIMIT)
 
 
 @pytest.fixture
@@ -45,11 +45,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_was_read_stays_true_while_nothing_changes(folder: Path) -> None:
-    with disk.recording() as reads:
+    with door.recording() as reads:
         ask(folder)
     assert len(reads) == 5
     (folder / "notes.txt").write_text("of no concern")
-    assert disk.unchanged(reads)
+    assert door.unchanged(reads)
 
 
 @pytest.mark.parametrize(
@@ -66,84 +66,84 @@ def test_what_was_read_stays_true_while_nothing_changes(folder: Path) -> None:
 def test_a_change_to_anything_that_was_read_is_seen(
     folder: Path, change: Callable[[Path], object]
 ) -> None:
-    with disk.recording() as reads:
+    with door.recording() as reads:
         ask(folder)
     change(folder)
-    assert not disk.unchanged(reads)
+    assert not door.unchanged(reads)
 
 
 def test_a_change_that_keeps_size_and_time_is_seen(folder: Path) -> None:
     path = folder / "a.py"
     before = path.stat()
-    with disk.recording() as reads:
-        disk.read_bytes(path, LIMIT)
+    with door.recording() as reads:
+        door.read_bytes(path, LIMIT)
     path.write_text("a = 2\n")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert not disk.unchanged(reads)
+    assert not door.unchanged(reads)
 
 
 def test_unsaved_text_wins_over_the_disk(folder: Path) -> None:
     path = folder / "a.py"
-    with disk.recording() as reads:
-        disk.read_bytes(path, LIMIT)
-    disk.show(path, b"a = 3\n")
-    assert disk.read_bytes(path, LIMIT) == b"a = 3\n"
-    assert not disk.unchanged(reads)
-    disk.show(path, None)
-    assert disk.read_bytes(path, LIMIT) == b"a = 1\n"
-    assert disk.unchanged(reads)
+    with door.recording() as reads:
+        door.read_bytes(path, LIMIT)
+    door.show(path, b"a = 3\n")
+    assert door.read_bytes(path, LIMIT) == b"a = 3\n"
+    assert not door.unchanged(reads)
+    door.show(path, None)
+    assert door.read_bytes(path, LIMIT) == b"a = 1\n"
+    assert door.unchanged(reads)
 
 
 def test_a_file_that_is_not_saved_yet_is_there(folder: Path) -> None:
-    disk.show(folder / "new.py", b"")
-    assert disk.is_file(folder / "new.py")
-    assert disk.names(folder, "*.py") == ("a.py", "new.py")
+    door.show(folder / "new.py", b"")
+    assert door.is_file(folder / "new.py")
+    assert door.names(folder, "*.py") == ("a.py", "new.py")
 
 
 def test_unsaved_text_is_bounded_too(folder: Path) -> None:
-    disk.show(folder / "a.py", b"x" * (LIMIT + 1))
+    door.show(folder / "a.py", b"x" * (LIMIT + 1))
     with pytest.raises(UnusableError, match="larger than 100 bytes"):
-        disk.read_bytes(folder / "a.py", LIMIT)
+        door.read_bytes(folder / "a.py", LIMIT)
 
 
 def test_a_memo_is_kept_until_what_it_read_is_forgotten(folder: Path) -> None:
     calls = []
 
-    @disk.memo
+    @door.memo
     def content(path: Path) -> bytes:
         calls.append(path.name)
-        return disk.read_bytes(path, LIMIT)
+        return door.read_bytes(path, LIMIT)
 
     content(folder / "a.py")
     content(folder / "a.py")
-    disk.forget(folder / "config" / "b.py")
+    door.forget(folder / "config" / "b.py")
     content(folder / "a.py")
     assert calls == ["a.py"]
-    disk.forget(folder / "a.py")
+    door.forget(folder / "a.py")
     content(folder / "a.py")
     assert calls == ["a.py", "a.py"]
 
 
 def test_a_memo_tells_what_it_read_each_time(folder: Path) -> None:
-    @disk.memo
+    @door.memo
     def listed(path: Path) -> tuple[str, ...]:
-        return disk.names(path, "*.py")
+        return door.names(path, "*.py")
 
-    with disk.recording() as first:
+    with door.recording() as first:
         listed(folder)
-    with disk.recording() as outer, disk.recording() as second:
+    with door.recording() as outer, door.recording() as second:
         listed(folder)
     assert first == second == outer != {}
 
 
 def test_a_new_file_makes_a_listing_forgotten(folder: Path) -> None:
-    @disk.memo
+    @door.memo
     def listed(path: Path) -> tuple[str, ...]:
-        return disk.names(path, "*.py")
+        return door.names(path, "*.py")
 
     listed(folder)
     (folder / "c.py").touch()
-    disk.forget(folder / "c.py")
+    door.forget(folder / "c.py")
     assert listed(folder) == ("a.py", "c.py")
 
 
@@ -151,11 +151,11 @@ def test_kinds(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     (folder / "dangling").symlink_to(folder / "nowhere")
     (folder / "loop").symlink_to(folder / "loop")
-    assert disk.kind(folder / "a.py") == disk.FILE
-    assert disk.kind(folder / "config") == disk.FOLDER
-    assert disk.kind(folder / "pipe") == disk.OTHER
-    assert disk.kind(folder / "dangling") == disk.BROKEN_LINK
-    assert disk.kind(folder / "loop") == disk.BROKEN_LINK
-    assert disk.kind(folder / "a.py" / "below a file") == disk.NOTHING
-    assert disk.kind(folder / "\0") == disk.UNKNOWN
-    assert disk.names(folder / "gone") == ()
+    assert door.kind(folder / "a.py") == door.FILE
+    assert door.kind(folder / "config") == door.FOLDER
+    assert door.kind(folder / "pipe") == door.OTHER
+    assert door.kind(folder / "dangling") == door.BROKEN_LINK
+    assert door.kind(folder / "loop") == door.BROKEN_LINK
+    assert door.kind(folder / "a.py" / "below a file") == door.NOTHING
+    assert door.kind(folder / "\0") == door.UNKNOWN
+    assert door.names(folder / "gone") == ()

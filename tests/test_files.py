@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from nanolint.files import reading, writing
-from nanolint.files.discovery import discover
 from nanolint.files.reading import Unreadable, read
 from nanolint.files.writing import Unwritable, replace
-from nanolint.settings import Settings, Sourced
+from nanolint.linting.discovery import discover
+from nanolint.settings.schema import Settings, Sourced
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX file system")
 unprivileged = pytest.mark.skipif(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from nanolint.diagnostics import Diagnostic, Edit, Fix, Safety, Severity, Span
-from nanolint.engine import Report
-from nanolint.fixing import apply_edits, fix_text
+from nanolint.linting.engine import Report
+from nanolint.linting.fixing import apply_edits, fix_text
 from nanolint.source.assignments import Comment
 
 Toy = Callable[[str], Iterator[Diagnostic]]

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanolint.memory import allocator as nanolints
-from nanolint.memory.stream import Component
-from nanolint.memory.tape import Tape
+from nanolint.memory.allocator import caching as nanolints
+from nanolint.memory.tape import Component, Tape
 from validation import record_compiled, record_eager
 from validation.accuracy import recorded
 from validation.counting.allocator import MIB, OutOfMemory, least_limit, play

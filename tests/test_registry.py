@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.registry import Registry, Selection, UnknownRule
+from nanolint.linting.registry import Registry, Selection, UnknownRule
 from nanolint.rule import Context, Finding, Rule, Severity
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.settings import KEYS, Settings, SettingsError, discover, load
+from nanolint.settings.schema import KEYS, Settings, SettingsError, discover, load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint import targets
 from nanolint.gpus.local import LocalGpu
 from nanolint.gpus.lookup import find
-from nanolint.settings import Settings, SettingsError, Sourced
-from nanolint.targets import choose
+from nanolint.settings import targets
+from nanolint.settings.schema import Settings, SettingsError, Sourced
+from nanolint.settings.targets import choose
 
 GIB = 1 << 30
 

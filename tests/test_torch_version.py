@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.torch_version import find_torch_version
+from nanolint.settings.torch_version import find_torch_version
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from nanolint.gpus.gpu import Gpu, Target
-from nanolint.memory.allocator import play
-from nanolint.memory.compiled import Compiled
-from nanolint.memory.eager import Eager
-from nanolint.memory.played import MICRO_STEPS
+from nanolint.memory.allocator.play import play
+from nanolint.memory.compiled.program import Compiled
+from nanolint.memory.eager.program import Eager
+from nanolint.memory.loop.played import MICRO_STEPS
+from nanolint.memory.loop.training import train
 from nanolint.memory.program import Shapes
 from nanolint.memory.recording import summits
 from nanolint.memory.tape import Tape
-from nanolint.memory.training import train
-from nanolint.memory.verdict import judge
-from nanolint.run.model import Attention, Run
-from nanolint.run.resolve import default_run
+from nanolint.memory.verdict.verdict import judge
+from nanolint.run.run import Attention, Run
+from nanolint.trainers.nanogpt.resolve import default_run
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "memory-model.md"

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from nanolint.gpus.gpu import Gpu
-from nanolint.memory.replay import replay
-from nanolint.run.model import Attention, Run
-from nanolint.run.resolve import default_run
+from nanolint.memory.verdict.replay import replay
+from nanolint.run.run import Attention, Run
+from nanolint.trainers.nanogpt.resolve import default_run
 
 GIB = 1 << 30
 CASE_KEYS = (

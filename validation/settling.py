@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from accuracy import recorded, tape_of  # a script's neighbour
 
-from nanolint.memory.allocator import play
+from nanolint.memory.allocator.play import play
 
 ACCUMULATION = 40
 LONG = (40, 40, 40)  # micro-steps of each step

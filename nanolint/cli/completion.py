@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.cli.check import DESCRIPTION, USAGE, check_parser
+from nanolint.cli.check import DESCRIPTION, USAGE
+from nanolint.cli.options import check_parser
 from nanolint.cli.parser import Parser
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from nanolint.cli.parser import UsageError
 
 if TYPE_CHECKING:
-    from nanolint.context import Case
     from nanolint.gpus.gpu import Target
-    from nanolint.plan import Plan
-    from nanolint.run.config import Options, Project
+    from nanolint.linting.plan import Plan
+    from nanolint.rule.context import Case
+    from nanolint.run.settled import Options, Project
     from nanolint.source.assignments import Module
 
 
@@ -28,8 +28,8 @@ class ConfigFile:
 
     def case(self, target: Target | None) -> Case:
         """The config on ``target``."""
-        from nanolint.context import Case
-        from nanolint.run.resolve import resolve
+        from nanolint.rule.context import Case
+        from nanolint.trainers.nanogpt.resolve import resolve
 
         resolution = resolve(
             self.module, self.project, self.options, target, config_path=Path(self.name)
@@ -40,11 +40,11 @@ class ConfigFile:
 def open_config(name: str, plan: Plan) -> ConfigFile:
     """Read the config called ``name``; raises UsageError, in one line, where that fails."""
     from nanolint.files.reading import Unreadable, read
-    from nanolint.run.project import find_project
-    from nanolint.run.resolve import star_importer
     from nanolint.source.parse import Unparsable, parse
     from nanolint.source.refusals import TooComplex
     from nanolint.source.text import LineIndex, Undecodable, decode
+    from nanolint.trainers.nanogpt.project import find_project
+    from nanolint.trainers.nanogpt.resolve import star_importer
 
     path = Path(name)
     project = find_project(path, train_script=plan.train_script)

@@ -7,16 +7,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nanolint import disk, settings
 from nanolint.cli.parser import UsageError
+from nanolint.files import door
 from nanolint.files.paths import absolute
-from nanolint.settings import Sourced
+from nanolint.settings import schema
+from nanolint.settings.schema import Sourced
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from nanolint.plan import Plan
+    from nanolint.linting.plan import Plan
     from nanolint.source.values import Value
 
 
@@ -27,7 +28,7 @@ class Configuration:
         self.options = options
         self.overrides = tuple(overrides)
         self._plans: dict[Path | None, Plan] = {}
-        disk.forget()  # since the last command of this process, anything may have changed
+        door.forget()  # since the last command of this process, anything may have changed
 
     @cache  # noqa: B019 (one per command)
     def settings_of(self, folder: Path) -> Sourced:
@@ -35,14 +36,14 @@ class Configuration:
         if self.options.isolated:
             found = Sourced()
         elif self.options.config is not None:
-            found = settings.load(Path(self.options.config))
+            found = schema.load(Path(self.options.config))
         else:
-            found = settings.discover(absolute(folder))
+            found = schema.discover(absolute(folder))
         return self._overridden(found)
 
     def plan_of(self, folder: Path) -> Plan:
         """The plan for the files in ``folder``; raises SettingsError."""
-        from nanolint.plan import make_plan
+        from nanolint.linting.plan import make_plan
 
         found = self.settings_of(folder)
         if found.file not in self._plans:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from nanolint.cli.config_file import ConfigFile
     from nanolint.cli.streams import Streams
-    from nanolint.context import Case
     from nanolint.report.explanation import Explanation
+    from nanolint.rule.context import Case
 
 DESCRIPTION = """\
 Tell where the memory of a run goes, phase by phase, whether it fits a GPU, and what would help.
@@ -85,9 +85,9 @@ def _asked(options: Namespace, name: str) -> bool:
 
 
 def _explanation(name: str, case: Case) -> Explanation:
-    from nanolint.memory.context import context
-    from nanolint.memory.replay import replay
-    from nanolint.memory.verdict import usable_bytes
+    from nanolint.memory.verdict.overhead import context
+    from nanolint.memory.verdict.replay import replay
+    from nanolint.memory.verdict.verdict import usable_bytes
     from nanolint.report.explanation import Explanation
 
     run, target, verdict = case.run, case.target, case.verdict
@@ -128,7 +128,7 @@ def _plot(config: ConfigFile, case: Case, path: Path, streams: Streams) -> int:
 
 
 def _compare(config: ConfigFile, case: Case, options: Namespace, streams: Streams) -> int:
-    from nanolint.memory.oom_message import NotAnOomMessage, parse_oom_message
+    from nanolint.memory.verdict.oom_message import NotAnOomMessage, parse_oom_message
     from nanolint.report.explain import oom
 
     _needed_run(config, case)

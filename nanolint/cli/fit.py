@@ -83,7 +83,7 @@ def _targets(chosen: Sequence[Target], options: Namespace) -> list[tuple[Target,
 
 
 def _rows(config: ConfigFile, targets: Sequence[tuple[Target, bool]]) -> list[Row]:
-    from nanolint.memory.fit import best_fit
+    from nanolint.memory.verdict.fit import best_fit
     from nanolint.report.fit import Row
 
     rows = []

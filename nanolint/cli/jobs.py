@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nanolint.cli.streams import Streams
-    from nanolint.files.discovery import Candidate
-    from nanolint.plan import Plan
+    from nanolint.linting.discovery import Candidate
+    from nanolint.linting.plan import Plan
     from nanolint.report.results import FileResult
 
 PARALLEL_FROM = 96  # files; below, starting a second process takes longer than it saves

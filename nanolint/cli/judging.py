@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nanolint.cli import bugs
-from nanolint.engine import lint
 from nanolint.files.reading import Unreadable, read
 from nanolint.files.writing import Unwritable
 from nanolint.files.writing import replace as replace_file
-from nanolint.fixing import fix_text
+from nanolint.linting.engine import lint
+from nanolint.linting.fixing import fix_text
 from nanolint.report.results import FileResult
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nanolint.engine import Report, Setup
-    from nanolint.files.discovery import Candidate
-    from nanolint.plan import Plan
+    from nanolint.linting.discovery import Candidate
+    from nanolint.linting.engine import Report, Setup
+    from nanolint.linting.plan import Plan
     from nanolint.source.text import SourceText
 
 
@@ -118,7 +118,7 @@ def _ignored(
     result: Callable[[str, Report], FileResult],
 ) -> tuple[FileResult, bytes]:
     """The result with a suppression for each finding that one can silence, and the new content."""
-    from nanolint.ignoring import UNSILENCEABLE, add_ignores
+    from nanolint.linting.ignoring import UNSILENCEABLE, add_ignores
 
     report = linted(source.text)
     found = [each for each in report.diagnostics if each.code not in UNSILENCEABLE]
@@ -139,7 +139,7 @@ def _refused_override(path: Path | None, setup: Setup) -> str | None:
     if not setup.options.overrides:
         return None
     from nanolint.run.overrides import override_faults
-    from nanolint.run.project import find_project
+    from nanolint.trainers.nanogpt.project import find_project
 
     project = find_project(path, train_script=setup.train_script)
     faults = override_faults(setup.options.overrides, project)

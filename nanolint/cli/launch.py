@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from nanolint.cli.parser import UsageError
+from nanolint.files.door import is_file
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Sequence
+    from pathlib import Path
 
     from nanolint.cli.parser import Parser
     from nanolint.cli.streams import Streams
+    from nanolint.run.launch import Launch
     from nanolint.source.values import Value
 
 SEPARATOR = "--"
@@ -56,3 +59,20 @@ def read_one_file(
     if len(files) != 1:
         parser.error(f"{command} takes one FILE, found {len(files)}")
     return options, files[0], overrides
+
+
+def launch_options(
+    options: Namespace, sets: Sequence[tuple[str, Value]], launch: Launch, script: Path
+) -> tuple[Namespace, tuple[tuple[str, Value], ...]]:
+    """``options`` with what the launch line says where they are silent, and all overrides.
+
+    ``script`` is where the line's training script lies.
+    """
+    said = {
+        "world_size": launch.world_size,
+        "allocator": launch.allocator,
+        "train_script": str(script) if is_file(script) else None,
+    }
+    given = vars(options)
+    silent = {name: value for name, value in said.items() if given.get(name) is None}
+    return Namespace(**{**given, **silent}), (*sets, *launch.overrides)

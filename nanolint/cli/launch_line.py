@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from nanolint.cli.check import check_parser
-from nanolint.cli.launch import read_launch, split_launch
+from nanolint.cli.launch import launch_options, read_launch, split_launch
+from nanolint.cli.options import check_parser
 from nanolint.cli.parser import UsageError
-from nanolint.disk import is_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from nanolint.cli.streams import Streams
-    from nanolint.run.launch import Launch
-    from nanolint.source.values import Value
 
 DESCRIPTION = """\
 Judge the run that a launch line starts: its world size, script, config, overrides and allocator.
@@ -53,20 +46,3 @@ def run(arguments: list[str], streams: Streams) -> int:
         streams.warn(f"nanolint: {launch.script}: no such file; judged as nanoGPT's own train.py")
     paths = [str(path) for path in launch.configs or (launch.script,)]
     return session.check_files(paths, Configuration(launched, overrides), streams)
-
-
-def launch_options(
-    options: Namespace, sets: Sequence[tuple[str, Value]], launch: Launch, script: Path
-) -> tuple[Namespace, tuple[tuple[str, Value], ...]]:
-    """``options`` with what the launch line says where they are silent, and all overrides.
-
-    ``script`` is where the line's training script lies.
-    """
-    said = {
-        "world_size": launch.world_size,
-        "allocator": launch.allocator,
-        "train_script": str(script) if is_file(script) else None,
-    }
-    given = vars(options)
-    silent = {name: value for name, value in said.items() if given.get(name) is None}
-    return Namespace(**{**given, **silent}), (*sets, *launch.overrides)

@@ -1,13 +1,11 @@
-"""The options that check, explain and settings share."""
+"""The options of the commands that judge, and what several commands share of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from nanolint import __version__
+from nanolint.cli.parser import Parser, comma_separated, positive, version
 
-from nanolint.cli.parser import comma_separated, positive, version
-
-if TYPE_CHECKING:
-    from nanolint.cli.parser import Parser
+FORMATS = ("full", "concise", "json", "sarif", "github")
 
 
 def add_target_options(parser: Parser) -> None:
@@ -59,3 +57,65 @@ def add_rule_options(parser: Parser) -> None:
         metavar="PATTERN:RULE",
         help="leave a rule out for files that match a pattern",
     )
+
+
+def check_parser(prog: str, usage: str, description: str, epilog: str | None = None) -> Parser:
+    """A parser of everything that says what to judge, how, and how to report it."""
+    parser = Parser(prog, usage, description, epilog)
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE|DIR|-", help="what to judge; this folder if none is given"
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"nanolint {__version__}")
+    _add_fix_options(parser)
+    add_target_options(parser)
+    add_rule_options(parser)
+    _add_output_options(parser)
+    add_settings_options(parser)
+    _add_baseline_options(parser)
+    files = parser.add_argument_group("files")
+    files.add_argument("--stdin-filename", metavar="PATH", help="the name of what - stands for")
+    files.add_argument(
+        "--force-exclude", action="store_true", help="leave out excluded files even when named"
+    )
+    return parser
+
+
+def _add_fix_options(parser: Parser) -> None:
+    group = parser.add_argument_group("fixes")
+    group.add_argument("--fix", action="store_true", help="rewrite the files; safe fixes only")
+    group.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        help="also fixes that change numerics, model, data, or what other files inherit",
+    )
+    group.add_argument("--diff", action="store_true", help="print what --fix would change")
+    group.add_argument(
+        "--add-ignore",
+        action="store_true",
+        help="silence what is found, with comments in the files",
+    )
+    group.add_argument(
+        "--exit-non-zero-on-fix", action="store_true", help="exit with 1 if anything was fixed"
+    )
+
+
+def _add_baseline_options(parser: Parser) -> None:
+    group = parser.add_argument_group("known findings")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--write-baseline", metavar="PATH", help="write down all findings there, and exit with 0"
+    )
+    either.add_argument(
+        "--baseline", metavar="PATH", help="leave out the findings that are written down there"
+    )
+
+
+def _add_output_options(parser: Parser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--output-format", choices=FORMATS)
+    group.add_argument("--output-file", metavar="PATH", help="write the report there")
+    group.add_argument("--statistics", action="store_true", help="count findings by rule")
+    group.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
+    group.add_argument("-q", "--quiet", action="store_true", help="print findings only")
+    group.add_argument("-v", "--verbose", action="store_true", help="say more on what was skipped")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto")

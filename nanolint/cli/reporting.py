@@ -7,11 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from nanolint import registry
 from nanolint.cli import bugs
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
 from nanolint.files.reading import reason
+from nanolint.linting import registry
 from nanolint.report import summary
 from nanolint.report.printer import printable
 from nanolint.rule import NO_TARGET

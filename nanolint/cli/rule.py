@@ -21,7 +21,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     options = _parser().parse(arguments, streams)
     if options.all and options.rule:
         raise UsageError("--all prints every page; leave out the rule")
-    from nanolint import registry
+    from nanolint.linting import registry
 
     loaded = registry.load()
     for problem in loaded.problems:

@@ -23,7 +23,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     parser.add_argument("--stdio", action="store_true", help="the only way to talk, and implied")
     parser.parse(arguments, streams)
     try:
-        from nanolint.lsp.server import serve
+        from nanolint.lsp.serving import serve
     except ModuleNotFoundError as error:
         if error.name not in ("pygls", "lsprotocol"):
             raise

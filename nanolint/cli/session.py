@@ -10,17 +10,17 @@ from nanolint.cli.judging import Work, judge
 from nanolint.cli.reporting import report
 from nanolint.cli.shell_scripts import Launched, read_shell_script
 from nanolint.cli.streams import Streams
-from nanolint.files.discovery import discover, is_excluded_anywhere
 from nanolint.files.reading import Unreadable, read_bounded
+from nanolint.linting.discovery import discover, is_excluded_anywhere
 from nanolint.report.results import FileResult, Results
-from nanolint.settings import SettingsError
+from nanolint.settings.schema import SettingsError
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
     from nanolint.cli.configuration import Configuration
-    from nanolint.plan import Plan
+    from nanolint.linting.plan import Plan
 
 STDIN_NAME = "<stdin>"
 SHELL_SCRIPT = ".sh"

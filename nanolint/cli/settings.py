@@ -12,11 +12,11 @@ from nanolint.cli.configuration import Configuration
 from nanolint.cli.options import add_rule_options, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser
 from nanolint.cli.streams import printer
-from nanolint.settings import DEFAULT, Sourced
+from nanolint.settings.schema import DEFAULT, Sourced
 
 if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
-    from nanolint.plan import Plan
+    from nanolint.linting.plan import Plan
     from nanolint.report.printer import Printer
 
 DESCRIPTION = "Print every setting in force for a file, and where each came from."

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.configuration import Configuration
-from nanolint.cli.launch_line import launch_options
-from nanolint.disk import exists, is_file
-from nanolint.files.discovery import Candidate, is_excluded_anywhere
+from nanolint.cli.launch import launch_options
+from nanolint.files.door import exists, is_file
 from nanolint.files.paths import absolute
 from nanolint.files.reading import Unreadable, read
+from nanolint.linting.discovery import Candidate, is_excluded_anywhere
 from nanolint.report.results import FileResult
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nanolint import __version__
 from nanolint.cli.parser import Parser
-from nanolint.registry import ENTRY_POINT_GROUP
+from nanolint.linting.registry import ENTRY_POINT_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

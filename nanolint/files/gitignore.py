@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.disk import UnusableError, exists, read_bytes
+from nanolint.files.door import UnusableError, exists, read_bytes
 from nanolint.files.paths import absolute
 
 if TYPE_CHECKING:

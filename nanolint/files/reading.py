@@ -6,7 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO
 
-from nanolint import disk
+from nanolint.files import door
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def read(path: Path) -> bytes:
             raw = read_bounded(file)
     except OSError as error:
         raise Unreadable(reason(error)) from error
-    disk.note(("content", disk.place_of(path), MOST_BYTES), raw)
+    door.note(("content", door.place_of(path), MOST_BYTES), raw)
     return raw
 
 

@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from nanolint import disk
+from nanolint.files import door
 from nanolint.files.reading import Unreadable, read, reason
 
 
@@ -30,8 +30,8 @@ def replace(path: Path, new: bytes, *, expected: bytes) -> None:
             if read(real) != expected:
                 raise Unwritable("the file changed while it was judged; run nanolint again")
             temporary.replace(real)
-            disk.forget(path)
-            disk.forget(real)
+            door.forget(path)
+            door.forget(real)
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink()

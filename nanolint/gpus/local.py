@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from nanolint import disk
+from nanolint.files import door
 from nanolint.gpus.gpu import Gpu
 from nanolint.gpus.lookup import meanings
 
@@ -72,10 +72,10 @@ def may_have_card() -> bool:
 def _ask_again(what: str) -> None:
     local = local_gpu() if may_have_card() else None
     told = local and local.gpu if what == "total" else local
-    disk.note(("card", what), repr(told).encode())
+    door.note(("card", what), repr(told).encode())
 
 
-disk.QUESTIONS["card"] = _ask_again  # what an answer may have been worked out from
+door.QUESTIONS["card"] = _ask_again  # what an answer may have been worked out from
 
 
 def _read(nvml: Any) -> LocalGpu | None:

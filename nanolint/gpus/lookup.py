@@ -17,8 +17,7 @@ from itertools import combinations
 
 from nanolint.gpus import catalogue
 from nanolint.gpus.gpu import Gpu, Target
-from nanolint.gpus.sizes import parse_size
-from nanolint.units import GIB
+from nanolint.units import GIB, parse_size
 
 LONGEST_QUERY = 80
 MOST_CARDS = 9999

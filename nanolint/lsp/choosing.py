@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import UserError
 from nanolint.gpus import catalogue
 from nanolint.gpus.lookup import GpuError, find
-from nanolint.targets import AUTO
+from nanolint.settings.targets import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

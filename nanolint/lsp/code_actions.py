@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from nanolint.diagnostics import Edit, Safety
-from nanolint.ignoring import UNSILENCEABLE, add_ignores
+from nanolint.linting.ignoring import UNSILENCEABLE, add_ignores
 from nanolint.lsp.changes import changes
 from nanolint.lsp.diagnostics import protocol_diagnostic
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.load import TROUBLE, load_of
-from nanolint.run.kind import FileKind
+from nanolint.trainers.nanogpt.kind import FileKind
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
-    from nanolint.context import Case, Context
-    from nanolint.run.model import Run
+    from nanolint.rule.context import Case, Context
+    from nanolint.run.run import Run
 
 
 def code_lenses(context: Context) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from nanolint.disk import forget
 from nanolint.errors import UserError
+from nanolint.files.door import forget
 from nanolint.lsp import answers
 from nanolint.lsp.choosing import (
     LIST_GPUS,
@@ -23,8 +23,8 @@ from nanolint.lsp.choosing import (
 from nanolint.lsp.server import NanolintServer  # noqa: TC001 (pygls reads the annotations)
 from nanolint.lsp.session import EDITOR
 from nanolint.lsp.settings_home import settings_edit
-from nanolint.run.kind import FileKind
-from nanolint.targets import VARIABLE
+from nanolint.settings.targets import VARIABLE
+from nanolint.trainers.nanogpt.kind import FileKind
 
 if TYPE_CHECKING:
     from pathlib import Path

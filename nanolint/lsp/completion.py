@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
-from nanolint.disk import FOLDER, kind, names
+from nanolint.files.door import FOLDER, kind, names
 from nanolint.lsp.cursor import Kind, assigned_keys, cursor_at
 from nanolint.lsp.hover import default_of
 from nanolint.lsp.remarks import meaning_in
-from nanolint.run.keys import KEYS
-from nanolint.run.kind import may_become_config
-from nanolint.run.resolve import is_train_script
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.keys import KEYS
+from nanolint.trainers.nanogpt.kind import may_become_config
+from nanolint.trainers.nanogpt.resolve import is_train_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from nanolint.lsp.cursor import Cursor
     from nanolint.rule import Rule
-    from nanolint.run.config import Project
+    from nanolint.run.settled import Project
     from nanolint.source.values import Plain, Value
 
 LONGEST_DEFAULT = 40  # characters

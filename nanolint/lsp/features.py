@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from nanolint import registry
+from nanolint.linting import registry
 from nanolint.lsp import answers
 from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.completion import complete
 from nanolint.lsp.hover import hover
 from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.lsp.settings_completion import complete_settings
-from nanolint.run.project import find_project
-from nanolint.settings import FILE_NAMES
+from nanolint.settings.schema import FILE_NAMES
+from nanolint.trainers.nanogpt.project import find_project
 
 if TYPE_CHECKING:
     from nanolint.lsp.server import NanolintServer

@@ -6,33 +6,33 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanolint import registry
+from nanolint.linting import registry
 from nanolint.lsp.cursor import name_at
 from nanolint.lsp.load import DOUBT, load_of, loads, tightest
 from nanolint.lsp.markdown import code, escaped
 from nanolint.lsp.remarks import meaning_in
 from nanolint.lsp.steps import share, steps
-from nanolint.memory.replay import replay
+from nanolint.memory.verdict.replay import replay
 from nanolint.report.explain.settings import place
 from nanolint.report.explain.words import IN_PHASES, OUTCOMES
 from nanolint.report.urls import page_text, page_url
-from nanolint.run.config import Layer
-from nanolint.run.keys import KEYS
-from nanolint.run.kind import FileKind
+from nanolint.run.settled import Layer
 from nanolint.source.suppressions import find
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known, Unknown
+from nanolint.trainers.nanogpt.keys import KEYS
+from nanolint.trainers.nanogpt.kind import FileKind
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from nanolint.context import Case, Context
     from nanolint.diagnostics import Span
     from nanolint.lsp.steps import Share, Step
     from nanolint.rule import Rule
-    from nanolint.run.config import Project, Setting
-    from nanolint.run.model import Run
+    from nanolint.rule.context import Case, Context
+    from nanolint.run.run import Run
+    from nanolint.run.settled import Project, Setting
     from nanolint.source.suppressions import Suppression
     from nanolint.source.values import Plain, Value
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from nanolint.lsp.cursor import assignment_line
 from nanolint.lsp.load import DOUBT, TROUBLE, tightest
-from nanolint.run.kind import FileKind
+from nanolint.trainers.nanogpt.kind import FileKind
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
-    from nanolint.context import Context
     from nanolint.lsp.load import Load
+    from nanolint.rule.context import Context
 
 KEY = "batch_size"
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanolint import disk
-from nanolint.engine import Report, judge, lint, read
-from nanolint.fixing import fix_text
-from nanolint.run.kind import CONFIG_FOLDERS, FileKind
+from nanolint.files import door
+from nanolint.linting.engine import Report, judge, lint, read
+from nanolint.linting.fixing import fix_text
+from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nanolint.context import Context
     from nanolint.diagnostics import Diagnostic
-    from nanolint.engine import Setup
-    from nanolint.plan import Plan
+    from nanolint.linting.engine import Setup
+    from nanolint.linting.plan import Plan
+    from nanolint.rule.context import Context
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Judged:
     setup: Setup
     report: Report
     context: Context | None
-    reads: disk.Reads
+    reads: door.Reads
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -67,7 +67,7 @@ def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:
 
     Who opens a file need not take it for a config, unless it lies among configs.
     """
-    with disk.recording() as reads:
+    with door.recording() as reads:
         setup = plan.setup(path)
         context = read(text, path, setup, explicit=_among_configs(path))
         if isinstance(context, Report):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanolint.memory.fit import reserved_on
-from nanolint.memory.verdict import Outcome
+from nanolint.memory.verdict.fit import reserved_on
+from nanolint.memory.verdict.verdict import Outcome
 from nanolint.units import GIB
 
 if TYPE_CHECKING:
-    from nanolint.context import Case, Context
-    from nanolint.memory.verdict import Verdict
+    from nanolint.memory.verdict.verdict import Verdict
+    from nanolint.rule.context import Case, Context
 
 # What is said of a run; a comfortable one needs no words.
 TROUBLE = {

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.disk import UnusableError, memo
+from nanolint.files.door import UnusableError, memo
 from nanolint.lsp.cursor import assignment_line, comment_on_line
-from nanolint.run.keys import meaning
-from nanolint.run.reading import read_source
+from nanolint.trainers.nanogpt.keys import meaning
+from nanolint.trainers.nanogpt.reading import read_source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nanolint.run.config import Project
+    from nanolint.run.settled import Project
 
 
 def meaning_in(project: Project, key: str) -> str:

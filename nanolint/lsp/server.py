@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from nanolint import __version__
 from nanolint.lsp import client_settings
-from nanolint.lsp.code_actions import KINDS, code_actions
 from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.positions import Positions
 from nanolint.lsp.session import Session
-from nanolint.lsp.uris import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from nanolint.diagnostics import Edit
@@ -147,89 +144,3 @@ class Able:
 
 def _refreshes(able: Any) -> bool:
     return bool(able and able.refresh_support)
-
-
-def make_server() -> NanolintServer:
-    """A server with all its features."""
-    from nanolint.lsp import commands, features, lifecycle, target
-
-    server = NanolintServer()
-    lifecycle.register(server)
-    _register_documents(server)
-    _register_findings(server)
-    features.register(server)
-    commands.register(server)
-    target.register(server)
-    return server
-
-
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Serve one client until it leaves."""
-    # What goes wrong is told to the client; pygls would print its traceback as well.
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    make_server().start_io(requests, answers)
-
-
-def _register_documents(server: NanolintServer) -> None:
-    session = server.session
-
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
-        item = params.text_document
-        path = path_of(item.uri)
-        is_python = item.language_id == "python" or (path is not None and path.suffix == ".py")
-        others = session.open(item.uri, path, item.text, is_python=is_python)
-        _follow(server, item.uri, others)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
-        uri = params.text_document.uri
-        others = session.change(uri, server.workspace.get_text_document(uri).source)
-        _follow(server, uri, others)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_: types.DidSaveTextDocumentParams) -> None:
-        # What else changed on the disk, such as a settings file, not every client tells.
-        if session.look_again():
-            server.refresh()
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
-        uri = params.text_document.uri
-        others = session.close(uri)
-        if not server.able.pulls:
-            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
-        _follow(server, uri, others)
-
-
-def _follow(server: NanolintServer, uri: str, others: Sequence[Document]) -> None:
-    """Publish what a new text changes: here at once, in the other documents a little later."""
-    document = server.session.document(uri)
-    if document is not None and document.is_python:
-        server.publish_soon(document)
-    if others:
-        server.refresh_soon()
-
-
-def _register_findings(server: NanolintServer) -> None:
-    session = server.session
-
-    @server.feature(
-        types.TEXT_DOCUMENT_DIAGNOSTIC,
-        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False),
-    )
-    def pull(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
-        document = session.document(params.text_document.uri)
-        found = server.diagnostics(document) if document and server.able.pulls else []
-        return types.RelatedFullDocumentDiagnosticReport(found)
-
-    @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=list(KINDS))
-    )
-    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        document = session.document(params.text_document.uri)
-        if document is None or document.judged is None:
-            return []
-        edit_of = partial(server.edit_of, document)
-        positions = server.positions(document)
-        return list(code_actions(document.judged, document.uri, positions, params, edit_of))

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nanolint import disk
 from nanolint.errors import UserError
+from nanolint.files import door
+from nanolint.linting.plan import make_plan
 from nanolint.lsp.judging import Judged, judge_text
-from nanolint.plan import make_plan
-from nanolint.settings import FILE_NAMES, Sourced, discover
-from nanolint.targets import VARIABLE
+from nanolint.settings.schema import FILE_NAMES, Sourced, discover
+from nanolint.settings.targets import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
     from typing import Any
 
-    from nanolint.context import Context
-    from nanolint.plan import Plan
+    from nanolint.linting.plan import Plan
+    from nanolint.rule.context import Context
 
 EDITOR = "the editor"  # where a setting of the client's came from
 SUFFIX = ".py"
@@ -107,7 +107,7 @@ class Session:
         """Look again at these files. Returns the documents that they matter to."""
         changed = list(paths)
         for path in changed:
-            disk.forget(path)
+            door.forget(path)
         return self._stale(
             document
             for document in self.documents
@@ -116,14 +116,14 @@ class Session:
 
     def look_again(self) -> list[Document]:
         """Look again at everything that was read. Returns the documents to which it matters."""
-        disk.forget()
+        door.forget()
         for document in self.documents:
             if document.is_python:
                 self.plan_for(document.path)  # tells what is wrong, now that it is saved
         return self._stale(
             document
             for document in self.documents
-            if document.current is None or not disk.unchanged(document.current.reads)
+            if document.current is None or not door.unchanged(document.current.reads)
         )
 
     def configure(self, tables: Mapping[Path | None, Mapping[str, Any]]) -> None:
@@ -175,7 +175,7 @@ class Session:
 
     def _judge(self, document: Document) -> Judged | None:
         try:
-            with disk.recording() as reads:
+            with door.recording() as reads:
                 plan = self.plan_for(document.path)
                 if plan is None:
                     return None
@@ -196,14 +196,14 @@ class Session:
         if document.path is None:
             return []
         content = None if text is None else text.encode("utf-8", "surrogatepass")
-        disk.show(document.path, content)
+        door.show(document.path, content)
         others = (each for each in self.documents if each is not document)
         return self._stale([each for each in others if self._concerns(each, document.path)])
 
     def _concerns(self, document: Document, path: Path) -> bool:
         """Whether what was found for ``document`` could change with the file at ``path``."""
         judged = document.current
-        return judged is None or disk.concerns(judged.reads, str(path))
+        return judged is None or door.concerns(judged.reads, str(path))
 
     def _stale(self, documents: Iterable[Document]) -> list[Document]:
         found = list(documents)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.diagnostics import Edit
 from nanolint.errors import UserError
 from nanolint.lsp.toml_lines import STRING, home, lines
-from nanolint.settings import PYPROJECT
+from nanolint.settings.schema import PYPROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path

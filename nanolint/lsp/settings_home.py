@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
-from nanolint.disk import UnusableError, read_bytes
+from nanolint.files.door import UnusableError, read_bytes
 from nanolint.lsp.settings_edit import NotEditable, new_file, with_gpu
-from nanolint.run.project import find_project
-from nanolint.settings import FILE_NAMES, MOST_BYTES, discover
+from nanolint.settings.schema import FILE_NAMES, MOST_BYTES, discover
+from nanolint.trainers.nanogpt.project import find_project
 
 if TYPE_CHECKING:
     from pathlib import Path

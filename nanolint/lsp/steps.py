@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.memory.alternatives import SMALLEST_BLOCK
-from nanolint.memory.replay import peak_change
-from nanolint.run.config import Layer
-from nanolint.run.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
-from nanolint.run.model import Dialect
-from nanolint.run.resolve import resolve
+from nanolint.memory.verdict.alternatives import SMALLEST_BLOCK
+from nanolint.memory.verdict.replay import peak_change
+from nanolint.run.run import Dialect
+from nanolint.run.settled import Layer
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
+from nanolint.trainers.nanogpt.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from nanolint.context import Case, Context
-    from nanolint.memory.verdict import Outcome
-    from nanolint.run.model import Run
+    from nanolint.memory.verdict.verdict import Outcome
+    from nanolint.rule.context import Case, Context
+    from nanolint.run.run import Run
     from nanolint.source.values import Plain
 
 Changes: TypeAlias = "Mapping[str, Plain]"  # the key first, then what has to change with it

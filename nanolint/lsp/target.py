@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.settings import DEFAULT
+from nanolint.settings.schema import DEFAULT
 
 if TYPE_CHECKING:
     from nanolint.lsp.server import NanolintServer

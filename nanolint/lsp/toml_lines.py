@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.settings import PYPROJECT
+from nanolint.settings.schema import PYPROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

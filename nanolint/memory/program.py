@@ -14,8 +14,8 @@ from nanolint.memory.constants import DEFAULT_SM_COUNT, cublas_workspace_bytes
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
-    from nanolint.memory.stream import Handle
-    from nanolint.run.model import Attention, Run
+    from nanolint.memory.tape import Handle
+    from nanolint.run.run import Attention, Run
 
 
 class Parameter(NamedTuple):

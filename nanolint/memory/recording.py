@@ -7,12 +7,11 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.memory.played import representative
+from nanolint.memory.loop.played import representative
+from nanolint.memory.loop.training import train
 from nanolint.memory.program import Shapes
-from nanolint.memory.stream import Phase
-from nanolint.memory.tape import Tape
-from nanolint.memory.training import train
-from nanolint.run.model import Attention, Run
+from nanolint.memory.tape import Phase, Tape
+from nanolint.run.run import Attention, Run
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
@@ -66,17 +65,17 @@ class _Recipe(NamedTuple):
         if others:
             shapes = replace(shapes, n_layer=MOST_LAYERS)
         if self.compiled:
-            from nanolint.memory.compiled import Compiled
+            from nanolint.memory.compiled.program import Compiled
 
             workspace, program = shapes.workspace_bytes, Compiled(shapes, tape)
             train(run, shapes, program, tape, workspace_bytes=workspace, other_layers=others)
         else:
-            from nanolint.memory.eager import Eager
+            from nanolint.memory.eager.program import Eager
 
             train(run, shapes, Eager(shapes, tape), tape, other_layers=others)
         training, evaluation = run.training_deletes_logits, run.evaluation_deletes_logits
         if training or evaluation:
-            from nanolint.memory.early_logits import without_logits
+            from nanolint.memory.loop.early_logits import without_logits
 
             return without_logits(tape, training=training, evaluation=evaluation)
         return tape

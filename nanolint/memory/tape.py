@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from nanolint.memory.compiled_plan import Plan
-    from nanolint.memory.stream import Component, Handle, Phase
+    from collections.abc import Iterable
 
 ROUNDING = 512  # kMinBlockSize: PyTorch rounds every request up to it
 
@@ -14,6 +14,57 @@ ROUNDING = 512  # kMinBlockSize: PyTorch rounds every request up to it
 def rounded(nbytes: int) -> int:
     """The bytes that a request of ``nbytes`` bytes takes."""
     return (nbytes + ROUNDING - 1) // ROUNDING * ROUNDING
+
+
+class Phase(str, Enum):
+    """The phases of a training run, as the docs and the JSON name them."""
+
+    EVAL = "eval"
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    OPTIMIZER = "optimizer"
+    EVAL_LATE = "eval_late"
+
+
+class Component(str, Enum):
+    """What a tensor is for. The components live at the peak sum to the allocated peak."""
+
+    PARAMETERS = "parameters"
+    GRADIENTS = "gradients"
+    OPTIMIZER = "optimizer"
+    WEIGHT_COPIES = "weight_copies"
+    ACTIVATIONS = "activations"
+    LOGITS_AND_LOSS = "logits_and_loss"
+    INPUTS = "inputs"
+    WORKSPACE = "workspace"
+
+
+Handle: TypeAlias = int
+
+
+class Allocation(Protocol):
+    """What a compiled graph says of a buffer that it allocates."""
+
+    slot: int
+    nbytes: int
+    name: str
+    component: Component
+
+
+class MemoryPlan:
+    """What a compiled graph allocates and frees, in order, at every call.
+
+    ``events`` are slots: ``slot`` to allocate, ``~slot`` to free. ``slots``, ``nbytes``, ``names``
+    and ``components`` are those of the allocations.
+    """
+
+    def __init__(self, made: Iterable[Allocation], events: list[int]) -> None:
+        made = tuple(made)
+        self.events = events
+        self.slots = [buffer.slot for buffer in made]
+        self.nbytes = [buffer.nbytes for buffer in made]
+        self.names = [buffer.name for buffer in made]
+        self.components = [buffer.component for buffer in made]
 
 
 class Mark(NamedTuple):
@@ -54,7 +105,7 @@ class Tape:
         for handle in handles:
             self.events.append(~handle)
 
-    def play(self, plan: Plan, slots: list[Handle]) -> None:
+    def play(self, plan: MemoryPlan, slots: list[Handle]) -> None:
         """Record one call of a planned graph; ``slots`` hold the handles, before and after."""
         for handle, slot in enumerate(plan.slots, len(self.sizes)):
             slots[slot] = handle

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Target
-    from nanolint.memory.replay import OutOfMemory, Replay
-    from nanolint.memory.verdict import Verdict
-    from nanolint.run.config import Resolution
-    from nanolint.run.model import Run
+    from nanolint.memory.verdict.replay import OutOfMemory, Replay
+    from nanolint.memory.verdict.verdict import Verdict
+    from nanolint.run.run import Run
+    from nanolint.run.settled import Resolution
 
 RUN_KEYS = (
     *("batch_size", "gradient_accumulation_steps", "world_size", "block_size"),

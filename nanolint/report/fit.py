@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.gpus.gpu import Target
-    from nanolint.memory.fit import Fit
+    from nanolint.memory.verdict.fit import Fit
     from nanolint.report.printer import Printer
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 HEAD = ("batch_size", "accumulation", "process", "to spare")
 

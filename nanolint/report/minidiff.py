@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from nanolint.fixing import apply_edits
+from nanolint.linting.fixing import apply_edits
 from nanolint.report.excerpt import GUTTER_STYLE, clipped
 from nanolint.source.text import LineIndex
 

@@ -8,8 +8,8 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.recording import runs_compiled
-from nanolint.memory.replay import COMPONENTS, replay
-from nanolint.memory.stream import Phase
+from nanolint.memory.tape import Phase
+from nanolint.memory.verdict.replay import COMPONENTS, replay
 from nanolint.report.explain.words import PHASES
 from nanolint.report.palette import ALARM, DOTS_PER_INCH, FAINT, INK, LAYERS, REST, SIZE, STYLE
 from nanolint.report.printer import printable
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from nanolint.context import Case
-    from nanolint.memory.replay import OutOfMemory
+    from nanolint.memory.verdict.replay import OutOfMemory
+    from nanolint.rule.context import Case
 
 LONGEST_NAME = 48  # characters of the file's name in the title
 THINNEST_LABELLED = 0.034  # of the axis: a band that still holds a line of text

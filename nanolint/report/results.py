@@ -12,8 +12,8 @@ from nanolint.diagnostics import Diagnostic, Safety, Severity
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.engine import Skipped
-    from nanolint.fixing import Dropped
+    from nanolint.linting.engine import Skipped
+    from nanolint.linting.fixing import Dropped
 
 
 @dataclass(frozen=True, slots=True)

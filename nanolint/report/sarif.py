@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from nanolint import __version__, registry
+from nanolint import __version__
 from nanolint.diagnostics import Safety, Severity
+from nanolint.linting import registry
 from nanolint.report.fingerprints import fingerprints
 from nanolint.report.urls import page_url
 from nanolint.source.text import LineIndex

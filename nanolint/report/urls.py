@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from nanolint import registry
+from nanolint.linting import registry
 
 if TYPE_CHECKING:
     from nanolint.rule import Rule

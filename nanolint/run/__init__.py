@@ -1,1 +1,1 @@
-"""The training run that a config describes: its keys, the project around it, the Run."""
+"""The training run that a config or a launch line describes: the Run, its settings and origins."""

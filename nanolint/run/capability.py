@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.run.model import Attention
+from nanolint.run.run import Attention
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu

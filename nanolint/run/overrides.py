@@ -12,7 +12,7 @@ from nanolint.source.values import Known, Unknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.run.config import Project
+    from nanolint.run.settled import Project
     from nanolint.source.values import Plain, Value
 
 VALUE_LIMIT = 4096  # characters of one value

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanolint.rewrite import insert_assignment, replace_value
 from nanolint.rule import Fix, Safety
-from nanolint.run.config import Layer
+from nanolint.rule.rewrite import insert_assignment, replace_value
+from nanolint.run.settled import Layer
 
 if TYPE_CHECKING:
     from nanolint.rule import Assignment, Case, Context, Edit

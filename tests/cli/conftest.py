@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint import targets
+from nanolint.settings import targets
 
 if TYPE_CHECKING:
     from pathlib import Path

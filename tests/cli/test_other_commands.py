@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nanolint import __version__, registry
+from nanolint import __version__
+from nanolint.linting import registry
 from tests.cli.command import nanolint
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.gpus.sizes import parse_size
+from nanolint.units import parse_size
 
 
 @pytest.mark.parametrize(

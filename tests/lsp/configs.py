@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint import registry
-from nanolint.context import Context
-from nanolint.engine import Setup, judge, read
 from nanolint.gpus.lookup import find
-from nanolint.run.config import Options
+from nanolint.linting import registry
+from nanolint.linting.engine import Setup, judge, read
+from nanolint.rule.context import Context
+from nanolint.run.settled import Options
 from nanolint.source.values import Known
 from tests.project_tree import write_project
 

@@ -10,8 +10,8 @@ from nanolint.gpus.catalogue import load
 from nanolint.gpus.lookup import find
 from nanolint.lsp.completion import Completion, complete
 from nanolint.lsp.settings_completion import complete_settings
-from nanolint.run.keys import KEYS
-from nanolint.run.project import NANOGPT, find_project
+from nanolint.trainers.nanogpt.keys import KEYS
+from nanolint.trainers.nanogpt.project import NANOGPT, find_project
 from tests.lsp.configs import RULES, split
 from tests.project_tree import train_script, write_project
 

@@ -8,7 +8,7 @@ from nanolint.lsp.completion import complete
 from nanolint.lsp.cursor import Kind, assigned_keys, assignment_line, cursor_at, name_at
 from nanolint.lsp.hover import hover
 from nanolint.lsp.inlay_hints import inlay_hints
-from nanolint.run.project import NANOGPT
+from nanolint.trainers.nanogpt.project import NANOGPT
 from tests.lsp.configs import RULES, SMALL, context_of, split
 
 PLACES = [

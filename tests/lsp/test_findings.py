@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types
 
 from nanolint.diagnostics import Edit
-from nanolint.fixing import apply_edits
+from nanolint.linting.fixing import apply_edits
 from nanolint.lsp.positions import Positions
 from tests.lsp.editor import capabilities, editing
 from tests.project_tree import train_script, write_project

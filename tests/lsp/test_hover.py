@@ -10,8 +10,8 @@ import pytest
 
 from nanolint.lsp.hover import hover
 from nanolint.lsp.markdown import plain
-from nanolint.memory.replay import replay
-from nanolint.memory.verdict import judge
+from nanolint.memory.verdict.replay import replay
+from nanolint.memory.verdict.verdict import judge
 from nanolint.units import format_bytes
 from tests.lsp.configs import SMALL, context_of, split
 from tests.project_tree import train_script, write_project

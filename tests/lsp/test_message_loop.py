@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint import disk
-from nanolint.lsp.server import make_server
+from nanolint.files import door
+from nanolint.lsp.serving import make_server
 from tests.lsp.kept import Kept
 from tests.project_tree import write_project
 
@@ -82,9 +82,9 @@ class Talk:
 def root(tmp_path: Path) -> Iterator[Path]:
     files: dict[str, str | bytes] = {"config/a.py": CONFIG, "nanolint.toml": 'gpu = "rtx-3060"\n'}
     yield write_project(tmp_path, files)
-    for path in list(disk._shown):
-        disk.show(tmp_path / path, None)
-    disk.forget()
+    for path in list(door._shown):
+        door.show(tmp_path / path, None)
+    door.forget()
 
 
 def opened(

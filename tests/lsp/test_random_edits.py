@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from nanolint import disk
+from nanolint.files import door
 from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.positions import Positions
 from nanolint.lsp.session import Session
@@ -120,7 +120,7 @@ def _expected(root: Path, texts: dict[str, str], name: str, encoding: str) -> se
     """What a new session says of the file, with all files as they were typed on the disk."""
     for each, text in texts.items():
         (root / each).write_bytes(text.encode())
-    disk.forget()
+    door.forget()
     session = Session({}, lambda _: None)
     path = root / name
     session.open(path.as_uri(), path, texts[name], is_python=True)

@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanolint import disk, targets
+from nanolint.files import door
 from nanolint.gpus import local
 from nanolint.gpus.local import LocalGpu
 from nanolint.gpus.lookup import find
 from nanolint.lsp.session import Session
+from nanolint.settings import targets
 from tests.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanolint.engine import Report, Setup
+    from nanolint.linting.engine import Report, Setup
 
 Edit: TypeAlias = tuple[str, str | bytes | None]
 
@@ -52,9 +53,9 @@ def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return write_project(tmp_path, PROJECT)
 
 
-def judge(root: Path, gpu: str | None = CARD) -> tuple[tuple[Report, Setup] | None, disk.Reads]:
+def judge(root: Path, gpu: str | None = CARD) -> tuple[tuple[Report, Setup] | None, door.Reads]:
     """What the server finds in the open config, and by which setup, as all around it is now."""
-    disk.forget()
+    door.forget()
     session = Session({} if gpu is None else {"NANOLINT_GPU": gpu}, [].append)
     path = root / OPEN
     session.open(path.as_uri(), path, TEXT, is_python=True)
@@ -112,10 +113,10 @@ CHANGES: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_change_to_what_counts_is_seen(change: Callable[[], object], project: Path) -> None:
     before, reads = judge(project)
-    assert disk.unchanged(reads)
+    assert door.unchanged(reads)
     change()
     assert judge(project)[0] != before  # so that the old findings would have been wrong
-    assert not disk.unchanged(reads)
+    assert not door.unchanged(reads)
 
 
 def test_the_card_in_this_machine_is_asked_for_again(
@@ -130,9 +131,9 @@ def test_the_card_in_this_machine_is_asked_for_again(
 
     plug_in(CARD)
     _, reads = judge(project, gpu=None)
-    assert disk.unchanged(reads)
+    assert door.unchanged(reads)
     plug_in("h100-80gb-sxm")
-    assert not disk.unchanged(reads)
+    assert not door.unchanged(reads)
 
 
 CONTENTS: dict[str, tuple[str | bytes, ...]] = {
@@ -169,5 +170,5 @@ def test_what_is_unchanged_would_be_found_again(start: list[Edit], later: list[E
         for path, content in later:
             before, reads = judge(root)
             put(path, content)
-            if disk.unchanged(reads):
+            if door.unchanged(reads):
                 assert judge(root)[0] == before

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint import disk
 from nanolint.diagnostics import Severity
-from nanolint.engine import lint
+from nanolint.files import door
+from nanolint.linting.engine import lint
 from nanolint.lsp.session import Session
 from tests.project_tree import train_script, write_project
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.lsp.session import Document
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 BIG = "batch_size = 512\nblock_size = 1024\n"
 SMALL = "batch_size = 1\nblock_size = 256\n"
@@ -34,7 +34,7 @@ def session(told: list[str]) -> Iterator[Session]:
     yield session
     for document in session.documents:
         session.close(document.uri)
-    disk.forget()
+    door.forget()
 
 
 def opened(session: Session, path: Path, text: str) -> Document:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint import disk
+from nanolint.files import door
 from nanolint.lsp.settings_edit import NotEditable
 from nanolint.lsp.settings_home import settings_edit
 from tests.project_tree import write_project
@@ -45,11 +45,11 @@ def test_without_train_py_it_stands_beside_the_config(tmp_path: Path) -> None:
 
 def test_the_text_that_an_editor_shows_wins_over_the_file(tmp_path: Path) -> None:
     root = write_project(tmp_path, {"nanolint.toml": 'gpu = "T4"\n'})
-    disk.show(root / "nanolint.toml", b'ignore = []\ngpu = "T4"\n')
+    door.show(root / "nanolint.toml", b'ignore = []\ngpu = "T4"\n')
     try:
         assert settings_edit(root / "x.py", "A10").edit.start == len("ignore = []\ngpu = ")
     finally:
-        disk.show(root / "nanolint.toml", None)
+        door.show(root / "nanolint.toml", None)
 
 
 def test_settings_with_target_tables_are_left_alone(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
-from nanolint.run.resolve import default_run
+from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Target

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.memory.recording import allocated_bytes, state_bytes
-from nanolint.memory.replay import replay
+from nanolint.memory.verdict.replay import replay
 from tests.memory.runs import GPT2, SMALL
 
 if TYPE_CHECKING:
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 
 @pytest.mark.parametrize(

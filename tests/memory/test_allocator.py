@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from nanolint.memory.allocator import MIB, CachingAllocator, Full, play, segment_bytes
-from nanolint.memory.expandable import ExpandableAllocator
-from nanolint.memory.stream import Component, Phase
-from nanolint.memory.tape import Tape
+from nanolint.memory.allocator.caching import MIB, CachingAllocator, Full, segment_bytes
+from nanolint.memory.allocator.expandable import ExpandableAllocator
+from nanolint.memory.allocator.play import play
+from nanolint.memory.tape import Component, Phase, Tape
 
 
 @pytest.mark.parametrize(

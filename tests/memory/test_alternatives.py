@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.alternatives import Alternative, Alternatives
-from nanolint.memory.fit import reserved_on
-from nanolint.memory.search import best_micro_batch
-from nanolint.memory.verdict import Outcome, judge
-from nanolint.run.keys import PRETRAINED_SIZES
-from nanolint.run.model import Attention
+from nanolint.memory.verdict.alternatives import Alternative, Alternatives
+from nanolint.memory.verdict.fit import reserved_on
+from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.memory.verdict.verdict import Outcome, judge
+from nanolint.run.run import Attention
+from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 from nanolint.units import GIB
 from tests.memory.runs import GPT2, GPT2_XL, SMALL, card
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.gpus.gpu import Target
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 FITS = Outcome.COMFORTABLE
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.fit import best_fit, reserved_on
-from nanolint.memory.replay import replay
-from nanolint.memory.verdict import Outcome, judge
+from nanolint.memory.verdict.fit import best_fit, reserved_on
+from nanolint.memory.verdict.replay import replay
+from nanolint.memory.verdict.verdict import Outcome, judge
 from tests.memory.runs import GPT2, GPT2_XL, SMALL, card
 
 

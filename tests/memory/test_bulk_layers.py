@@ -8,7 +8,7 @@ import pytest
 
 from nanolint.memory import recording
 from nanolint.memory.recording import _recipe, allocated_peak
-from nanolint.memory.stream import Component
+from nanolint.memory.tape import Component
 from tests.memory.runs import SMALL
 
 

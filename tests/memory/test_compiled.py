@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.gpu import Gpu
-from nanolint.memory.compiled import Compiled
-from nanolint.memory.compiled_graph import padded_elements
-from nanolint.memory.compiled_reductions import column_sum_splits, fused_sum_splits
+from nanolint.memory.compiled.graph import padded_elements
+from nanolint.memory.compiled.program import Compiled
+from nanolint.memory.compiled.reductions import column_sum_splits, fused_sum_splits
 from nanolint.memory.program import Inputs, Outputs, Shapes
-from nanolint.memory.replay import replay
-from nanolint.memory.stream import Component, Phase
-from nanolint.run.model import Attention, Run
-from nanolint.run.resolve import default_run
+from nanolint.memory.tape import Component, Phase
+from nanolint.memory.verdict.replay import replay
+from nanolint.run.run import Attention, Run
+from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:
-    from nanolint.memory.compiled_plan import Plan
+    from nanolint.memory.tape import Plan
 
 GIB = 1 << 30
 MIB = 1 << 20

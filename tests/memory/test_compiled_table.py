@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.allocator import CachingAllocator, play
+from nanolint.memory.allocator.caching import CachingAllocator
+from nanolint.memory.allocator.play import play
 from nanolint.memory.recording import summits
 from validation import accuracy
 

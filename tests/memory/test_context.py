@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nanolint.memory.constants import cublas_workspace_bytes
-from nanolint.memory.context import context
+from nanolint.memory.verdict.overhead import context
 from nanolint.units import GIB, MIB
 from tests.memory.runs import card
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from nanolint.gpus.lookup import find
 from nanolint.memory.recording import allocated_peak, record
-from nanolint.memory.verdict import DIP_PERCENT
+from nanolint.memory.verdict.verdict import DIP_PERCENT
 from tests.memory.runs import SMALL
 
 if TYPE_CHECKING:
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 RUNS = st.builds(
     lambda heads, size, **values: replace(SMALL, n_head=heads, n_embd=heads * size, **values),

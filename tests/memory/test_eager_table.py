@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.allocator import play
+from nanolint.memory.allocator.play import play
 from nanolint.memory.recording import summits
-from nanolint.memory.stream import Phase
+from nanolint.memory.tape import Phase
 from validation.accuracy import recorded, tape_of
 
 ROWS = recorded("eager")

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.early_logits import without_logits
+from nanolint.memory.loop.early_logits import without_logits
 from nanolint.memory.program import Shapes
 from nanolint.memory.recording import record
-from nanolint.memory.stream import Phase
+from nanolint.memory.tape import Phase
 from tests.memory.runs import GPT2, SMALL
 
 if TYPE_CHECKING:
     from nanolint.memory.tape import Tape
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 
 def peaks(tape: Tape) -> dict[Phase, int]:

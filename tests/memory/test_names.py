@@ -12,9 +12,8 @@ import pytest
 
 from nanolint.memory.program import Shapes
 from nanolint.memory.recording import record
-from nanolint.memory.stream import Component
-from nanolint.memory.tape import Tape, rounded
-from nanolint.run.model import Attention, Run
+from nanolint.memory.tape import Component, Tape, rounded
+from nanolint.run.run import Attention, Run
 from tests.memory.runs import SMALL
 
 ITEM_BYTES = {"float32": 4, "bfloat16": 2, "int64": 8, "bool": 1}

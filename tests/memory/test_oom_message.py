@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.memory.oom_message import NotAnOomMessage, OomMessage, parse_oom_message
-from nanolint.memory.replay import message
+from nanolint.memory.verdict.oom_message import NotAnOomMessage, OomMessage, parse_oom_message
+from nanolint.memory.verdict.replay import message
 from nanolint.units import GIB, MIB
 
 TODAY = (

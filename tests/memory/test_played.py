@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.played import played, representative
-from nanolint.run.model import Dialect
+from nanolint.memory.loop.played import played, representative
+from nanolint.run.run import Dialect
 from tests.memory.runs import GPT2
 
 

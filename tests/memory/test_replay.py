@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from nanolint.memory.allocator import Refusal
+from nanolint.memory.allocator.play import Refusal
 from nanolint.memory.recording import record
-from nanolint.memory.replay import (
+from nanolint.memory.tape import Component, Phase
+from nanolint.memory.verdict.replay import (
     COMPONENTS,
     _out_of_memory,
     failure,
@@ -17,7 +18,6 @@ from nanolint.memory.replay import (
     peak_change,
     replay,
 )
-from nanolint.memory.stream import Component, Phase
 from nanolint.units import GIB, MIB
 from tests.memory.runs import SMALL, card
 

@@ -9,11 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.gpus.gpu import Gpu, Target
-from nanolint.memory import search
 from nanolint.memory.recording import allocated_bytes
-from nanolint.memory.search import MicroBatch, best_micro_batch, divisors_down
-from nanolint.memory.verdict import Outcome, comfortable_limit, is_comfortable, judge
-from nanolint.run.model import Attention, Dialect, Run
+from nanolint.memory.verdict.search import MicroBatch, best_micro_batch, divisors_down
+from nanolint.memory.verdict.verdict import (
+    Outcome,
+    comfortable_limit,
+    is_comfortable,
+    judge,
+    search,
+)
+from nanolint.run.run import Attention, Dialect, Run
 
 RUN = Run(
     batch_size=24,
@@ -155,7 +160,7 @@ def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> N
         tried.append(run.batch_size)
         return is_comfortable(run, *_, **__)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("nanolint.memory.search.is_comfortable", counted)
+    monkeypatch.setattr("nanolint.memory.verdict.search.is_comfortable", counted)
     run = replace(RUN, batch_size=720_720, gradient_accumulation_steps=720_720, vocab_size=10)
     run = replace(run, block_size=2, n_embd=4)
     assert best_micro_batch([(run, card(1000))]) is not None

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from nanolint.gpus.catalogue import load
 from nanolint.gpus.gpu import Target
-from nanolint.memory.smallest import NOT_FOR_SALE, smallest_card
-from nanolint.memory.verdict import is_comfortable
-from nanolint.run.model import Attention
+from nanolint.memory.verdict.smallest import NOT_FOR_SALE, smallest_card
+from nanolint.memory.verdict.verdict import is_comfortable
+from nanolint.run.run import Attention
 from tests.memory.runs import GPT2, card
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from nanolint.gpus.lookup import find
 from nanolint.memory.recording import record, state_bytes
-from nanolint.run.model import Attention, Run
+from nanolint.run.run import Attention, Run
 from tests.memory.runs import GPT2
 
 # From 6 multiprocessors to 144, so that Inductor splits its sums in many ways, and in none.

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.gpu import Gpu, Target
-from nanolint.memory.context import context
 from nanolint.memory.recording import allocated_bytes
-from nanolint.memory.replay import message, replay
-from nanolint.memory.stream import Component, Phase
-from nanolint.memory.verdict import (
+from nanolint.memory.tape import Component, Phase
+from nanolint.memory.verdict.overhead import context
+from nanolint.memory.verdict.replay import message, replay
+from nanolint.memory.verdict.verdict import (
     Outcome,
     comfortable_limit,
     is_comfortable,
@@ -19,8 +19,8 @@ from nanolint.memory.verdict import (
     judge,
     usable_bytes,
 )
-from nanolint.run.model import Attention, Run
-from nanolint.run.resolve import default_run
+from nanolint.run.run import Attention, Run
+from nanolint.trainers.nanogpt.resolve import default_run
 
 GIB = 1 << 30
 GPT2 = default_run()

@@ -15,17 +15,17 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from nanolint.diagnostics import Safety
-from nanolint.engine import Report, Setup, lint
-from nanolint.fixing import Fixed, fix_text
 from nanolint.gpus.lookup import find
-from nanolint.memory.verdict import Outcome, judge
-from nanolint.registry import Selection, load
-from nanolint.run.config import Options
-from nanolint.run.model import Dialect, Run
-from nanolint.run.project import find_project
-from nanolint.run.resolve import resolve
+from nanolint.linting.engine import Report, Setup, lint
+from nanolint.linting.fixing import Fixed, fix_text
+from nanolint.linting.registry import Selection, load
+from nanolint.memory.verdict.verdict import Outcome, judge
+from nanolint.run.run import Dialect, Run
+from nanolint.run.settled import Options
 from nanolint.source.parse import parse
 from nanolint.source.text import decode, encode
+from nanolint.trainers.nanogpt.project import find_project
+from nanolint.trainers.nanogpt.resolve import resolve
 from tests import project_tree
 from tests.properties.configs import DEFAULTS, Config, configs
 from tests.properties.effort import examples

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanolint.engine import Setup, lint
 from nanolint.gpus.lookup import find
-from nanolint.registry import load
-from nanolint.run.config import Options
-from nanolint.run.keys import KEYS
+from nanolint.linting.engine import Setup, lint
+from nanolint.linting.registry import load
+from nanolint.run.settled import Options
+from nanolint.trainers.nanogpt.keys import KEYS
 from tests.properties.effort import examples
 
 VALUES = [

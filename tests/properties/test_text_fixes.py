@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.diagnostics import Safety
-from nanolint.engine import Report, Setup, lint
-from nanolint.fixing import fix_text
-from nanolint.registry import load
+from nanolint.linting.engine import Report, Setup, lint
+from nanolint.linting.fixing import fix_text
+from nanolint.linting.registry import load
 from nanolint.source.text import decode, encode
 from tests.properties.configs import ENCODINGS, NEWLINES
 from tests.properties.effort import examples

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.diagnostics import Diagnostic, Fix, Safety, Severity
-from nanolint.engine import Skipped
+from nanolint.linting.engine import Skipped
 from nanolint.report import concise, diff, statistics, summary
 from nanolint.report import json as json_report
 from nanolint.report.printer import Printer

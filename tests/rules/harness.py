@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint import registry
 from nanolint.diagnostics import Safety
-from nanolint.engine import Report, Setup, lint
-from nanolint.fixing import fix_text
 from nanolint.gpus.lookup import find
-from nanolint.run.config import Options
+from nanolint.linting import registry
+from nanolint.linting.engine import Report, Setup, lint
+from nanolint.linting.fixing import fix_text
+from nanolint.run.settled import Options
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.gpu import Gpu, Target
-from nanolint.run.config import Options, Resolution
 from nanolint.run.overrides import parse_override
-from nanolint.run.project import find_project
-from nanolint.run.resolve import resolve, star_importer
+from nanolint.run.settled import Options, Resolution
 from nanolint.source.parse import parse
+from nanolint.trainers.nanogpt.project import find_project
+from nanolint.trainers.nanogpt.resolve import resolve, star_importer
 from tests.project_tree import write_project
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import pytest
 from nanolint.gpus.gpu import Gpu
 from nanolint.gpus.lookup import find
 from nanolint.run.capability import attention_kernel, bfloat16_supported
-from nanolint.run.config import Options
-from nanolint.run.model import Attention
-from nanolint.run.project import find_project
-from nanolint.run.resolve import resolve
+from nanolint.run.run import Attention
+from nanolint.run.settled import Options
+from nanolint.trainers.nanogpt.project import find_project
+from nanolint.trainers.nanogpt.resolve import resolve
 from tests.project_tree import train_script, write_project
 
 if TYPE_CHECKING:

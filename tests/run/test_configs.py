@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.run.config import Options
-from nanolint.run.configs import config_runs
-from nanolint.run.project import NANOGPT, find_project
+from nanolint.run.settled import Options
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.configs import config_runs
+from nanolint.trainers.nanogpt.project import NANOGPT, find_project
 from tests.project_tree import write_project
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.run.kind import FileKind, classify, may_be_config
-from nanolint.run.project import NANOGPT, find_project
 from nanolint.source.parse import parse
+from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config
+from nanolint.trainers.nanogpt.project import NANOGPT, find_project
 from tests.project_tree import CONFIGURATOR, SAMPLE, train_script, write_project
 
 if TYPE_CHECKING:

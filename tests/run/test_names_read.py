@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.run.project import find_project
+from nanolint.trainers.nanogpt.project import find_project
 from tests.project_tree import CONFIGURATOR_LINE, SETTINGS
 
 if TYPE_CHECKING:

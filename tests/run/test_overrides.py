@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.run.overrides import override_faults, parse_launch_arguments, parse_override
-from nanolint.run.project import NANOGPT
 from nanolint.source.values import Known, Unknown
+from nanolint.trainers.nanogpt.project import NANOGPT
 
 
 @pytest.mark.parametrize(

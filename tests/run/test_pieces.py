@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.run import pieces
-from nanolint.run.config import ManualAttention
-from nanolint.run.fingerprint import Piece, digest, import_aliases, local_names
+from nanolint.run.settled import ManualAttention
+from nanolint.trainers.nanogpt.recognition import pieces
+from nanolint.trainers.nanogpt.recognition.fingerprint import (
+    Piece,
+    digest,
+    import_aliases,
+    local_names,
+)
 from tests.project_tree import EVALUATION, LOADER, LOOP, SETUP, train_script, write_project
 
 

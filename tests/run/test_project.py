@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint import disk
-from nanolint.run.keys import KEYS
-from nanolint.run.model import Dialect
-from nanolint.run.project import NANOGPT, find_project
+from nanolint.files import door
+from nanolint.run.run import Dialect
 from nanolint.source.values import Known, Unknown
+from nanolint.trainers.nanogpt.keys import KEYS
+from nanolint.trainers.nanogpt.project import NANOGPT, find_project
 from tests.project_tree import CONFIGURATOR_LINE, SETTINGS, WORLD, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nanolint.run.config import Project
+    from nanolint.run.settled import Project
 
 
 def project(root: Path, files: dict[str, str | bytes] | None = None) -> Project:
@@ -74,7 +74,7 @@ def test_one_that_is_not_nanogpts_is_passed_over(tmp_path: Path) -> None:
 def test_training_scripts_of_other_names_make_a_project_of_its_own_kind(tmp_path: Path) -> None:
     root = write_project(tmp_path, {"train_llama.py": train_script()})
     (root / "train.py").unlink()
-    disk.forget()
+    door.forget()
     found = find_project(root / "config" / "a.py")
     assert found.strange_pieces == ("train.py",)
     assert found.problems == (
@@ -189,11 +189,11 @@ def test_train_scripts_that_must_not_be_opened(tmp_path: Path) -> None:
     path.unlink()
     os.mkfifo(path)
     assert find_project(tmp_path / "a.py") is NANOGPT
-    disk.forget()
+    door.forget()
     path.unlink()
     path.symlink_to(path)
     assert "cannot be read" in find_project(tmp_path / "a.py").problems[0]
-    disk.forget()
+    door.forget()
     path.unlink()
     path.symlink_to(tmp_path / "nowhere.py")
     assert "does not exist" in find_project(tmp_path / "a.py").problems[0]
@@ -207,10 +207,10 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
         train_script(settings=SETTINGS.replace("batch_size = 12", "batch_size = 345"))
     )
-    disk.forget(tmp_path / "train.py")
+    door.forget(tmp_path / "train.py")
     assert find_project(tmp_path / "a.py").defaults["batch_size"] == Known(345)
     (tmp_path / "bench.py").write_text("seed = 1\nexec(open('configurator.py').read())\n")
-    disk.forget(tmp_path / "bench.py")
+    door.forget(tmp_path / "bench.py")
     assert "seed" in find_project(tmp_path / "a.py").known_keys
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.run.config import Layer, Options, Resolution
-from nanolint.run.model import Attention, Dialect
-from nanolint.run.project import find_project
-from nanolint.run.resolve import resolve
+from nanolint.run.run import Attention, Dialect
+from nanolint.run.settled import Layer, Options, Resolution
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.project import find_project
+from nanolint.trainers.nanogpt.resolve import resolve
 from tests.project_tree import SETTINGS, train_script, write_project
 from tests.run.settling import reasons, settle, target
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.search import best_micro_batch
-from nanolint.run.config import Options
-from nanolint.run.project import find_project
-from nanolint.run.resolve import resolve
+from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.run.settled import Options
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.project import find_project
+from nanolint.trainers.nanogpt.resolve import resolve
 from tests.project_tree import SETTINGS, train_script, write_project
 from tests.rules.harness import Bench
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 SIMULATED = """
 ddp = int(os.environ.get('RANK', -1)) != -1

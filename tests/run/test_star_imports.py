@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.run.config import Layer, Options, Resolution
-from nanolint.run.kind import FileKind, classify, may_be_config
-from nanolint.run.project import find_project
-from nanolint.run.resolve import resolve, star_importer
+from nanolint.run.settled import Layer, Options, Resolution
 from nanolint.source.parse import parse
+from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config
+from nanolint.trainers.nanogpt.project import find_project
+from nanolint.trainers.nanogpt.resolve import resolve, star_importer
 from tests.project_tree import write_project
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from nanolint.report.explain.words import COMPONENTS, IN_PHASES, PHASES
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
-    from nanolint.memory.replay import Replay
+    from nanolint.memory.verdict.replay import Replay
     from nanolint.report.printer import Printer
 
 LABEL = 20  # cells

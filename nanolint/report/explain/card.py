@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.context import context
-from nanolint.memory.replay import peak_change
+from nanolint.memory.verdict.overhead import context
+from nanolint.memory.verdict.replay import peak_change
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import GIB, format_bytes
 
 if TYPE_CHECKING:
-    from nanolint.context import Case
     from nanolint.gpus.gpu import Gpu
-    from nanolint.memory.verdict import Verdict
+    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.report.printer import Printer
-    from nanolint.run.model import Run
+    from nanolint.rule.context import Case
+    from nanolint.run.run import Run
 
 LABEL = 24
 AMOUNT = 11

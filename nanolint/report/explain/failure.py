@@ -5,16 +5,16 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from nanolint.memory.alternatives import Alternatives
-from nanolint.memory.verdict import Outcome
+from nanolint.memory.verdict.alternatives import Alternatives
+from nanolint.memory.verdict.verdict import Outcome
 from nanolint.report.explain.words import IN_PHASES, OUTCOMES
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
-    from nanolint.context import Case
-    from nanolint.memory.replay import OutOfMemory
-    from nanolint.memory.verdict import Verdict
+    from nanolint.memory.verdict.replay import OutOfMemory
+    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.report.printer import Printer
+    from nanolint.rule.context import Case
 
 CHANGE = 50  # cells
 

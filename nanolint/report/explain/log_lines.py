@@ -8,7 +8,7 @@ from nanolint.memory.program import Shapes
 
 if TYPE_CHECKING:
     from nanolint.memory.program import Parameter
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 
 def log_lines(run: Run) -> list[str]:

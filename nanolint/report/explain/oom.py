@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.gpu import Target
-from nanolint.memory.context import context
+from nanolint.memory.verdict.overhead import context
 from nanolint.report.explain.failure import ways_out
 from nanolint.report.explain.words import IN_PHASES
 from nanolint.units import GIB, format_bytes
 
 if TYPE_CHECKING:
-    from nanolint.context import Case
-    from nanolint.memory.oom_message import OomMessage
-    from nanolint.memory.replay import OutOfMemory
+    from nanolint.memory.verdict.oom_message import OomMessage
+    from nanolint.memory.verdict.replay import OutOfMemory
     from nanolint.report.printer import Printer
+    from nanolint.rule.context import Case
 
 LABEL = 26
 SAME_CARD = 0.05  # of the total: one card's figure differs by so much between systems

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.report.printer import printable
-from nanolint.run.config import Layer
-from nanolint.run.keys import KEYS
+from nanolint.run.settled import Layer
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.keys import KEYS
 
 if TYPE_CHECKING:
     from nanolint.report.printer import Printer
-    from nanolint.run.config import Origin, Resolution, Setting
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
+    from nanolint.run.settled import Origin, Resolution, Setting
     from nanolint.source.text import LineIndex
 
 # What decides how much memory a run needs, in the order in which people think of it.

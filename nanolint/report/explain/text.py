@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.replay import replay
+from nanolint.memory.verdict.replay import replay
 from nanolint.report.explain import budget, card, failure, settings
 from nanolint.report.explain.log_lines import log_lines
 from nanolint.report.printer import printable
@@ -12,9 +12,9 @@ from nanolint.report.printer import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.context import Case
     from nanolint.report.printer import Printer
-    from nanolint.run.config import Project, Resolution
+    from nanolint.rule.context import Case
+    from nanolint.run.settled import Project, Resolution
     from nanolint.source.text import LineIndex
 
 NO_TERMINAL = 80  # columns, where there is no terminal to ask

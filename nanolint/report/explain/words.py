@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nanolint.memory.stream import Component, Phase
-from nanolint.memory.verdict import Outcome
+from nanolint.memory.tape import Component, Phase
+from nanolint.memory.verdict.verdict import Outcome
 
 PHASES = {
     Phase.EVAL: "estimate_loss",

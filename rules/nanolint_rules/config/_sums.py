@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Edit, Span
-from nanolint.run.model import Dialect
+from nanolint.run.run import Dialect
 from nanolint_rules._values import integer
 from nanolint_rules.config._arithmetic import products
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
-from nanolint.run.keys import PRETRAINED_CONTEXT, PRETRAINED_SIZES
+from nanolint.trainers.nanogpt.keys import PRETRAINED_CONTEXT, PRETRAINED_SIZES
 from nanolint_rules._values import integer, said, set_value
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Assignment, Context, Finding, Known, Need, Severity, Span, rule
-from nanolint.run.keys import PRETRAINED_SIZES
+from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import lcm
 from typing import TYPE_CHECKING
 
-from nanolint.rewrite import replace_integer
 from nanolint.rule import Context, Finding, Fix, FixAvailability, Need, Safety, Severity, rule
-from nanolint.run.model import Dialect
+from nanolint.rule.rewrite import replace_integer
+from nanolint.run.run import Dialect
 from nanolint_rules._values import Remedy, integer, set_value
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Need, Severity, rule
-from nanolint.run.keys import KEYS
+from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint_rules._values import is_asked_for
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Need, Severity, rule
-from nanolint.run.vocabulary import datasets, has_dataset
+from nanolint.trainers.nanogpt.vocabulary import datasets, has_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

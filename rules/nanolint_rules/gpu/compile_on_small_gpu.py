@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.memory.recording import allocated_bytes, runs_compiled
-from nanolint.memory.verdict import Outcome, judge
+from nanolint.memory.verdict.verdict import Outcome, judge
 from nanolint.rule import (
     Case,
     Context,
@@ -24,7 +24,7 @@ from nanolint_rules.gpu._cards import capability
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanolint.memory.verdict import Verdict
+    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.rule import Gpu
 
 LEAST_SMS = 68  # is_big_gpu() in torch/_inductor/utils.py: an RTX 3080

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict import judge
+from nanolint.memory.verdict.verdict import judge
 from nanolint.rule import (
     Context,
     Finding,

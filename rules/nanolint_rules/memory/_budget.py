@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.search import best_micro_batch
-from nanolint.memory.smallest import smallest_card
-from nanolint.memory.stream import Phase
-from nanolint.memory.verdict import Outcome, Verdict, is_comfortable, judge
-from nanolint.rewrite import replace_integer
+from nanolint.memory.tape import Phase
+from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.memory.verdict.smallest import smallest_card
+from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
 from nanolint.rule import Finding, Fix, Related, Safety, Severity, format_bytes
+from nanolint.rule.rewrite import replace_integer
 from nanolint_rules._values import blocker, inheritance, insertion
 from nanolint_rules.config._sums import sums_to_update
 from nanolint_rules.memory._float16 import float16_advice
@@ -18,9 +18,9 @@ from nanolint_rules.memory._float16 import float16_advice
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nanolint.memory.replay import OutOfMemory
+    from nanolint.memory.verdict.replay import OutOfMemory
     from nanolint.rule import Context, Edit, Target
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 FAMILY = "out-of-memory"
 

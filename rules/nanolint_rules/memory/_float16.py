@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.search import best_micro_batch
-from nanolint.memory.verdict import judge
+from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.memory.verdict.verdict import judge
 from nanolint.rule import Known
-from nanolint.run.resolve import resolve
+from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint_rules._values import is_key
 from nanolint_rules.gpu._cards import emulates_bfloat16
 
 if TYPE_CHECKING:
     from nanolint.rule import Context, Target
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
 
 
 def float16_advice(context: Context, partner: str) -> str | None:

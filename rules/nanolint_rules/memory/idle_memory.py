@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.search import best_micro_batch
+from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.rule import Context, Finding, FixAvailability, Need, Severity, rule
 from nanolint_rules.memory._budget import cure, partner
 

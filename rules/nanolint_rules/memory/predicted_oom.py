@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict import Outcome
+from nanolint.memory.verdict.verdict import Outcome
 from nanolint.rule import Context, Finding, FixAvailability, Need, Severity, rule
 from nanolint_rules.memory._budget import FAMILY, out_of_memory
 

@@ -10,7 +10,7 @@ from nanolint_rules._values import integer, is_asked_for
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanolint.run.config import Unresolved
+    from nanolint.run.settled import Unresolved
 
 # Known, but illegal: NL314 reports these, with the values that would work.
 CHOICES = ("dtype", "init_from", "device")

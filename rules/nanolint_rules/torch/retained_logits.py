@@ -16,7 +16,7 @@ from nanolint.rule import (
     format_bytes,
     rule,
 )
-from nanolint.run.configs import config_runs
+from nanolint.trainers.nanogpt.configs import config_runs
 from nanolint_rules.torch._model_calls import unread_logits
 from nanolint_rules.torch._moving import line_below
 from nanolint_rules.torch._names import names
@@ -24,7 +24,7 @@ from nanolint_rules.torch._names import names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nanolint.run.model import Run
+    from nanolint.run.run import Run
     from nanolint_rules.torch._model_calls import ModelCall
 
 MOST_SIZES = 12  # that are listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nanolint.diagnostics import Diagnostic, Safety
-from nanolint.fixing import fix_text
+from nanolint.linting.fixing import fix_text
 from tests.rules.harness import Bench
 
 GPT2 = "batch_size = 12\nblock_size = 1024\ngradient_accumulation_steps = 5 * 8\n"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.engine import Setup, lint
+from nanolint.linting.engine import Setup, lint
 from tests.rules.harness import Bench
 
 BENCH = Bench("NL001")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.diagnostics import Safety
-from nanolint.engine import Setup, lint
-from nanolint.fixing import fix_text
-from nanolint.run.config import Options
+from nanolint.linting.engine import Setup, lint
+from nanolint.linting.fixing import fix_text
+from nanolint.run.settled import Options
 from tests.project_tree import (
     EVALUATION,
     IMPORTS,

@@ -1,0 +1,290 @@
+"""Lint one text: read it, resolve it for every target, run the rules, apply the suppressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Diagnostic
+from nanolint.linting.registry import describe, is_built_in
+from nanolint.rule import NO_TARGET, Need
+from nanolint.rule.context import Case, Context, SyntaxFault, UnusedSuppression
+from nanolint.run.settled import Options
+from nanolint.source.assignments import Comment, Module
+from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config, sets_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.rule import Finding, Rule
+    from nanolint.run.settled import Project
+    from nanolint.source.suppressions import Suppression
+    from nanolint.source.values import Plain
+
+SYNTAX_ERROR = "NL001"  # never deselected, never suppressed: nothing else can be said of the file
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is the same for every file of one invocation.
+
+    ``known_codes`` maps each code and name that a suppression may use to its rule's code.
+    """
+
+    rules: tuple[Rule, ...]
+    known_codes: Mapping[str, str]
+    targets: tuple[Target, ...] = ()
+    options: Options = field(default_factory=Options)
+    train_script: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A selected rule that did not run on a file, and why."""
+
+    code: str
+    name: str
+    need: Need
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of linting one text. ``unjudged`` says in one line why a file was not judged.
+
+    ``promise`` is what a safe fix may not change, by name; ``problems`` are lines about the
+    project around the file. ``kind`` is None for a file that no rule had a reason to read.
+    """
+
+    path: Path | None
+    kind: FileKind | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    unjudged: str | None = None
+    promise: tuple[tuple[str, Plain], ...] = ()
+    comments: tuple[Comment, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Report:
+    """Judge ``text`` as the content of ``path``; ``explicit``: the user named the file itself."""
+    context = read(text, path, setup, explicit=explicit)
+    return context if isinstance(context, Report) else judge(context, setup)
+
+
+def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Context | Report:
+    """``text`` resolved for every target, or the report on a file that is not judged."""
+    from nanolint.source.parse import Unparsable, parse
+    from nanolint.source.refusals import TooComplex
+    from nanolint.trainers.nanogpt.project import find_project
+    from nanolint.trainers.nanogpt.resolve import star_importer
+
+    project = find_project(path, train_script=setup.train_script)
+    if not _worth_parsing(text, project, setup.rules, explicit=explicit):
+        return Report(path, None)
+    fault = None
+    try:
+        module = parse(text, project.environment, star_importer(project, path))
+    except TooComplex as error:
+        return Report(path, None, unjudged=f"not judged: {error}")
+    except Unparsable as error:
+        if not explicit and not sets_keys(text, project.known_keys):
+            return Report(path, None, unjudged=f"not judged: {error}")
+        module, fault = Module((), (), ()), SyntaxFault(str(error), error.offset)
+    return _context(text, path, module, fault, project, setup, explicit=explicit)
+
+
+def judge(context: Context, setup: Setup) -> Report:
+    """Run the rules of ``setup`` on what ``read`` returned for it; once for each context."""
+    problems = list(context.project.problems)
+    early = (rule for rule in setup.rules if Need.OUTCOME not in rule.needs)
+    findings, skipped = _run(context, early, problems)
+    suppressions = () if context.fault else _suppressions(context.module, context.text)
+    kept = _unsuppressed(context, findings, suppressions, setup, skipped)
+    last = (rule for rule in setup.rules if Need.OUTCOME in rule.needs)
+    late, _ = _run(context, last, problems)
+    return Report(
+        path=context.path,
+        kind=context.kind,
+        diagnostics=tuple(sorted((*kept, *late), key=_order)),
+        skipped=tuple(skipped),
+        promise=_promise(context),
+        comments=context.module.comments,
+        problems=tuple(problems),
+    )
+
+
+def _worth_parsing(text: str, project: Project, rules: Iterable[Rule], *, explicit: bool) -> bool:
+    """Whether a file could be a config, or holds a name that a code rule looks for."""
+    if explicit or may_be_config(text, project.known_keys):
+        return True
+    return any(marker in text for rule in rules for marker in rule.markers)
+
+
+def _context(
+    text: str,
+    path: Path | None,
+    module: Module,
+    fault: SyntaxFault | None,
+    project: Project,
+    setup: Setup,
+    *,
+    explicit: bool,
+) -> Context:
+    from nanolint.trainers.nanogpt.inheritors import inheritors
+    from nanolint.trainers.nanogpt.resolve import resolve
+
+    options = setup.options
+    kind = classify(module, text, path, project, explicit=explicit)
+    cases = tuple(
+        Case(
+            resolve(module, project, options, target, config_path=path),
+            target,
+            options.allocator,
+            options.platform,
+        )
+        for target in setup.targets or (None,)
+    )
+    return Context(
+        text=text,
+        path=path,
+        kind=kind,
+        module=module,
+        project=project,
+        options=options,
+        cases=cases,
+        fault=fault,
+        known_codes=setup.known_codes,
+        inherited_by=inheritors(path),
+    )
+
+
+def _run(
+    context: Context, rules: Iterable[Rule], problems: list[str]
+) -> tuple[list[Diagnostic], list[Skipped]]:
+    """The findings of ``rules``, and the rules that could not run.
+
+    A rule of a third-party pack that raises is left out, with a line in ``problems``.
+    """
+    found: list[Diagnostic] = []
+    skipped: list[Skipped] = []
+    for rule in rules:
+        missing = _missing(context, rule)
+        if missing is not None:
+            skipped.append(Skipped(rule.code, rule.name, *missing))
+            continue
+        if rule.markers and not any(marker in context.text for marker in rule.markers):
+            continue
+        try:
+            found += [_diagnostic(rule, finding) for finding in rule.check(context)]
+        except Exception as error:
+            if is_built_in(rule):
+                raise  # a bug of nanolint's own
+            problems.append(f"rule {rule.code} ({rule.module}) left out: {describe(error)}")
+    return found, skipped
+
+
+def _missing(context: Context, rule: Rule) -> tuple[Need, str] | None:
+    """The first need of ``rule`` that this file does not meet, and why, in words."""
+    needs = rule.needs
+    if (context.fault is not None) is not (Need.FAULT in needs):
+        return Need.FAULT, f"the file is {'not ' if context.fault else ''}valid Python"
+    if Need.CONFIG in needs and context.kind is FileKind.SCRIPT:
+        return Need.CONFIG, "the file is not a config"
+    if Need.TRAIN_SCRIPT in needs and context.project.train_script is None:
+        return Need.TRAIN_SCRIPT, "no train.py was found around the file"
+    device = context.value("device")
+    if Need.GPU in needs and isinstance(device, str) and "cuda" not in device:
+        return Need.GPU, f"device = {device!r}: nothing is allocated on a GPU"
+    if Need.GPU in needs and context.cases[0].target is None:
+        return Need.GPU, NO_TARGET
+    if Need.RUN in needs and context.run is None:
+        keys = ", ".join(unresolved.key for unresolved in context.settings.unresolved)
+        return Need.RUN, f"not known before the run: {keys}"
+    return None
+
+
+def _diagnostic(rule: Rule, finding: Finding) -> Diagnostic:
+    return Diagnostic(
+        code=rule.code,
+        name=rule.name,
+        severity=finding.severity or rule.severity,
+        message=finding.message,
+        span=finding.span,
+        gpu=finding.gpu,
+        fix=finding.fix,
+        notes=finding.notes,
+        related=finding.related,
+    )
+
+
+def _suppressions(module: Module, text: str) -> tuple[Suppression, ...]:
+    from nanolint.source.suppressions import find
+
+    return find(module.comments, text)
+
+
+def _unsuppressed(
+    context: Context,
+    findings: list[Diagnostic],
+    suppressions: tuple[Suppression, ...],
+    setup: Setup,
+    skipped: list[Skipped],
+) -> list[Diagnostic]:
+    """The findings that no comment suppresses. Tells ``context`` which suppressions did nothing."""
+    families = {rule.code: rule.family or rule.code for rule in setup.rules}
+    used: set[tuple[Suppression, str]] = set()
+    kept: list[Diagnostic] = []
+    for diagnostic in findings:
+        row = context.row(diagnostic.span.start)
+        family = families[diagnostic.code]
+        hits = [
+            (suppression, code)
+            for suppression in suppressions
+            if suppression.covers(row)
+            for code in _codes(suppression, setup)
+            if not code or families.get(code) == family
+        ]
+        used.update(hits)
+        if not hits or diagnostic.code == SYNTAX_ERROR:
+            kept.append(diagnostic)
+    ran = families.keys() - {skip.code for skip in skipped}
+    # A rule that needs a GPU might have found what a comment without codes suppresses.
+    all_ran = not any(skip.need in (Need.RUN, Need.GPU, Need.TRAIN_SCRIPT) for skip in skipped)
+    context.suppressions = suppressions
+    context.unused_suppressions = tuple(
+        UnusedSuppression(suppression, code)
+        for suppression in suppressions
+        if suppression.malformed is None
+        for code in _codes(suppression, setup)
+        if (suppression, code) not in used and (code in ran if code else all_ran)
+    )
+    return kept
+
+
+def _codes(suppression: Suppression, setup: Setup) -> tuple[str, ...]:
+    """The rule codes that a suppression names; the empty code stands for all rules."""
+    if not suppression.codes:
+        return ("",)
+    named = (setup.known_codes.get(code.text.lower()) for code in suppression.codes)
+    return tuple(code for code in named if code is not None)
+
+
+def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:
+    """What a safe fix must leave as it is."""
+    run = context.run
+    if run is None:
+        return ()
+    shape = ("block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias", "dtype")
+    kept: list[tuple[str, Plain]] = [(key, getattr(run, key)) for key in shape]
+    if run.eval_only:
+        kept.append(("the sequences evaluated", run.batch_size * run.eval_iters))
+    else:
+        kept.append(("the effective batch", run.effective_batch_size))
+    return tuple(kept)
+
+
+def _order(diagnostic: Diagnostic) -> tuple[int, int, str, str]:
+    return diagnostic.span.start, diagnostic.span.end, diagnostic.code, diagnostic.gpu or ""

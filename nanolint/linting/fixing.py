@@ -1,0 +1,186 @@
+"""Apply fixes to a text until nothing is left to fix, and check the work before it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Diagnostic, Edit, Safety, Severity
+from nanolint.linting.registry import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from nanolint.linting.engine import Report
+
+MAX_PASSES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A fix that failed its own check, and why it was left out."""
+
+    diagnostic: Diagnostic
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The outcome of fixing one text."""
+
+    text: str
+    applied: tuple[Diagnostic, ...]
+    dropped: tuple[Dropped, ...]
+    report: Report  # of the fixed text
+
+
+def fix_text(
+    lint: Callable[[str], Report],
+    text: str,
+    *,
+    fixable: Callable[[Diagnostic], bool],
+) -> Fixed:
+    """Apply the fixes that ``fixable`` admits, re-linting until a pass finds none.
+
+    Every pass is checked (see ``_flaw``) before it is kept; a pass with a flaw is retried one
+    fix at a time, and the fixes that fail alone are dropped.
+    """
+    report = lint(text)
+    applied: list[Diagnostic] = []
+    dropped: list[Dropped] = []
+    refused: set[tuple[Edit, ...]] = set()
+    for _ in range(MAX_PASSES):
+        chosen = _choose(report.diagnostics, fixable, refused)
+        if not chosen:
+            break
+        for batch in _attempts(chosen):
+            new_text = apply_edits(text, _edits(batch))
+            new_report = lint(new_text)
+            flaw = _flaw(report, new_report, batch)
+            if flaw is None:
+                text, report = new_text, new_report
+                applied += batch
+                break
+            if len(batch) == 1:
+                dropped.append(Dropped(batch[0], flaw))
+                refused.add(_fix_edits(batch[0]))
+    else:
+        leftover = _choose(report.diagnostics, fixable, refused)
+        dropped += [Dropped(d, f"fixes do not settle after {MAX_PASSES} passes") for d in leftover]
+    return Fixed(text, tuple(applied), tuple(dropped), report)
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """``text`` with non-overlapping ``edits`` applied."""
+    pieces: list[str] = []
+    position = 0
+    for edit in sorted(edits):
+        pieces += (text[position : edit.start], edit.replacement)
+        position = edit.end
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+def _fix_edits(diagnostic: Diagnostic) -> tuple[Edit, ...]:
+    return diagnostic.fix.edits if diagnostic.fix else ()
+
+
+def _edits(diagnostics: Iterable[Diagnostic]) -> set[Edit]:
+    return {edit for diagnostic in diagnostics for edit in _fix_edits(diagnostic)}
+
+
+def _attempts(chosen: list[Diagnostic]) -> Iterable[list[Diagnostic]]:
+    """All fixes at once; failing that, each alone."""
+    yield chosen
+    if len(chosen) > 1:
+        yield from ([diagnostic] for diagnostic in chosen)
+
+
+def _choose(
+    diagnostics: Sequence[Diagnostic],
+    fixable: Callable[[Diagnostic], bool],
+    refused: set[tuple[Edit, ...]],
+) -> list[Diagnostic]:
+    """Fixes that do not touch one another, safe ones first, then in order of the text.
+
+    Two diagnostics with the very same edits (one per target GPU) share them.
+    """
+    candidates = [
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.fix is not None
+        and diagnostic.fix.edits
+        and diagnostic.fix.safety is not Safety.DISPLAY
+        and diagnostic.fix.edits not in refused
+        and fixable(diagnostic)
+    ]
+    candidates.sort(
+        key=lambda d: (d.fix is not None and d.fix.safety is Safety.UNSAFE, _fix_edits(d))
+    )
+    chosen: list[Diagnostic] = []
+    taken: set[Edit] = set()
+    for diagnostic in candidates:
+        edits = set(_fix_edits(diagnostic))
+        if edits <= taken or not any(_touch(a, b) for a in edits for b in taken):
+            chosen.append(diagnostic)
+            taken |= edits
+    return chosen
+
+
+def _touch(a: Edit, b: Edit) -> bool:
+    """Whether two edits overlap, or abut so that their order would matter."""
+    return a.start <= b.end and b.start <= a.end
+
+
+def _flaw(before: Report, after: Report, batch: Sequence[Diagnostic]) -> str | None:
+    """Why the fixed text must not be kept, or None when it passes.
+
+    It must still be judged, keep every comment that no edit rewrote, keep what its fixes promise
+    to keep, lose every finding that was fixed, and gain no error.
+    """
+    if after.unjudged is not None:
+        return f"the fixed file cannot be read: {after.unjudged}"
+    if any(diagnostic.code == "NL001" for diagnostic in after.diagnostics):
+        return "the fixed file is not valid Python"
+    if not _is_subsequence(_untouched_comments(before, _edits(batch)), after):
+        return "the fix would lose a comment"
+    if all(d.fix and d.fix.safety is Safety.SAFE for d in batch):
+        kept = dict(after.promise)
+        for name, value in before.promise:
+            if kept.get(name, value) != value:
+                return f"the fix would change {name} from {value} to {kept[name]}"
+    fixed = {(d.code, d.gpu) for d in batch}
+    counts = {
+        key: _count(before, key) - sum((d.code, d.gpu) == key for d in batch) for key in fixed
+    }
+    for key, allowed in counts.items():
+        if _count(after, key) > allowed:
+            return f"{key[0]} is still reported after its fix"
+    known = {_trouble(diagnostic) for diagnostic in before.diagnostics}
+    for diagnostic in after.diagnostics:
+        if diagnostic.severity is Severity.ERROR and _trouble(diagnostic) not in known:
+            return f"the fix would cause {diagnostic.code} ({diagnostic.message})"
+    return None
+
+
+def _trouble(diagnostic: Diagnostic) -> tuple[str, str | None]:
+    """What is wrong and where: a run that fails at another tensor than before still fails."""
+    return load().family(diagnostic.code), diagnostic.gpu
+
+
+def _count(report: Report, key: tuple[str, str | None]) -> int:
+    return sum((d.code, d.gpu) == key for d in report.diagnostics)
+
+
+def _untouched_comments(report: Report, edits: Iterable[Edit]) -> list[str]:
+    """The comments that no edit overlaps, in order."""
+    return [
+        comment.text
+        for comment in report.comments
+        if not any(e.start < comment.span.end and comment.span.start < e.end for e in edits)
+    ]
+
+
+def _is_subsequence(comments: list[str], report: Report) -> bool:
+    remaining = iter(comment.text for comment in report.comments)
+    return all(comment in remaining for comment in comments)

@@ -1,0 +1,211 @@
+"""How the files under one settings file are judged: rules, targets, and which fixes count."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Safety, Severity
+from nanolint.files.door import is_file
+from nanolint.files.paths import absolute
+from nanolint.files.patterns import matches
+from nanolint.linting import registry
+from nanolint.linting.engine import Setup
+from nanolint.linting.registry import Registry, Selection, UnknownRule
+from nanolint.run.settled import Options
+from nanolint.settings.schema import SettingsError, Sourced
+from nanolint.settings.targets import OPTION, Choice, choose
+from nanolint.settings.torch_version import find_torch_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from nanolint.diagnostics import Diagnostic
+    from nanolint.rule import Rule
+    from nanolint.source.values import Value
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Picklable, so that worker processes can be told; make it with ``make_plan``."""
+
+    sourced: Sourced
+    chosen: Choice
+    options: Options
+    train_script: Path | None = None
+
+    def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
+        """Leave out what was derived: rules hold functions, which do not travel."""
+        return Plan, (self.sourced, self.chosen, self.options, self.train_script)
+
+    def setup(self, path: Path | None) -> Setup:
+        """What the engine needs to judge ``path``."""
+        options = self.options
+        if options.torch_version is None:
+            folder = absolute(path).parent if path else Path.cwd()
+            options = replace(options, torch_version=find_torch_version(folder))
+        claimed = self.chosen.claimed(path, self.sourced.root)
+        if any(target.count is not None for target in claimed) and not self._sized_by_option:
+            options = replace(options, world_size=None)
+        return Setup(
+            rules=self._rules_for(path),
+            known_codes=self._known_codes,
+            targets=claimed or self.chosen.targets,
+            options=options,
+            train_script=self.train_script,
+        )
+
+    @property
+    def _sized_by_option(self) -> bool:
+        return self.sourced.origin("world-size").startswith("--")
+
+    def adjusted(self, diagnostic: Diagnostic) -> Diagnostic:
+        """``diagnostic`` with the severity and the fix safety that the settings give its rule."""
+        severity = self._severities.get(diagnostic.code, diagnostic.severity)
+        fix = diagnostic.fix
+        if fix is not None:
+            fix = replace(fix, safety=self._safety(diagnostic.code, fix.safety))
+        return replace(diagnostic, severity=severity, fix=fix)
+
+    def may_fix(self, diagnostic: Diagnostic, *, unsafe: bool) -> bool:
+        """Whether the fix of ``diagnostic``, if it has one, is to be applied."""
+        if diagnostic.fix is None:
+            return False
+        safety = self._safety(diagnostic.code, diagnostic.fix.safety)
+        return safety is Safety.SAFE or (unsafe and safety is Safety.UNSAFE)
+
+    def check(self) -> None:
+        """Raise SettingsError for a selector that names no rule."""
+        _ = self._rules, self._severities, self._fix_sets
+        for codes in self.sourced.settings.per_file_ignores.values():
+            self._matching("per-file-ignores", codes)
+
+    @cached_property
+    def _registry(self) -> Registry:
+        return registry.load()
+
+    @cached_property
+    def _rules(self) -> tuple[Rule, ...]:
+        settings = self.sourced.settings
+        for key, selectors in (
+            ("select", settings.select),
+            ("extend-select", settings.extend_select),
+            ("ignore", settings.ignore),
+        ):
+            self._matching(key, selectors)
+        return self._registry.choose(
+            Selection(settings.select, settings.extend_select, settings.ignore)
+        )
+
+    @cached_property
+    def _known_codes(self) -> Mapping[str, str]:
+        rules = self._registry.rules
+        return {text.lower(): rule.code for rule in rules for text in (rule.code, rule.name)}
+
+    @cached_property
+    def _severities(self) -> dict[str, Severity]:
+        return {
+            code: Severity(severity)
+            for selector, severity in self.sourced.settings.severity.items()
+            for code in self._matching("severity", [selector])
+        }
+
+    @cached_property
+    def _fix_sets(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """The codes whose fixes are only shown, are safe, and are unsafe, by the settings."""
+        settings = self.sourced.settings
+        fixable = self._matching("fixable", settings.fixable)
+        unfixable = self._matching("unfixable", settings.unfixable)
+        everything = frozenset(rule.code for rule in self._registry.rules)
+        return (
+            (everything - fixable) | unfixable,
+            self._matching("extend-safe-fixes", settings.extend_safe_fixes),
+            self._matching("extend-unsafe-fixes", settings.extend_unsafe_fixes),
+        )
+
+    def _safety(self, code: str, safety: Safety) -> Safety:
+        shown, safe, unsafe = self._fix_sets
+        if code in shown or safety is Safety.DISPLAY:
+            return Safety.DISPLAY
+        if code in unsafe:
+            return Safety.UNSAFE
+        return Safety.SAFE if code in safe else safety
+
+    def _rules_for(self, path: Path | None) -> tuple[Rule, ...]:
+        """The selected rules without those that ``per-file-ignores`` takes away."""
+        ignored: set[str] = set()
+        for pattern, codes in self.sourced.settings.per_file_ignores.items():
+            if path is not None and matches(path, (pattern,), self.sourced.root):
+                ignored |= self._matching("per-file-ignores", codes)
+        return tuple(rule for rule in self._rules if rule.code not in ignored)
+
+    def _matching(self, key: str, selectors: Iterable[str]) -> frozenset[str]:
+        try:
+            return frozenset().union(*(self._registry.matching(each) for each in selectors))
+        except UnknownRule as error:
+            raise SettingsError(f"{self.sourced.place(key)}: {error}") from error
+
+
+def make_plan(
+    sourced: Sourced,
+    environment: Mapping[str, str],
+    overrides: tuple[tuple[str, Value], ...] = (),
+) -> Plan:
+    """The plan that ``sourced`` stands for; raises SettingsError for what cannot be followed."""
+    settings = sourced.settings
+    chosen = choose(sourced, environment)
+    options = Options(
+        overrides=overrides,
+        world_size=_world_size(sourced, chosen),
+        torch_version=_version(settings.torch_version),
+        platform=settings.platform,
+        allocator=settings.allocator,
+    )
+    plan = Plan(sourced, chosen, options, _train_script(sourced))
+    plan.check()
+    return plan
+
+
+def _world_size(sourced: Sourced, chosen: Choice) -> int | None:
+    """The number of processes; None leaves it to a target's count.
+
+    A count (``8xA100``) that was given nearer to the run than ``world-size`` wins over it. Where
+    both were given in one place they must agree: part of a machine, or several of the kind.
+    """
+    origin, world_size = sourced.origin("world-size"), sourced.settings.world_size
+    together = origin == chosen.origin or (origin.startswith("--") and chosen.origin == OPTION)
+    counted = [target for target in chosen.targets if target.count is not None]
+    if counted and not origin.startswith("--") and not together:
+        return None
+    for target in counted if together and world_size is not None else ():
+        if _disagree(target.count, world_size):
+            place = sourced.place("world-size")
+            raise SettingsError(
+                f"{place}: {world_size} does not go with {target.label}; give one of them"
+            )
+    return world_size
+
+
+def _disagree(count: int | None, world_size: int | None) -> bool:
+    """Whether neither number is a multiple of the other."""
+    return bool(count and world_size and count % world_size and world_size % count)
+
+
+def _version(text: str | None) -> tuple[int, int] | None:
+    match = re.match(r"(\d+)\.(\d+)", text) if text else None
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _train_script(sourced: Sourced) -> Path | None:
+    """The file that the settings name; on the command line it is relative to the working folder."""
+    name = sourced.settings.train_script
+    if name is None:
+        return None
+    from_option = sourced.origin("train-script").startswith("--")
+    path = Path(name) if from_option else sourced.root / name
+    if not is_file(path):
+        raise SettingsError(f"{sourced.place('train-script')}: no such file: {path}")
+    return path

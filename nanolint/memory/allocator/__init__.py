@@ -1,0 +1,1 @@
+"""PyTorch's CUDA caching allocator: what it reserves for a tape."""

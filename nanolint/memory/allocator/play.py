@@ -1,0 +1,56 @@
+"""Play a tape on an allocator: what it reserves, and where it gives up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.memory.allocator.caching import CachingAllocator, Full
+from nanolint.memory.allocator.expandable import ExpandableAllocator
+
+if TYPE_CHECKING:
+    from nanolint.memory.allocator.caching import Block
+    from nanolint.memory.tape import Tape
+
+
+class Refusal(NamedTuple):
+    """The allocation that failed even after cached segments were released."""
+
+    event: int
+    requested_bytes: int  # as PyTorch says it: the segment that it asked the card for
+    allocated_bytes: int
+    reserved_bytes: int
+
+
+class Playback(NamedTuple):
+    """What the allocator reserved while it played a tape."""
+
+    peak_reserved_bytes: int
+    refusal: Refusal | None
+    reserved: tuple[int, ...]  # bytes after each event, when asked for
+
+
+def play(
+    tape: Tape,
+    *,
+    limit_bytes: int | None = None,
+    expandable: bool = False,
+    trace: bool = False,
+) -> Playback:
+    """Play ``tape`` under a limit on reserved bytes, until its end or the first refusal."""
+    allocator = (ExpandableAllocator if expandable else CachingAllocator)(limit_bytes)
+    malloc, release, sizes = allocator.malloc, allocator.release, tape.sizes
+    blocks: list[Block] = []
+    reserved: list[int] = []
+    refusal = None
+    try:
+        for event in tape.events:
+            if event >= 0:
+                blocks.append(malloc(sizes[event]))
+            else:
+                release(blocks[~event])
+            if trace:
+                reserved.append(allocator.reserved)
+    except Full as full:
+        number = tape.events.index(len(blocks))
+        refusal = Refusal(number, full.nbytes, allocator.allocated, allocator.reserved)
+    return Playback(allocator.peak_reserved, refusal, tuple(reserved))

@@ -1,0 +1,1 @@
+"""What one call of nanoGPT's model allocates as torch.compile makes it."""

@@ -1,0 +1,146 @@
+"""A compiled graph as Inductor's scheduler sees it: kernels, what they read and write.
+
+Only what decides memory is kept: sizes, lifetimes, and which output may take over an input's
+memory. Sizes are bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanolint.memory.tape import Component
+
+# Element types, as far as buffer reuse tells them apart.
+FLOAT, HALF, BOOL, INT = range(4)
+ITEMSIZE = (4, 2, 1, 8)
+
+ALIGNMENT = 128  # bytes: padding_alignment_bytes in torch/_inductor/config.py
+LONGEST_UNPADDED = 1024  # elements: padding_stride_threshold
+
+
+def padded_elements(batch: int, rows: int, columns: int, itemsize: int) -> int:
+    """Elements of storage of a (batch, rows, columns) tensor that a kernel writes.
+
+    Long strides are rounded up to 128 bytes, so that a vocabulary of 50257 takes 50304 columns.
+    """
+    align = ALIGNMENT // itemsize
+    row = columns
+    if row > LONGEST_UNPADDED:
+        row = -(-row // align) * align
+    matrix = rows * row
+    if matrix > LONGEST_UNPADDED:
+        matrix = -(-matrix // align) * align
+    return (batch - 1) * matrix + (rows - 1) * row + columns
+
+
+class Buffer:
+    """A tensor of the graph. ``slot`` names the memory it lives in, once planned."""
+
+    __slots__ = (
+        "component",
+        "dtype",
+        "first",
+        "kept",
+        "last",
+        "name",
+        "nbytes",
+        "part",
+        "slot",
+        "virtual",
+    )
+
+    def __init__(self, name: str, nbytes: int, dtype: int, component: Component) -> None:
+        self.name = name
+        self.nbytes = nbytes
+        self.dtype = dtype
+        self.component = component
+        self.kept = False  # a graph output: never freed, never reused
+        self.part = False  # an element of the tuple that a library call returned
+        self.virtual = False  # planned for by the scheduler, then left out of the code
+        self.slot = -1
+        self.first = 0  # the node that makes it
+        self.last = -1  # the last node that uses it
+
+
+class Node:
+    """One kernel or library call.
+
+    ``inplace`` lists, for an output, the inputs whose memory it may take over, best first;
+    ``workspace`` lives while the kernel runs; ``direct`` outputs, of this node or of later ones,
+    are made by a plain PyTorch call after the kernel, past Inductor's reuse; ``scratch`` is
+    allocated and freed inside the call;
+    ``mutates`` are those of ``reads`` that it adds to, before anyone else reads them; ``hidden``
+    are bytes of intermediate results that never leave the kernel, yet count in the estimate.
+    """
+
+    __slots__ = (
+        "direct",
+        "elements",
+        "hidden",
+        "inplace",
+        "mutates",
+        "reads",
+        "scratch",
+        "workspace",
+        "writes",
+    )
+
+    def __init__(self, reads: tuple[Buffer, ...], writes: tuple[Buffer, ...]) -> None:
+        self.reads = reads
+        self.writes = writes
+        self.inplace: tuple[tuple[Buffer, ...], ...] = ()
+        self.workspace: Buffer | None = None
+        self.direct: tuple[Buffer, ...] = ()
+        self.mutates: tuple[Buffer, ...] = ()
+        self.hidden = 0
+        self.elements: tuple[Buffer, ...] = ()
+        self.scratch: tuple[Buffer, ...] = ()
+
+
+class Graph:
+    """Nodes in the order that Inductor lowers them, and the inputs it may free."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.inputs: list[Buffer] = []  # saved tensors: counted in the estimate, freed, not reused
+        self.arguments: list[Buffer] = []  # batch and tangents: freed, but not counted
+
+    def kernel(
+        self,
+        reads: Iterable[Buffer],
+        *writes: Buffer,
+        inplace: tuple[tuple[Buffer, ...], ...] = (),
+        workspace: Buffer | None = None,
+        direct: tuple[Buffer, ...] = (),
+        mutates: tuple[Buffer, ...] = (),
+        hidden: int = 0,
+    ) -> None:
+        """Add a kernel; ``inplace`` goes with the leading ``writes``."""
+        node = Node((*reads, *mutates), writes)
+        node.mutates = mutates
+        node.hidden = hidden
+        node.inplace = inplace
+        node.workspace = workspace
+        node.direct = direct
+        self.nodes.append(node)
+
+    def call(
+        self,
+        reads: Iterable[Buffer],
+        elements: tuple[Buffer, ...],
+        scratch: tuple[Buffer, ...] = (),
+    ) -> None:
+        """Add a library call that allocates a tuple of ``elements`` by itself.
+
+        Inductor counts the call and each element taken from its tuple as a node.
+        """
+        node = Node(tuple(reads), ())
+        node.elements = elements
+        node.scratch = scratch
+        self.nodes.append(node)
+        for element in elements:
+            element.part = True
+            self.nodes.append(Node((), (element,)))

@@ -1,0 +1,203 @@
+"""The order of a graph's nodes: Inductor tries three others and keeps the one with the lowest peak.
+
+torch/_inductor/memory.py ``reorder_for_peak_memory``, 2.13.0: the order of lowering, "least peak
+memory first", breadth first and depth first, in this order of preference.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.planner import estimate, lifetimes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.memory.compiled.graph import Buffer, Graph, Node
+
+
+def reorder(graph: Graph) -> None:
+    """Put the nodes of ``graph`` into the order with the lowest estimated peak."""
+    lifetimes(graph.nodes)
+    live = estimate(graph.nodes, graph.inputs)
+    peak = max(live)
+    if live[0] == peak:  # everything is alive at the first node, whatever comes after
+        return
+    web = _Web(graph)
+    best = graph.nodes
+    methods: tuple[Callable[[_Web], list[int]], ...] = (_least_peak, _breadth, _depth)
+    for method in methods:
+        order = [graph.nodes[index] for index in method(web)]
+        lifetimes(order)
+        candidate = max(estimate(order, graph.inputs))
+        if candidate < peak:
+            peak, best = candidate, order
+    graph.nodes = best
+
+
+class _Web:
+    """Who waits for whom. Nodes are numbered in the order of lowering."""
+
+    def __init__(self, graph: Graph) -> None:
+        nodes = graph.nodes
+        self.inputs = graph.inputs
+        self.readers: dict[int, list[int]] = {}
+        self.buffers: dict[int, Buffer] = {id(buffer): buffer for buffer in graph.inputs}
+        makers: dict[int, list[int]] = {}
+        self.sizes = [_allocated(node) for node in nodes]
+        self.hidden = [node.hidden for node in nodes]
+        self.before: list[list[int]] = []  # in the order of the reads
+        self.after: list[list[int]] = [[] for _ in nodes]
+        self.reads: list[list[int]] = []
+        self.writes: list[list[int]] = []
+        call = -1
+        for index, node in enumerate(nodes):
+            if node.elements:
+                call = index
+            for buffer in node.writes:
+                makers[id(buffer)] = [index]
+                self.buffers[id(buffer)] = buffer
+            counted = [id(b) for b in dict.fromkeys(node.reads) if id(b) in self.buffers]
+            for key in counted:
+                self.readers.setdefault(key, []).append(index)
+            before = [other for key in counted for other in makers.get(key, ())]
+            if any(buffer.part for buffer in node.writes):
+                before.append(call)
+            before = list(dict.fromkeys(before))
+            for other in before:
+                self.after[other].append(index)
+            self.before.append(before)
+            for buffer in node.mutates:
+                makers[id(buffer)].append(index)
+            self.reads.append(counted)
+            self.writes.append([id(buffer) for buffer in node.writes])
+
+
+def _allocated(node: Node) -> int:
+    own = sum(buffer.nbytes for buffer in node.writes if not buffer.part)
+    return own + sum(buffer.nbytes for buffer in node.elements) + node.hidden
+
+
+def _least_peak(web: _Web) -> list[int]:
+    """Greedy: what fits under the peak so far and frees most, else what allocates least."""
+    uses = {key: len(web.readers.get(key, ())) + buffer.kept for key, buffer in web.buffers.items()}
+    count = len(web.sizes)
+    waiting = [len(before) for before in web.before]
+    frees = [0] * count
+    for index in range(count):
+        frees[index] = web.hidden[index]
+        frees[index] += sum(web.buffers[key].nbytes for key in web.reads[index] if uses[key] == 1)
+        frees[index] += sum(web.buffers[key].nbytes for key in web.writes[index] if uses[key] == 0)
+    live = sum(buffer.nbytes for buffer in web.inputs)
+    outputs = sum(buffer.nbytes for buffer in web.buffers.values() if buffer.kept)
+    most = max(live, outputs)
+    ready = _Ready(web.sizes, frees)
+    for index in range(count):
+        if not waiting[index]:
+            ready.add(index)
+    order: list[int] = []
+    while len(order) < count:
+        chosen = ready.take(most - live)
+        order.append(chosen)
+        live += web.sizes[chosen]
+        most = max(most, live)
+        live -= frees[chosen]
+        for key in web.reads[chosen]:
+            uses[key] -= 1
+            if uses[key] == 1:
+                for other in web.readers[key]:
+                    frees[other] += web.buffers[key].nbytes
+                    if not waiting[other]:
+                        ready.add(other)
+        for other in web.after[chosen]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                ready.add(other)
+    return order
+
+
+class _Ready:
+    """The nodes that may run next, best first by what they allocate less what they free."""
+
+    def __init__(self, sizes: list[int], frees: list[int]) -> None:
+        self._sizes, self._frees = sizes, frees
+        self._taken: set[int] = set()
+        self._by_growth: list[tuple[int, int]] = []
+        self._by_size: list[tuple[int, int, int]] = []
+
+    def add(self, index: int) -> None:
+        """A new node, or one that now frees more: its older entries no longer count."""
+        if index in self._taken:
+            return
+        growth = self._sizes[index] - self._frees[index]
+        heapq.heappush(self._by_growth, (growth, index))
+        heapq.heappush(self._by_size, (self._sizes[index], growth, index))
+
+    def take(self, gap: int) -> int:
+        """The best of those that allocate at most ``gap`` bytes, else the one that does least."""
+        heap, passed, chosen = self._by_growth, [], -1
+        while heap and chosen < 0:
+            entry = heapq.heappop(heap)
+            growth, index = entry
+            if self._counts(growth, index):
+                if self._sizes[index] <= gap:
+                    chosen = index
+                else:
+                    passed.append(entry)
+        for entry in passed:
+            heapq.heappush(heap, entry)
+        while chosen < 0:
+            _, growth, index = heapq.heappop(self._by_size)
+            if self._counts(growth, index):
+                chosen = index
+        self._taken.add(chosen)
+        return chosen
+
+    def _counts(self, growth: int, index: int) -> bool:
+        return index not in self._taken and growth == self._sizes[index] - self._frees[index]
+
+
+def _breadth(web: _Web) -> list[int]:
+    """First what waits for what ran first."""
+    waiting = [len(before) for before in web.before]
+    place = [-1] * len(waiting)
+    heap: list[tuple[list[int], int]] = [([], i) for i, n in enumerate(waiting) if not n]
+    heapq.heapify(heap)
+    order: list[int] = []
+    while heap:
+        _, chosen = heapq.heappop(heap)
+        place[chosen] = len(order)
+        order.append(chosen)
+        for other in web.after[chosen]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                heapq.heappush(heap, (sorted(place[i] for i in web.before[other]), other))
+    return order
+
+
+def _depth(web: _Web) -> list[int]:
+    """Each node right after what it needs, the ones that touch least memory first."""
+    touched = [
+        size + sum(web.buffers[key].nbytes for key in reads)
+        for size, reads in zip(web.sizes, web.reads, strict=True)
+    ]
+    order: list[int] = []
+    seen: set[int] = set()
+    by_size = sorted(range(len(touched)), key=lambda index: (touched[index], index))
+    rank = {index: place for place, index in enumerate(by_size)}
+    for root in by_size:
+        stack = [root]
+        while stack:
+            index = stack[-1]
+            if index in seen:
+                stack.pop()
+                continue
+            pending = [other for other in web.before[index] if other not in seen]
+            if pending:
+                stack.append(min(pending, key=rank.__getitem__))
+            else:
+                seen.add(index)
+                order.append(index)
+                stack.pop()
+    return order

@@ -1,0 +1,130 @@
+"""Inductor's memory planning: where each buffer of a graph lives, and when it is freed.
+
+A freed buffer is kept for a later one of the same element type and size. It is taken at once by
+the very next node; else only where holding on to it does not raise the graph's estimated peak
+(torch/_inductor/codegen/wrapper.py ``AllocateLine``, torch/_inductor/memory.py
+``estimate_peak_memory``, 2.13.0).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tape import MemoryPlan
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.graph import Buffer, Graph, Node
+
+
+def lifetimes(nodes: list[Node]) -> None:
+    """Note in each buffer which nodes make it and use it last."""
+    for index, node in enumerate(nodes):
+        for buffer in node.reads:
+            buffer.last = index
+        for buffer in node.writes:
+            buffer.first = index
+            buffer.last = index
+
+
+def estimate(nodes: list[Node], inputs: list[Buffer]) -> list[int]:
+    """Live bytes at each node, as Inductor estimates them: without workspaces and scratch."""
+    change = [0] * (len(nodes) + 1)
+    for buffer in inputs:
+        change[0] += buffer.nbytes
+        change[buffer.last + 1] -= buffer.nbytes
+    for index, node in enumerate(nodes):
+        change[index] += node.hidden
+        change[index + 1] -= node.hidden
+        for buffer in node.elements:
+            change[index] += buffer.nbytes
+        for buffer in node.writes:
+            if not buffer.part:
+                change[index] += buffer.nbytes
+            if not buffer.kept:
+                change[buffer.last + 1] -= buffer.nbytes
+    live = []
+    total = 0
+    for delta in change[:-1]:
+        total += delta
+        live.append(total)
+    return live
+
+
+class Planner:
+    """Plans one graph. Slots of new buffers are numbered from ``first_slot``."""
+
+    def __init__(self, graph: Graph, first_slot: int = 0) -> None:
+        self.nodes = graph.nodes
+        self.slots = first_slot
+        self._made: list[Buffer] = []
+        self._events: list[int | None] = []
+        # (element type, bytes) -> freed buffers: (their node, their place in _events, slot)
+        self._pool: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+        lifetimes(self.nodes)
+        self._live = estimate(self.nodes, graph.inputs)
+        self._peak = max(self._live)
+        self._given = {id(buffer) for buffer in graph.inputs + graph.arguments}
+
+    def plan(self) -> MemoryPlan:
+        """The whole graph's."""
+        for index, node in enumerate(self.nodes):
+            self._node(index, node)
+        return MemoryPlan(self._made, [event for event in self._events if event is not None])
+
+    def _node(self, index: int, node: Node) -> None:
+        taken: set[int] = set()  # ids of the inputs whose memory an output took over
+        inplace = node.inplace
+        for place, buffer in enumerate(node.writes):
+            if buffer.part or buffer.virtual or buffer.slot >= 0 or buffer in node.direct:
+                continue
+            if place < len(inplace):
+                for source in inplace[place]:
+                    if source.last == index and not source.kept and id(source) not in taken:
+                        buffer.slot = source.slot
+                        taken.add(id(source))
+                        break
+            if buffer.slot < 0:
+                self._place(index, buffer)
+        if node.workspace is not None:
+            self._place(index, node.workspace)
+        for buffer in node.direct:
+            self._allocate(buffer)
+        if node.workspace is not None:
+            self._release(index, node.workspace)
+        for buffer in node.elements:
+            self._allocate(buffer)
+        for buffer in node.scratch:
+            self._allocate(buffer)
+        for buffer in node.scratch:
+            self._events.append(~buffer.slot)
+        for buffer in dict.fromkeys(node.reads + node.writes):
+            if buffer.last == index and not buffer.kept and id(buffer) not in taken:
+                self._release(index, buffer)
+
+    def _allocate(self, buffer: Buffer) -> None:
+        buffer.slot = self.slots
+        self.slots += 1
+        self._made.append(buffer)
+        self._events.append(buffer.slot)
+
+    def _place(self, index: int, buffer: Buffer) -> None:
+        pool = self._pool.get((buffer.dtype, buffer.nbytes))
+        if pool:
+            freed, event, slot = pool[-1]
+            between = self._live[freed + 1 : index]
+            if not between or buffer.nbytes + max(between) <= self._peak:
+                pool.pop()
+                self._events[event] = None
+                buffer.slot = slot
+                for held in range(freed + 1, index):
+                    self._live[held] += buffer.nbytes
+                return
+        self._allocate(buffer)
+
+    def _release(self, index: int, buffer: Buffer) -> None:
+        if buffer.slot < 0:  # someone else's
+            return
+        if id(buffer) not in self._given:
+            key = (buffer.dtype, buffer.nbytes)
+            self._pool.setdefault(key, []).append((index, len(self._events), buffer.slot))
+        self._events.append(~buffer.slot)

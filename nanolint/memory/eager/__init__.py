@@ -1,0 +1,1 @@
+"""What one call of nanoGPT's model allocates without torch.compile."""

@@ -1,0 +1,1 @@
+"""train.py's loop: parameters, batches, gradients and the optimizer, step by step."""

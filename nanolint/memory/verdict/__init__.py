@@ -1,0 +1,1 @@
+"""How a run fares on a machine, and what would fit instead."""

@@ -1,0 +1,211 @@
+"""Replay a run's GPU memory and say where it peaks, and which allocation fails under a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.memory.allocator.play import play
+from nanolint.memory.loop.played import representative
+from nanolint.memory.recording import record, summits
+from nanolint.memory.tape import Component, Phase
+from nanolint.units import format_bytes
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.allocator.play import Refusal
+    from nanolint.memory.tape import Tape
+    from nanolint.run.run import Run
+
+COMPONENTS = tuple(Component)
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The moment of the most allocated bytes; ``reserved_bytes`` is the run's own peak."""
+
+    allocated_bytes: int
+    reserved_bytes: int
+    phase: Phase
+    at: str  # the allocation that reached it: "logits (B*T, V) bfloat16"
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """One named request, rounded up to 512 bytes."""
+
+    name: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfMemory:
+    """The allocation that fails after cached segments were released, in PyTorch's own numbers."""
+
+    phase: Phase
+    at: str
+    requested_bytes: int
+    allocated_bytes: int
+    reserved_bytes: int
+    free_bytes: int
+    logits: bool  # whether it is a (B*T, V) buffer
+    message: str  # as torch.cuda.OutOfMemoryError words it
+
+
+class Moment(NamedTuple):
+    """The running state after one event, for a plot."""
+
+    phase: Phase
+    name: str
+    allocated_bytes: int
+    reserved_bytes: int
+    components: tuple[int, ...]  # bytes, in the order of ``Component``
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a replay found. ``components`` are the bytes live at the peak and sum to it."""
+
+    peak: Peak
+    phases: tuple[tuple[Phase, int], ...]
+    components: tuple[tuple[Component, int], ...]
+    largest: Allocation
+    oom: OutOfMemory | None = None
+    events: tuple[Moment, ...] = ()
+
+
+def replay(
+    run: Run,
+    gpu: Gpu | None = None,
+    *,
+    limit_bytes: int | None = None,
+    expandable: bool = False,
+    trace: bool = False,
+) -> Replay:
+    """Replay ``run`` on ``gpu`` with at most ``limit_bytes`` reserved, None for no limit.
+
+    The peak is that of the events until the first failure. Everything is 0 off the GPU.
+    """
+    if not run.on_gpu:
+        return NOTHING
+    return _replay(representative(run), gpu, limit_bytes, expandable, trace)
+
+
+def failure(
+    run: Run, gpu: Gpu, limit_bytes: int, *, expandable: bool = False
+) -> OutOfMemory | None:
+    """The ``oom`` of a replay under a limit, found without the rest of it."""
+    if not run.on_gpu:
+        return None
+    return _failure(representative(run), gpu, limit_bytes, expandable)
+
+
+@lru_cache(maxsize=64)
+def _failure(run: Run, gpu: Gpu, limit_bytes: int, expandable: bool) -> OutOfMemory | None:
+    tape = record(run, gpu)
+    refusal = play(tape, limit_bytes=limit_bytes, expandable=expandable).refusal
+    return None if refusal is None else _out_of_memory(run, tape, refusal, limit_bytes, gpu)
+
+
+def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
+    """The bytes by which the allocated peak of ``other`` is above that of ``run``."""
+    return replay(other, gpu).peak.allocated_bytes - replay(run, gpu).peak.allocated_bytes
+
+
+@lru_cache(maxsize=64)
+def _replay(
+    run: Run, gpu: Gpu | None, limit_bytes: int | None, expandable: bool, trace: bool
+) -> Replay:
+    tape = record(run, gpu)
+    playback = play(tape, limit_bytes=limit_bytes, expandable=expandable, trace=trace)
+    refusal = playback.refusal
+    end = len(tape.events) if refusal is None else refusal.event
+    tops = summits(tape, end)
+    phase = max(tops, key=lambda phase: tops[phase][0])
+    peak, summit = tops[phase]
+    handle = tape.events[summit]
+    largest = max(range(len(tape.sizes)), key=tape.sizes.__getitem__)
+    return Replay(
+        peak=Peak(peak, playback.peak_reserved_bytes, phase, tape.names[handle]),
+        phases=tuple((key, tops[key][0]) for key in Phase if key in tops),
+        components=_live(tape, summit),
+        largest=Allocation(tape.names[largest], tape.sizes[largest]),
+        oom=None if refusal is None else _out_of_memory(run, tape, refusal, limit_bytes or 0, gpu),
+        events=_moments(tape, playback.reserved) if trace else (),
+    )
+
+
+def _live(tape: Tape, summit: int) -> tuple[tuple[Component, int], ...]:
+    events = tape.events[: summit + 1]
+    total = dict.fromkeys(COMPONENTS, 0)
+    freed = {~event for event in events if event < 0}
+    for event in events:
+        if event >= 0 and event not in freed:
+            total[tape.components[event]] += tape.sizes[event]
+    return tuple(total.items())
+
+
+def _moments(tape: Tape, reserved: tuple[int, ...]) -> tuple[Moment, ...]:
+    index = {component: position for position, component in enumerate(COMPONENTS)}
+    live = [0] * len(COMPONENTS)
+    starts = dict(tape.phases)
+    phase, moments = Phase.EVAL, []
+    for number, (event, held) in enumerate(zip(tape.events, reserved, strict=False)):
+        phase = starts.get(number, phase)
+        handle, sign = (event, 1) if event >= 0 else (~event, -1)
+        live[index[tape.components[handle]]] += sign * tape.sizes[handle]
+        moments.append(Moment(phase, tape.names[handle], sum(live), held, tuple(live)))
+    return tuple(moments)
+
+
+def _out_of_memory(
+    run: Run, tape: Tape, refusal: Refusal, limit: int, gpu: Gpu | None
+) -> OutOfMemory:
+    handle = tape.events[refusal.event]
+    name = tape.names[handle]
+    narrowest = 2 * run.batch_size * run.block_size * run.vocab_size
+    is_loss = tape.components[handle] is Component.LOGITS_AND_LOSS
+    free = max(0, limit - refusal.reserved_bytes)
+    return OutOfMemory(
+        phase=tape.phase_at(refusal.event),
+        at=name,
+        requested_bytes=refusal.requested_bytes,
+        allocated_bytes=refusal.allocated_bytes,
+        reserved_bytes=refusal.reserved_bytes,
+        free_bytes=free,
+        logits=is_loss and tape.sizes[handle] >= narrowest,
+        message=message(
+            refusal.requested_bytes,
+            refusal.allocated_bytes,
+            refusal.reserved_bytes,
+            free,
+            gpu.total_bytes if gpu else limit,
+        ),
+    )
+
+
+def message(
+    requested: int, allocated: int, reserved: int, free: int, total: int, in_use: int = 0
+) -> str:
+    """PyTorch's own text for these bytes; ``in_use`` is what other processes hold."""
+    total_text, free_text = format_bytes(total), format_bytes(free)
+    held = format_bytes(total - free - in_use)
+    others = f"Process 1 has {format_bytes(in_use)} memory in use. " if in_use else ""
+    return (
+        f"CUDA out of memory. Tried to allocate {format_bytes(requested)}. GPU 0 has a total "
+        f"capacity of {total_text} of which {free_text} is free. {others}Including non-PyTorch "
+        f"memory, this process has {held} memory in use. Of the allocated memory "
+        f"{format_bytes(allocated)} is allocated by PyTorch, and "
+        f"{format_bytes(reserved - allocated)} is reserved by PyTorch but unallocated. If reserved "
+        "but unallocated memory is large try setting PYTORCH_ALLOC_CONF=expandable_segments:True "
+        "to avoid fragmentation."
+    )
+
+
+NOTHING = Replay(
+    peak=Peak(0, 0, Phase.EVAL, ""),
+    phases=(),
+    components=tuple((component, 0) for component in Component),
+    largest=Allocation("", 0),
+)

@@ -1,0 +1,178 @@
+"""The micro-batch that fits and keeps the effective batch exactly."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nanolint.memory.program import Shapes
+from nanolint.memory.recording import allocated_bytes, state_bytes
+from nanolint.memory.verdict.verdict import (
+    DIP_PERCENT,
+    comfortable_limit,
+    is_comfortable,
+    is_hopeless,
+)
+from nanolint.run.run import Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.run.run import Run
+
+# Trial division stops here: a cofactor without a smaller prime factor is taken for a prime, which
+# is true up to its square. No batch or accumulation that anyone trains with comes near.
+LARGEST_FACTOR = 1_000_000
+
+# So many hopeful divisors in a row fail only for effective batches in the billions; below them one
+# that fits is looked for by halves, and might not be the largest.
+MOST_TRIES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """What to write instead. With eval_only the partner is ``eval_iters``."""
+
+    batch_size: int
+    gradient_accumulation_steps: int
+    eval_iters: int | None = None
+
+
+def best_micro_batch(
+    cases: Sequence[tuple[Run, Target]],
+    *,
+    allocator: str = "default",
+    platform: str = "linux",
+    upward: bool = False,
+) -> MicroBatch | None:
+    """The largest comfortable micro-batch below the run's own, with ``upward`` above it.
+
+    It is comfortable on every case and divides batch_size x accumulation exactly, in today's
+    dialect with an accumulation that the world size divides. What fits is not assumed to grow
+    with the batch: every divisor is tried from the largest down, except those beyond one whose
+    allocated bytes alone are hopeless (see also MOST_TRIES).
+    """
+    if not cases:
+        return None
+    run = cases[0][0]
+    partner = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
+    if run.batch_size < 1 or partner < 1:
+        return None
+    most = min(_most_sequences(run, target, platform) for run, target in cases)
+    if not upward:
+        most = min(most, run.batch_size - 1)
+    least = run.batch_size if upward else 0
+    candidates = [
+        pair
+        for pair in divisors_down(run.batch_size, partner, most)
+        if pair[0] > least and not _is_uneven(run, pair[1])
+    ]
+
+    def has_hope(pair: tuple[int, int]) -> bool:
+        return not any(is_hopeless(_changed(run, *pair), target, platform) for run, target in cases)
+
+    def fits(pair: tuple[int, int]) -> bool:
+        return all(
+            is_comfortable(_changed(run, *pair), target, allocator=allocator, platform=platform)
+            for run, target in cases
+        )
+
+    if not candidates:
+        return None
+    guess = min(_likely_batch(run, target, platform) for run, target in cases)
+    start = bisect_left(candidates, -guess, key=lambda pair: -pair[0])
+    hopeful = candidates[_first(candidates, has_hope, start) :]
+    found = next(filter(fits, hopeful[:MOST_TRIES]), None)
+    if found is None:
+        rest = hopeful[MOST_TRIES:]
+        found = next(iter(rest[bisect_left(rest, True, key=fits) :]), None)
+    if found is None:
+        return None
+    batch_size, steps = found
+    if run.eval_only:
+        return MicroBatch(batch_size, run.gradient_accumulation_steps, steps)
+    return MicroBatch(batch_size, steps)
+
+
+def _first(
+    candidates: Sequence[tuple[int, int]], holds: Callable[[tuple[int, int]], bool], start: int
+) -> int:
+    """The index of the first candidate that ``holds``, as all behind it do.
+
+    As bisection finds it, but with few questions where it is near ``start``.
+    """
+    low, high = 0, len(candidates)  # it is within these, both included
+    probe, step, was_upward = start, 1, False
+    while low < high:
+        probe = min(max(probe, low), high - 1)
+        upward = not holds(candidates[probe])
+        if upward:
+            low = probe + 1
+        else:
+            high = probe
+        if step > 1 and upward is not was_upward:
+            return bisect_left(candidates, True, low, high, key=holds)
+        was_upward = upward
+        probe += step if upward else -step
+        step *= 2
+    return low
+
+
+def _likely_batch(run: Run, target: Target, platform: str) -> int:
+    """About the largest micro-batch whose allocated bytes fit: they grow almost evenly with it."""
+    if not run.on_gpu:
+        return run.batch_size
+    limit = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
+    fixed = state_bytes(run)
+    growing = max(1, allocated_bytes(run, target.gpu) - fixed)
+    return max(0, limit - fixed) * run.batch_size // growing
+
+
+def divisors_down(batch_size: int, partner: int, most: int) -> Iterator[tuple[int, int]]:
+    """(b', partner') with b' x partner' == batch_size x partner, from b' = most downward."""
+    product = batch_size * partner
+    divisors = [1] if most >= 1 else []
+    exponents: dict[int, int] = {}
+    for number in (batch_size, partner):
+        for prime in _prime_factors(number):
+            exponents[prime] = exponents.get(prime, 0) + 1
+    for prime, exponent in exponents.items():
+        powers = [prime**power for power in range(exponent + 1)]
+        divisors = [d * power for power in powers for d in divisors if d * power <= most]
+    for divisor in sorted(divisors, reverse=True):
+        yield divisor, product // divisor
+
+
+def _prime_factors(number: int) -> Iterator[int]:
+    factor = 2
+    while factor * factor <= number and factor <= LARGEST_FACTOR:
+        while number % factor == 0:
+            yield factor
+            number //= factor
+        factor += 1 if factor == 2 else 2
+    if number > 1:
+        yield number
+
+
+def _is_uneven(run: Run, steps: int) -> bool:
+    return not run.eval_only and run.dialect is Dialect.TOTAL and steps % run.world_size != 0
+
+
+def _changed(run: Run, batch_size: int, steps: int) -> Run:
+    if run.eval_only:
+        return replace(run, batch_size=batch_size, eval_iters=steps)
+    return replace(run, batch_size=batch_size, gradient_accumulation_steps=steps)
+
+
+def _most_sequences(run: Run, target: Target, platform: str) -> int:
+    """No more fit: each has its logits and its X, Y, beside the parameters."""
+    if not run.on_gpu:
+        return run.batch_size * run.gradient_accumulation_steps
+    shapes = Shapes.of(replace(run, batch_size=1), target.gpu)
+    limit = comfortable_limit(run, target, platform)
+    if state_bytes(run) > limit:
+        return 0
+    room = limit - 4 * run.parameters
+    return max(0, room // (shapes.logits_bytes + 2 * shapes.index_bytes))

@@ -1,0 +1,159 @@
+"""Does a run fit a card: comfortably, barely, only unfragmented, or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nanolint.memory.allocator.play import play
+from nanolint.memory.constants import (
+    MODEL_ERROR_COMPILED_PERCENT,
+    MODEL_ERROR_EAGER_PERCENT,
+    WDDM_KEPT_PERCENT,
+)
+from nanolint.memory.loop.played import representative
+from nanolint.memory.recording import allocated_bytes, record, runs_compiled, state_bytes
+from nanolint.memory.verdict.overhead import context
+from nanolint.memory.verdict.replay import failure, message, replay
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Gpu, Target
+    from nanolint.memory.verdict.overhead import Interval
+    from nanolint.memory.verdict.replay import OutOfMemory, Replay
+    from nanolint.run.run import Run
+
+
+# More than any batch allocates less than a smaller one; a test tries thousands of pairs.
+DIP_PERCENT = 10
+
+
+class Outcome(Enum):
+    """How a run fares on a card."""
+
+    COMFORTABLE = "comfortable"  # fits with the model's own error to spare
+    THIN = "thin"  # fits, but by less than the model's error
+    FRAGMENTED = "fragmented"  # fits only with expandable segments
+    OUT_OF_MEMORY = "out of memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A run judged on one target."""
+
+    run: Run
+    target: Target
+    allocator: str
+    outcome: Outcome
+    oom: OutOfMemory | None
+    usable_bytes: int
+    context_bytes: int
+    limit_bytes: int
+
+    @property
+    def replay(self) -> Replay:
+        """The run on a card without limit; played when it is asked for."""
+        return replay(self.run, self.target.gpu, expandable=self.allocator == "expandable")
+
+    @property
+    def process_bytes(self) -> int:
+        """What nvidia-smi would show for the process on a card without limit."""
+        return self.replay.peak.reserved_bytes + self.context_bytes if self.run.on_gpu else 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether the run survives with the allocator that it was judged with."""
+        return self.outcome in (Outcome.COMFORTABLE, Outcome.THIN)
+
+
+def judge(
+    run: Run, target: Target, *, allocator: str = "default", platform: str = "linux"
+) -> Verdict:
+    """Replay ``run`` under the card's limit: its total less the context and what others use."""
+    gpu, expandable = target.gpu, allocator == "expandable"
+    held = context(gpu, run.world_size)
+    limit = usable_bytes(target, held, platform)
+    oom = None
+    if is_comfortable(run, target, allocator=allocator, platform=platform):
+        outcome = Outcome.COMFORTABLE
+    else:
+        oom = failure(run, gpu, limit, expandable=expandable)
+        if oom is None:
+            outcome = Outcome.THIN
+        elif not expandable and _passes(run, target, limit, expandable=True):
+            outcome = Outcome.FRAGMENTED
+        else:
+            outcome = Outcome.OUT_OF_MEMORY
+    return Verdict(
+        run=run,
+        target=target,
+        allocator=allocator,
+        outcome=outcome,
+        oom=None if oom is None else replace(oom, message=_told(oom, target)),
+        usable_bytes=limit,
+        context_bytes=held.expected,
+        limit_bytes=limit,
+    )
+
+
+def usable_bytes(target: Target, held: Interval, platform: str = "linux") -> int:
+    """What PyTorch's allocator may reserve. Windows keeps a part of the card for itself."""
+    gpu = target.gpu
+    total = gpu.total_bytes
+    if platform in ("windows", "wsl"):
+        total -= gpu.nominal_bytes * WDDM_KEPT_PERCENT // 100
+    return max(0, total - target.in_use_bytes - held.expected)
+
+
+def comfortable_limit(run: Run, target: Target, platform: str = "linux") -> int:
+    """The limit lowered by the context's uncertainty and by the error of the program's model."""
+    held = context(target.gpu, run.world_size)
+    limit = usable_bytes(target, held, platform)
+    compiled = runs_compiled(run, target.gpu)
+    percent = MODEL_ERROR_COMPILED_PERCENT if compiled else MODEL_ERROR_EAGER_PERCENT
+    return limit - (held.high - held.expected) - limit * percent // 100
+
+
+def is_comfortable(
+    run: Run, target: Target, *, allocator: str = "default", platform: str = "linux"
+) -> bool:
+    """Whether ``judge`` would say COMFORTABLE."""
+    limit = comfortable_limit(run, target, platform)
+    return _passes(run, target, limit, expandable=allocator == "expandable")
+
+
+def is_hopeless(run: Run, target: Target, platform: str = "linux") -> bool:
+    """Whether the allocated bytes alone exceed the limit, and those of any larger batch too.
+
+    A larger batch may allocate a little less, where Inductor fuses other kernels for it.
+    """
+    if not run.on_gpu:
+        return False
+    room = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
+    return allocated_bytes(run, target.gpu) > room
+
+
+def _passes(run: Run, target: Target, limit: int, *, expandable: bool) -> bool:
+    if not run.on_gpu:
+        return True
+    # Each is ten times as fast to know as the next: what must be there, what is, how it is placed.
+    if state_bytes(run) > limit or allocated_bytes(run, target.gpu) > limit:
+        return False
+    return _plays(representative(run), target.gpu, limit, expandable)
+
+
+@lru_cache(maxsize=256)
+def _plays(run: Run, gpu: Gpu, limit: int, expandable: bool) -> bool:
+    return play(record(run, gpu), limit_bytes=limit, expandable=expandable).refusal is None
+
+
+def _told(oom: OutOfMemory, target: Target) -> str:
+    return message(
+        oom.requested_bytes,
+        oom.allocated_bytes,
+        oom.reserved_bytes,
+        oom.free_bytes,
+        target.gpu.total_bytes,
+        target.in_use_bytes,
+    )

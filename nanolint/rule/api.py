@@ -1,0 +1,159 @@
+"""A rule and what it yields: its metadata, its needs, its findings.
+
+A rule is a function from a Context to findings, with its metadata above it::
+
+    @rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.SETTINGS])
+    def indivisible_heads(context: Context) -> Iterator[Finding]:
+        ...
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
+from nanolint.gpus.gpu import Gpu, Target
+from nanolint.rule.context import Case, Context
+from nanolint.source.assignments import Assignment, Comment
+from nanolint.source.suppressions import Suppression
+from nanolint.source.values import Known
+from nanolint.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+
+__all__ = [
+    "Assignment",
+    "Case",
+    "Comment",
+    "Context",
+    "Edit",
+    "Finding",
+    "Fix",
+    "FixAvailability",
+    "Gpu",
+    "Known",
+    "Need",
+    "Related",
+    "Rule",
+    "Safety",
+    "Severity",
+    "Span",
+    "Suppression",
+    "Target",
+    "format_bytes",
+    "rule",
+]
+
+
+class Need(str, Enum):
+    """What a rule cannot do without; where it is missing the engine skips the rule and says so."""
+
+    CONFIG = "config"  # the file is a config: its assignments are settings of a run
+    RUN = "run"  # every value that the replay needs is known
+    GPU = "gpu"  # a target GPU
+    TRAIN_SCRIPT = "train script"  # the project's own train.py
+    FAULT = "syntax error"  # a file that is not valid Python
+    OUTCOME = "outcome"  # what the other rules found, and which suppressions did nothing
+
+
+# Why a rule that needs a GPU is skipped, unless because the run is not on one.
+NO_TARGET = "no target GPU is set"
+
+
+class FixAvailability(str, Enum):
+    """Whether a rule brings fixes; its page and the index say so."""
+
+    NONE = "none"
+    SOMETIMES = "sometimes"
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule yields; the engine adds the rule's code, name and, unless given, severity."""
+
+    message: str
+    span: Span
+    fix: Fix | None = None
+    gpu: str | None = None
+    notes: tuple[str, ...] = ()
+    related: tuple[Related, ...] = ()
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule's metadata and its check. The page lies beside the module, with suffix ``.md``.
+
+    ``family`` names a set of rules that report the same thing in different shapes: to select or
+    ignore one of them is to select or ignore all. The rule runs only on
+    files that contain one of ``markers`` (empty: on every file).
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    check: Callable[[Context], Iterable[Finding]]
+    module: str
+    needs: frozenset[Need] = frozenset()
+    fix: FixAvailability = FixAvailability.NONE
+    default: bool = True
+    family: str | None = None
+    markers: tuple[str, ...] = ()
+
+    @property
+    def page(self) -> Path:
+        """The path of the rule's page."""
+        file = sys.modules[self.module].__file__
+        if file is None:
+            raise FileNotFoundError(f"rule {self.code} has no module file, and so no page")
+        return Path(file).with_suffix(".md")
+
+    @property
+    def explanation(self) -> str:
+        """The Markdown of the page; the summary where a rule of another package has no page."""
+        try:
+            return self.page.read_text(encoding="utf-8")
+        except OSError:
+            return f"# {self.name} ({self.code})\n\n{self.summary}\n"
+
+    @property
+    def summary(self) -> str:
+        """The first line of the check's docstring."""
+        return (self.check.__doc__ or self.name).strip().splitlines()[0]
+
+
+def rule(
+    code: str,
+    name: str,
+    severity: Severity,
+    *,
+    needs: Iterable[Need],
+    fix: FixAvailability = FixAvailability.NONE,
+    default: bool = True,
+    family: str | None = None,
+    markers: tuple[str, ...] = (),
+) -> Callable[[Callable[[Context], Iterator[Finding]]], Rule]:
+    """Make a rule of a check function."""
+
+    def decorate(check: Callable[[Context], Iterator[Finding]]) -> Rule:
+        return Rule(
+            code=code,
+            name=name,
+            severity=severity,
+            check=check,
+            module=check.__module__,
+            needs=frozenset(needs),
+            fix=fix,
+            default=default,
+            family=family,
+            markers=markers,
+        )
+
+    return decorate

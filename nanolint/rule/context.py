@@ -1,0 +1,190 @@
+"""Everything that a rule may ask about the file at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Span
+from nanolint.run.settled import Layer
+from nanolint.source.values import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    import libcst
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.memory.verdict.verdict import Verdict
+    from nanolint.run.run import Run
+    from nanolint.run.settled import Options, Project, Resolution, Setting
+    from nanolint.source.assignments import Assignment, Module
+    from nanolint.source.suppressions import Suppression
+    from nanolint.source.text import LineIndex
+    from nanolint.source.values import Plain
+    from nanolint.trainers.nanogpt.kind import FileKind
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxFault:
+    """Why a text is not valid Python, and at which character."""
+
+    message: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedSuppression:
+    """A code of a suppression that suppressed nothing; the empty code stands for all rules."""
+
+    suppression: Suppression
+    code: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One config on one target GPU; without a target, one case whose ``target`` is None."""
+
+    resolution: Resolution
+    target: Target | None
+    allocator: str
+    platform: str
+
+    @property
+    def run(self) -> Run | None:
+        """The resolved run, None while a value that the replay needs is unknown."""
+        return self.resolution.run
+
+    @property
+    def gpu_name(self) -> str:
+        """The target's label; raises ValueError without a target."""
+        return self.needed_target.label
+
+    @property
+    def needed_target(self) -> Target:
+        """The target, for rules that need one; raises ValueError without."""
+        if self.target is None:
+            raise ValueError("this case has no target GPU")
+        return self.target
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """Whether the run fits the target; None without a run, a target, or a CUDA device."""
+        if self.run is None or self.target is None or not self.run.on_gpu:
+            return None
+        from nanolint.memory.verdict.verdict import judge
+
+        return judge(self.run, self.target, allocator=self.allocator, platform=self.platform)
+
+
+class Context:
+    """One file under lint: its text and assignments, the project around it, a case per target."""
+
+    def __init__(
+        self,
+        *,
+        text: str,
+        path: Path | None,
+        kind: FileKind,
+        module: Module,
+        project: Project,
+        options: Options,
+        cases: tuple[Case, ...],
+        fault: SyntaxFault | None = None,
+        known_codes: Mapping[str, str] | None = None,
+        inherited_by: tuple[str, ...] = (),
+    ) -> None:
+        self.text = text
+        self.path = path
+        self.kind = kind
+        self.module = module
+        self.project = project
+        self.options = options
+        self.cases = cases
+        self.fault = fault
+        self.known_codes = known_codes or {}  # codes and names in lower case -> code
+        self.inherited_by = inherited_by  # names of configs that import this one
+        # Filled in by the engine before rules with Need.OUTCOME run.
+        self.suppressions: tuple[Suppression, ...] = ()
+        self.unused_suppressions: tuple[UnusedSuppression, ...] = ()
+
+    @property
+    def settings(self) -> Resolution:
+        """The resolution of the first case: for rules to which the GPU makes no difference."""
+        return self.cases[0].resolution
+
+    @property
+    def run(self) -> Run | None:
+        """The run of the first case: for rules to which the GPU makes no difference."""
+        return self.cases[0].run
+
+    def value(self, key: str) -> Plain:
+        """The known value of ``key`` after all layers, None when it is unknown or not a key."""
+        setting = self.settings.settings.get(key)
+        if setting is None or not isinstance(setting.value, Known):
+            return None
+        return setting.value.value
+
+    def setting(self, key: str) -> Setting | None:
+        """The value of ``key`` with its origin."""
+        return self.settings.settings.get(key)
+
+    def assignment(self, key: str) -> Assignment | None:
+        """The assignment that decides ``key`` in this file: the last one."""
+        return self._last_assignments.get(key)
+
+    @cached_property
+    def _last_assignments(self) -> dict[str, Assignment]:
+        return {assignment.key: assignment for assignment in self.module.assignments}
+
+    def from_command_line(self, key: str) -> bool:
+        """Whether ``key`` got its value from ``--set`` or from behind ``--``."""
+        setting = self.setting(key)
+        return setting is not None and setting.origin.layer is Layer.OVERRIDE
+
+    def span(self, *keys: str) -> Span:
+        """Where to point for the first of ``keys`` that this file sets.
+
+        A finding about a value that the file does not set points at the partner key that it
+        does set, else at the first assignment, else at the start of the file.
+        """
+        for key in keys:
+            assignment = self.assignment(key)
+            if assignment is not None:
+                return Span(assignment.key_span.start, assignment.value_span.end)
+        if self.module.assignments:
+            first = self.module.assignments[0]
+            return Span(first.key_span.start, first.value_span.end)
+        return Span(0, 0)
+
+    @property
+    def is_train_script(self) -> bool:
+        """Whether the file is a train.py, whose globals are what configs inherit."""
+        from nanolint.trainers.nanogpt.kind import FileKind
+
+        return self.kind is FileKind.TRAIN_SCRIPT
+
+    def row(self, offset: int) -> int:
+        """The line number, from 1, of a character offset."""
+        return self._lines.position(offset)[0]
+
+    @cached_property
+    def _lines(self) -> LineIndex:
+        from nanolint.source.text import LineIndex
+
+        return LineIndex(self.text)
+
+    @cached_property
+    def tree(self) -> libcst.Module:
+        """The concrete syntax tree, for rules that look at code rather than at settings."""
+        from nanolint.source.parse import parse_tree
+
+        return parse_tree(self.text)
+
+    def spans(self, nodes: Iterable[libcst.CSTNode]) -> dict[libcst.CSTNode, Span]:
+        """Where ``nodes`` of ``tree`` lie in the text, own parentheses included."""
+        from nanolint.source.parse import spans
+
+        return spans(self.tree, nodes)

@@ -1,0 +1,138 @@
+"""Settled values with their origin, and what a resolution yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from nanolint.diagnostics import Span
+    from nanolint.run.run import Dialect, Run
+    from nanolint.source.values import Plain, Value
+
+
+class Layer(str, Enum):
+    """Where a value came from, lowest precedence first."""
+
+    DEFAULT = "nanoGPT's default"
+    TRAIN_SCRIPT = "train script"
+    IMPORT = "imported config"
+    FILE = "file"
+    OVERRIDE = "command line"
+    DATASET = "dataset"
+    CHECKPOINT = "checkpoint"
+    GPU = "target GPU"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The place that gave a key its value. ``span`` is set only for Layer.FILE."""
+
+    layer: Layer
+    path: Path | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A key, its value after all layers, and the layer that won."""
+
+    key: str
+    value: Value
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A key that the memory replay needs, and why its value is of no use.
+
+    Only a run could tell the value; or it is known and ``impossible``: no run can have it.
+    """
+
+    key: str
+    reason: str
+    impossible: bool = False
+
+
+class ManualAttention(str, Enum):
+    """When model.py multiplies attention out by hand instead of calling PyTorch's kernel."""
+
+    NEVER = "never"
+    WITH_DROPOUT = "with dropout"
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What surrounds a config: its train.py, model.py and dataset folder.
+
+    ``defaults`` are the globals of train.py above its configurator line (nanoGPT's own when there
+    is no train.py); ``dropped`` are keys of nanoGPT's that it does not let a config set, with what
+    it gives them itself, which nanoGPT's defaults would only guess. ``settings_end`` is the
+    character offset of that line in train.py.
+    ``simulated_gpus`` is what train.py multiplies the accumulation by where it runs without DDP.
+    ``environment`` adds the names that a config may read because train.py runs it with ``exec``
+    in its own globals. ``strange_pieces`` names every part of model.py or of the training loop
+    that the replay does not know: with any, memory findings are warnings and their fixes unsafe.
+    ``known_keys`` are all keys that any script of the project lets a config set; ``names_read``
+    are the names that those scripts read anywhere, for a config may set one without a default.
+    ``elsewhere`` are keys, none of them nanoGPT's, that only another training script has, each with
+    a script's name.
+    ``problems`` say in a line each why a file around the config was not used.
+    """
+
+    root: Path | None
+    train_script: Path | None
+    defaults: Mapping[str, Value]
+    environment: Mapping[str, Value]
+    dialect: Dialect
+    known_keys: frozenset[str]
+    dropped: Mapping[str, Value] = field(default_factory=dict)
+    strange_pieces: tuple[str, ...] = ()
+    compile_mode: str | None = None  # torch.compile(mode=...), None for the default
+    counts_emulation: bool = True  # how train.py asks whether the card has bfloat16
+    manual_attention: ManualAttention = ManualAttention.NEVER
+    deletes_logits: frozenset[str] = frozenset()  # pieces of train.py that say `del logits`
+    names_read: frozenset[str] = frozenset()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    simulated_gpus: int = 1
+    settings_end: int | None = None
+    problems: tuple[str, ...] = ()
+    foreign: bool = False  # the train.py that was found runs no configs of nanoGPT's kind
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A config resolved for one target GPU.
+
+    ``run`` is None exactly when ``unresolved`` is not empty. ``settings`` holds nanoGPT's keys,
+    those of the project and of the file, and ``vocab_size``.
+    """
+
+    run: Run | None
+    settings: Mapping[str, Setting]
+    unresolved: tuple[Unresolved, ...] = ()
+
+    def known(self, key: str) -> Plain:
+        """The plain value of ``key``; raises KeyError when it is absent or unknown."""
+        from nanolint.source.values import Known
+
+        value = self.settings[key].value
+        if not isinstance(value, Known):
+            raise KeyError(key)
+        return value.value
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user said outside the file. ``overrides`` keep command-line order."""
+
+    overrides: tuple[tuple[str, Value], ...] = field(default=())
+    world_size: int | None = None
+    torch_version: tuple[int, int] | None = None
+    platform: str = "linux"  # "linux" | "windows" | "wsl" | "macos"
+    allocator: str = "default"  # "default" | "expandable"

@@ -1,0 +1,143 @@
+"""Which GPUs a run is judged for: named, set in the environment or the settings, or found here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.files import door
+from nanolint.files.patterns import matches
+from nanolint.settings.schema import DEFAULT, SettingsError, Sourced
+from nanolint.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.local import LocalGpu
+    from nanolint.settings.schema import TargetTable
+
+Claims: TypeAlias = "tuple[tuple[tuple[str, ...], Target], ...]"  # patterns of files, and a card
+
+OPTION, VARIABLE, LOCAL = "--gpu", "NANOLINT_GPU", "the local card"
+AUTO = "auto"
+CARD_TOTAL, CARD_NOW = ("card", "total"), ("card", "now")  # what was asked of the card in here
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The targets, and where they were named. Without any, ``origin`` is ``DEFAULT``.
+
+    ``claims`` are cards for the files that their patterns match, in the place of ``targets``.
+    """
+
+    targets: tuple[Target, ...]
+    origin: str
+    claims: Claims = ()
+
+    def claimed(self, path: Path | None, root: Path) -> tuple[Target, ...]:
+        """The cards that claim ``path`` for themselves; patterns are relative to ``root``."""
+        if path is None:
+            return ()
+        return tuple(target for files, target in self.claims if matches(path, files, root))
+
+
+def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
+    """The targets from the first place that names any: option, variable, settings, this machine.
+
+    A card that is merely found here counts with its total, so that what is written into a file
+    never depends on which programs are open; ``auto`` counts with what is free now.
+    """
+    origin = sourced.origin("gpu")
+    names: tuple[str, ...] = sourced.settings.gpu
+    listed = environment.get(VARIABLE, "").strip()
+    if listed and origin != OPTION:
+        names, origin = tuple(name.strip() for name in listed.split(",") if name.strip()), VARIABLE
+    tables = () if origin in (OPTION, VARIABLE) else sourced.settings.target
+    general, claims = _from_tables(tables, sourced)
+    if names or general:
+        place = VARIABLE if origin == VARIABLE else sourced.place("gpu")
+        named = _with_in_use((_target(name, place) for name in names), sourced)
+        targets = tuple(dict.fromkeys((*named, *general)))
+        origin = f"{sourced.origin('target')}: target" if general else origin
+    else:
+        local = _local_gpu()
+        door.note(CARD_TOTAL, repr(local and local.gpu).encode())
+        origin = LOCAL if local else DEFAULT
+        found = (replace(_auto(local), in_use_bytes=0),) if local else ()
+        targets = _with_in_use(found, sourced)
+    return Choice(targets, origin, claims)
+
+
+def _with_in_use(targets: Iterable[Target], sourced: Sourced) -> tuple[Target, ...]:
+    """``targets`` with the memory in use that the user states, where they state it."""
+    in_use = sourced.settings.in_use
+    if in_use is None:
+        return tuple(targets)
+    place = sourced.place("in-use")
+    return tuple(_holding(target, in_use, place) for target in targets)
+
+
+def _from_tables(
+    tables: Iterable[TargetTable], sourced: Sourced
+) -> tuple[tuple[Target, ...], Claims]:
+    """The cards of the tables: those for any file, and those that claim some for themselves."""
+    general: list[Target] = []
+    claims: list[tuple[tuple[str, ...], Target]] = []
+    for index, table in enumerate(tables):
+        place = f"{sourced.place('target')}.{index}"
+        (target,) = _with_in_use((_target(table.gpu, f"{place}.gpu"),), sourced)
+        if table.in_use is not None and not sourced.origin("in-use").startswith("--"):
+            target = _holding(target, table.in_use, f"{place}.in-use")
+        if table.count is not None:
+            target = replace(target, count=table.count)
+        if table.files:
+            claims.append((table.files, target))
+        else:
+            general.append(target)
+    return tuple(general), tuple(claims)
+
+
+def _target(name: str, place: str) -> Target:
+    from nanolint.gpus.lookup import GpuError, find
+
+    if name.lower() == AUTO:
+        local = _local_gpu()
+        door.note(CARD_NOW, repr(local).encode())
+        if local is None:
+            raise SettingsError(f"{place}: {AUTO} needs an NVIDIA card and its driver; found none")
+        return _auto(local)
+    try:
+        return find(name)
+    except GpuError as error:
+        raise SettingsError(f"{place}: {error}") from error
+
+
+def _auto(local: LocalGpu) -> Target:
+    from nanolint.gpus.gpu import Target
+
+    return Target(local.gpu, in_use_bytes=local.in_use_bytes)
+
+
+def _holding(target: Target, in_use: str, place: str) -> Target:
+    """``target`` with ``in_use`` of its memory taken by other programs; raises SettingsError."""
+    from nanolint.units import parse_size
+
+    try:
+        held = parse_size(in_use)
+    except ValueError as error:
+        raise SettingsError(f"{place}: {error}") from error
+    total = target.gpu.total_bytes
+    if held >= total:
+        card = f"{target.gpu.name} has {format_bytes(total)} in all"
+        raise SettingsError(f"{place}: {in_use} leaves nothing to the run: {card}")
+    return replace(target, in_use_bytes=held)
+
+
+@lru_cache(maxsize=1)
+def _local_gpu() -> LocalGpu | None:
+    from nanolint.gpus.local import local_gpu, may_have_card
+
+    return local_gpu() if may_have_card() else None

@@ -1,0 +1,1 @@
+"""The trainers that nanolint knows: how each reads a config, and the run that it makes of it."""

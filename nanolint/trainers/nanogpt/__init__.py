@@ -1,0 +1,1 @@
+"""nanoGPT and its forks: a train.py that loads a configurator, and configs for it."""

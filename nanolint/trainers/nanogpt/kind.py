@@ -1,0 +1,100 @@
+"""What a Python file is to nanolint: a config, a train.py, or another script."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from nanolint.run.settled import Project
+    from nanolint.source.assignments import Module
+
+LEAST_KEYS = 2  # known keys that make a file a config
+MOST_STRANGERS = 2  # names that nothing reads, for each that train.py does
+CONFIG_FOLDERS = ("config", "configs")
+
+_UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_STAR_IMPORT = re.compile(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
+_PROGRAM = re.compile(
+    r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s|torch\.)", re.MULTILINE
+)
+_LOADS_CONFIGURATOR = re.compile(
+    r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
+)
+
+
+class FileKind(Enum):
+    """How a file is judged."""
+
+    CONFIG = "config"
+    TRAIN_SCRIPT = "train script"  # its globals are what configs inherit; a config too
+    SCRIPT = "script"  # sample.py, bench.py, model.py: only its code is looked at
+
+
+def may_be_config(text: str, known_keys: Collection[str]) -> bool:
+    """Whether ``text`` can be a config, without parsing it: never False for one."""
+    return _STAR_IMPORT.search(text) is not None or sets_keys(text, known_keys)
+
+
+def sets_keys(text: str, known_keys: Collection[str]) -> bool:
+    """Whether ``text`` itself names enough keys beside ``=`` signs, parsable or not."""
+    found: set[str] = set()
+    for line in _UNINDENTED.finditer(text):
+        if "=" in line[0]:
+            found.update(name for name in _NAME.findall(line[0]) if name in known_keys)
+            if len(found) >= LEAST_KEYS:
+                return True
+    return False
+
+
+def may_become_config(text: str, path: Path | None, project: Project) -> bool:
+    """Whether a file that is being written, empty perhaps, can be meant for a config."""
+    from nanolint.trainers.nanogpt.resolve import is_train_script
+
+    if is_train_script(path, project):
+        return True
+    if _PROGRAM.search(text) or _LOADS_CONFIGURATOR.search(text):
+        return False
+    return project.train_script is not None or may_be_config(text, project.known_keys)
+
+
+def classify(
+    module: Module, text: str, path: Path | None, project: Project, *, explicit: bool
+) -> FileKind:
+    """What the file is. ``explicit``: the user named it, so it need not look like a config."""
+    from nanolint.trainers.nanogpt.resolve import is_train_script
+
+    if is_train_script(path, project):
+        return FileKind.TRAIN_SCRIPT
+    if _LOADS_CONFIGURATOR.search(text):
+        return FileKind.SCRIPT
+    keys = {assignment.key for assignment in module.assignments}
+    keys |= {key for key, _ in module.imported}
+    keys &= project.known_keys
+    # Only a config's folder or its user makes a config of a program: a test, a model or a sample.py
+    # whose configurator line is commented out has names like batch_size of its own.
+    among_configs = path is not None and path.absolute().parent.name in CONFIG_FOLDERS
+    # The configs of a fork whose train.py is not there may set anything.
+    names_tell = project.train_script is not None or not among_configs
+    is_strange = project.foreign or (names_tell and _is_for_another_program(module, project))
+    if is_strange and not explicit:
+        return FileKind.SCRIPT
+    if len(keys) >= LEAST_KEYS and (explicit or among_configs or not _PROGRAM.search(text)):
+        return FileKind.CONFIG
+    # Somebody named the file, perhaps by a glob, or a commit hook that names all there are: one
+    # key makes it a config then, as does a place among configs.
+    if explicit and (keys or (among_configs and not _PROGRAM.search(text))):
+        return FileKind.CONFIG
+    return FileKind.SCRIPT
+
+
+def _is_for_another_program(module: Module, project: Project) -> bool:
+    """Whether nearly all that the file sets means nothing to the project's train.py."""
+    names = {each.key for each in module.assignments if not each.key.startswith("_")}
+    read = project.known_keys | project.names_read | {each.name for each in module.reads}
+    return len(names - read) > MOST_STRANGERS * len(names & read)

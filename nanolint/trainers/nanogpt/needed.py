@@ -1,0 +1,194 @@
+"""The values that the replay needs, as nanoGPT would take them; or why there are none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeGuard
+
+from nanolint.run.capability import attention_kernel
+from nanolint.run.run import Attention, Run
+from nanolint.run.settled import Layer, ManualAttention, Project, Setting, Unresolved
+from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.keys import KEYS
+from nanolint.trainers.nanogpt.recognition.pieces import EVALUATION, TRAINING_LOOP
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.source.values import Plain
+
+_CHOSEN = (Layer.IMPORT, Layer.FILE, Layer.OVERRIDE)  # by a config or its user
+_LARGEST_FLOAT = 1e300
+# Beyond these the replay would count for minutes towards numbers that no machine has.
+_LARGEST = {
+    "batch_size": 10**6,
+    "gradient_accumulation_steps": 10**6,
+    "block_size": 10**8,
+    "n_layer": 10_000,
+    "n_head": 10**6,
+    "n_embd": 10**6,
+    "vocab_size": 10**8,
+    "eval_iters": 10**6,
+}
+
+
+def needed_run(
+    settings: Mapping[str, Setting], project: Project, gpu: Gpu | None, world_size: int
+) -> tuple[Run | None, tuple[Unresolved, ...]]:
+    """The run that ``settings`` describe, or None and every reason why the replay cannot know it.
+
+    An accumulation that the world size does not divide is rounded down, as ``//=`` would.
+    """
+    values = _Values(settings)
+    chosen = (key for key, each in settings.items() if each.origin.layer in _CHOSEN)
+    foreign = next((key for key in chosen if key in project.elsewhere), None)
+    if foreign is not None:
+        script = project.elsewhere[foreign]
+        values.refuse(foreign, f"a key of {script} alone; --train-script {script} judges by that")
+    eval_only = values.truth("eval_only")
+    if eval_only:  # then nothing accumulates
+        accumulation = values.optional_integer("gradient_accumulation_steps", 1)
+    else:
+        accumulation = values.integer("gradient_accumulation_steps", 1)
+    n_head, n_embd = values.integer("n_head", 1), values.integer("n_embd", 1)
+    if n_embd % n_head:
+        values.forbid("n_head", f"n_embd = {n_embd} is not a multiple of n_head = {n_head}")
+    dtype = values.choice("dtype")
+    dropout = values.probability("dropout")
+    run = Run(
+        batch_size=values.integer("batch_size", 1),
+        gradient_accumulation_steps=accumulation,
+        world_size=world_size,
+        block_size=values.integer("block_size", 1),
+        n_layer=values.integer("n_layer", 1),
+        n_head=n_head,
+        n_embd=n_embd,
+        vocab_size=values.integer("vocab_size", 1),
+        dropout=dropout,
+        bias=values.truth("bias"),
+        dtype=dtype,
+        compile=values.truth("compile"),
+        init_from=values.choice("init_from"),
+        device=values.text("device"),
+        attention=_attention(project, gpu, dtype, n_embd // n_head, dropout),
+        eval_only=eval_only,
+        eval_iters=values.integer("eval_iters", 0),
+        max_iters=values.optional_integer("max_iters", 0),
+        eval_interval=values.optional_integer("eval_interval", 1),
+        grad_clip=values.optional_number("grad_clip"),
+        dialect=project.dialect,
+        simulated_gpus=project.simulated_gpus if world_size == 1 else 1,
+        evaluation_deletes_logits=EVALUATION in project.deletes_logits,
+        training_deletes_logits=TRAINING_LOOP in project.deletes_logits,
+    )
+    return (None if values.unresolved else run), tuple(values.unresolved)
+
+
+def _attention(
+    project: Project, gpu: Gpu | None, dtype: str, head_size: int, dropout: float
+) -> Attention:
+    by_hand = project.manual_attention
+    if by_hand is ManualAttention.ALWAYS or (
+        by_hand is ManualAttention.WITH_DROPOUT and dropout > 0
+    ):
+        return Attention.MATH
+    return attention_kernel(gpu, dtype=dtype, head_size=head_size, dropout=dropout > 0)
+
+
+class _Values:
+    """Typed access to the settings. What is unknown or illegal is noted, and stood in for by a
+    legal value, so that one pass finds every reason."""
+
+    def __init__(self, settings: Mapping[str, Setting]) -> None:
+        self._settings = settings
+        self.unresolved: list[Unresolved] = []
+
+    def refuse(self, key: str, reason: str) -> None:
+        """Note why the value of ``key`` is of no use."""
+        self.unresolved.append(Unresolved(key, reason))
+
+    def forbid(self, key: str, reason: str) -> None:
+        """Note what keeps any run from having the value of ``key``."""
+        self.unresolved.append(Unresolved(key, reason, impossible=True))
+
+    def integer(self, key: str, least: int) -> int:
+        """An int between ``least`` and the largest that the replay takes."""
+        found, value = self._value(key)
+        if not found:
+            return least or 1
+        if not _is_integer(value):
+            self.forbid(key, f"must be an integer, is {_shown(value)}")
+        elif value < least:
+            self.forbid(key, f"must be at least {least}, is {_shown(value)}")
+        elif value > _LARGEST[key]:
+            self.refuse(key, f"{_shown(value)} is beyond every GPU")
+        else:
+            return value
+        return least or 1
+
+    def truth(self, key: str) -> bool:
+        """What ``if value:`` makes of it, as everywhere in nanoGPT: the string 'False' is true."""
+        _, value = self._value(key)
+        return bool(value)
+
+    def probability(self, key: str) -> float:
+        """A number from 0 to 1."""
+        found, value = self._value(key)
+        if found and isinstance(value, (int, float)) and 0 <= value <= 1:
+            return float(value)
+        if found:
+            self.forbid(key, f"must be a number from 0 to 1, is {_shown(value)}")
+        return 0.0
+
+    def choice(self, key: str) -> str:
+        """One of the few strings that nanoGPT accepts."""
+        choices = KEYS[key].choices or ()
+        found, value = self._value(key)
+        if found and isinstance(value, str) and value in choices:
+            return value
+        if found:
+            legal = ", ".join(map(repr, choices))
+            self.forbid(key, f"must be one of {legal}, is {_shown(value)}")
+        return str(choices[0])
+
+    def text(self, key: str) -> str:
+        """A string."""
+        found, value = self._value(key)
+        if found and not isinstance(value, str):
+            self.forbid(key, f"must be a string, is {_shown(value)}")
+        return value if isinstance(value, str) else "cuda"
+
+    def optional_integer(self, key: str, least: int) -> int:
+        """An int, or nanoGPT's default: the replay can do without the config's."""
+        for value in (self._settings[key].value, KEYS[key].default):
+            if isinstance(value, Known) and _is_integer(value.value) and value.value >= least:
+                return value.value
+        return least
+
+    def optional_number(self, key: str) -> float:
+        """A finite number, or nanoGPT's default: the replay can do without the config's."""
+        for value in (self._settings[key].value, KEYS[key].default):
+            number = value.value if isinstance(value, Known) else None
+            if isinstance(number, (int, float)) and abs(number) < _LARGEST_FLOAT:
+                return float(number)
+        return 0.0
+
+    def _value(self, key: str) -> tuple[bool, Plain]:
+        """Whether the value of ``key`` is known, and the value."""
+        value = self._settings[key].value
+        if isinstance(value, Known):
+            return True, value.value
+        self.refuse(key, value.reason)
+        return False, None
+
+
+def _is_integer(value: Plain) -> TypeGuard[int]:
+    """PyTorch takes neither 64.0 nor True for a size."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _shown(value: Plain) -> str:
+    if isinstance(value, int) and abs(value) > 10**30:
+        return "a giant integer"  # longer than Python prints
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

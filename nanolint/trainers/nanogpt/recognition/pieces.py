@@ -1,0 +1,233 @@
+"""Which parts of model.py and of the training loop are nanoGPT's.
+
+Each piece is compared, by a digest that only its meaning decides, with the versions in nanoGPT's
+history that allocate what the replay says. ``scripts/build_known_pieces.py`` collects those.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.files.door import UnusableError, is_file
+from nanolint.run.settled import ManualAttention
+from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.nanogpt.recognition.deletions import without_deletions
+from nanolint.trainers.nanogpt.recognition.fingerprint import (
+    Piece,
+    digest,
+    import_aliases,
+    local_names,
+)
+from nanolint.trainers.nanogpt.recognition.training_loop import find_loop, keep_tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KNOWN_PIECES = Path(__file__).with_name("known_pieces.json")
+
+# The methods that decide parameters and activations.
+MODEL_METHODS = {
+    "LayerNorm": ("__init__", "forward"),
+    "CausalSelfAttention": ("__init__", "forward"),
+    "MLP": ("__init__", "forward"),
+    "Block": ("__init__", "forward"),
+    "GPT": ("__init__", "forward", "configure_optimizers"),
+}
+EVALUATION, TRAINING_LOOP = "estimate_loss", "training loop"
+TRAIN_FUNCTIONS = ("get_batch", EVALUATION)
+# How attention is computed can be read off these pieces; the first that says so decides.
+ATTENTION = ("CausalSelfAttention.forward", "CausalSelfAttention.__init__")
+
+# Words in unknown code that tell people at once what it is.
+_FEATURES = (
+    (r"rotary|rope\b|freqs_cis|apply_rot", "rotary embeddings"),
+    (r"n_kv_head|num_kv|kv_heads|repeat_kv|enable_gqa", "grouped-query attention"),
+    (r"flex_attention", "FlexAttention"),
+    (r"checkpoint\(|checkpoint_sequential", "activation checkpointing"),
+    (r"rms_?norm", "RMSNorm"),
+    (r"swiglu|silu|geglu", "a gated MLP"),
+    (r"moe\b|experts|router", "a mixture of experts"),
+    (r"muon|adafactor|lion\b|sgd\b|shampoo|sophia|adam8bit|bnb\.|galore", "another optimizer"),
+    (r"empty_cache", "torch.cuda.empty_cache()"),
+)
+# Calls around the loop that change what lives on the device.
+_FOREIGN_CALLS = {
+    "deepcopy": "a second copy of the model",
+    "AveragedModel": "averaged weights",
+    "half": "weights in half precision",
+    "bfloat16": "weights in half precision",
+    "FullyShardedDataParallel": "sharded parameters",
+    "FSDP": "sharded parameters",
+    "fully_shard": "sharded parameters",
+    "DataParallel": "torch.nn.DataParallel",
+    "gradient_checkpointing_enable": "activation checkpointing",
+    "get_peft_model": "adapters",
+    "set_per_process_memory_fraction": "a memory limit of its own",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """What is not nanoGPT's, in words; how attention is computed; which pieces delete logits."""
+
+    strange: tuple[str, ...] = ()
+    manual_attention: ManualAttention = ManualAttention.NEVER
+    deletes_logits: frozenset[str] = frozenset()
+
+
+def recognise(train: ast.Module, train_script: Path) -> Recognition:
+    """Compare a train.py, and the model.py that it imports, with nanoGPT's. Never raises."""
+    try:
+        return _recognise(train, train_script)
+    except RecursionError:  # a sum of a thousand terms nests a thousand levels
+        return Recognition((f"{train_script.name} or its model, nested too deeply to compare",))
+
+
+def _recognise(train: ast.Module, train_script: Path) -> Recognition:
+    pieces = train_pieces(train)
+    strange = _strange_pieces(pieces, digests(train, pieces), train_script.name)
+    strange += _foreign_calls(train, train_script.name)
+    deleting = frozenset(name for name, piece in pieces.items() if piece and piece.deletes_logits)
+    attention, more = _recognise_model(_model_path(train, train_script.parent), train_script)
+    return Recognition((*strange, *more), attention, deleting)
+
+
+def _recognise_model(
+    path: Path | None, train_script: Path
+) -> tuple[ManualAttention, tuple[str, ...]]:
+    """How attention is computed in a model.py, and what of it is not nanoGPT's, in words."""
+    if path is None:
+        return ManualAttention.NEVER, (f"the model that {train_script.name} imports",)
+    if not is_file(path):
+        return ManualAttention.NEVER, ()
+    try:
+        model = syntax_tree(read_source(path))
+    except UnusableError as error:
+        return ManualAttention.NEVER, (f"{path.name}, which {error}",)
+    pieces = model_pieces(model)
+    found = digests(model, pieces)
+    return _manual_attention(found), tuple(_strange_pieces(pieces, found, path.name))
+
+
+def model_pieces(tree: ast.Module) -> dict[str, Piece | None]:
+    """Every piece of a model.py by name; None for one that it lacks."""
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    pieces: dict[str, Piece | None] = {}
+    for name, methods in MODEL_METHODS.items():
+        if name not in classes and name != "GPT":
+            continue  # whoever would use it is another piece, and not nanoGPT's then
+        body = classes[name].body if name in classes else []
+        for method in methods:
+            found = _function(body, method)
+            pieces[f"{name}.{method}"] = Piece(found, local_names(found)) if found else None
+    return pieces
+
+
+def train_pieces(tree: ast.Module) -> dict[str, Piece | None]:
+    """What holds tensors in every piece of a train.py, by name; None for one that it lacks.
+
+    ``del logits`` is taken out of them, and noted.
+    """
+    aliases = import_aliases(tree)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    found = {name: _function(functions, name) for name in TRAIN_FUNCTIONS}
+    found[TRAINING_LOOP] = find_loop(tree)
+    return {name: _train_piece(code, aliases) if code else None for name, code in found.items()}
+
+
+def _train_piece(code: list[ast.stmt], aliases: Mapping[str, str]) -> Piece:
+    kept, deletes = without_deletions(keep_tensors(code, aliases))
+    return Piece(kept, local_names(code), deletes)
+
+
+def digests(tree: ast.Module, pieces: Mapping[str, Piece | None]) -> dict[str, str]:
+    """The digest of every piece that is there."""
+    aliases = import_aliases(tree)
+    return {name: digest(piece, aliases) for name, piece in pieces.items() if piece}
+
+
+@lru_cache(maxsize=1)
+def known_pieces() -> dict[str, dict[str, str]]:
+    """Piece -> digest -> what is special about that version (mostly nothing: "")."""
+    known: dict[str, dict[str, str]] = json.loads(KNOWN_PIECES.read_text("utf-8"))
+    return known
+
+
+def _manual_attention(found: dict[str, str]) -> ManualAttention:
+    for name in ATTENTION:
+        trait = known_pieces()[name].get(found.get(name, ""))
+        if trait:
+            return ManualAttention(trait)
+    return ManualAttention.NEVER
+
+
+def _function(
+    statements: list[ast.stmt] | list[ast.FunctionDef], name: str
+) -> list[ast.stmt] | None:
+    found = [node for node in statements if isinstance(node, ast.FunctionDef) and node.name == name]
+    return [found[-1]] if found else None
+
+
+def _strange_pieces(
+    pieces: Mapping[str, Piece | None], found: dict[str, str], file_name: str
+) -> list[str]:
+    strange = []
+    for name, piece in pieces.items():
+        if found.get(name) not in known_pieces()[name]:
+            feature = _feature(piece)
+            strange.append(f"{name} in {file_name}" + (f" ({feature})" if feature else ""))
+    return strange
+
+
+def _feature(piece: Piece | None) -> str | None:
+    """What the code of a piece is about, where a telling word gives it away."""
+    source = "\n".join(map(ast.unparse, piece.statements if piece else ()))
+    for pattern, feature in _FEATURES:
+        if re.search(pattern, source, re.IGNORECASE):
+            return feature
+    return None
+
+
+def _foreign_calls(tree: ast.Module, file_name: str) -> list[str]:
+    """What a train.py does around its loop that the replay does not know."""
+    strange: dict[str, None] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        function = node.func
+        name = function.attr if isinstance(function, ast.Attribute) else ""
+        name = function.id if isinstance(function, ast.Name) else name
+        if name in _FOREIGN_CALLS:
+            strange[f"{_FOREIGN_CALLS[name]} in {file_name}"] = None
+        if name == "compile":
+            for keyword in node.keywords:
+                if keyword.arg in ("backend", "options"):
+                    strange[f"torch.compile({keyword.arg}=...) in {file_name}"] = None
+    if not _uses_configure_optimizers(tree):
+        strange[f"the optimizer in {file_name}"] = None
+    return list(strange)
+
+
+def _uses_configure_optimizers(tree: ast.Module) -> bool:
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "configure_optimizers"
+        for node in ast.walk(tree)
+    )
+
+
+def _model_path(train: ast.Module, root: Path) -> Path | None:
+    """Where the class GPT comes from; None when that is not one file of the project."""
+    for node in ast.walk(train):
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "GPT" for alias in node.names):
+            path = root.joinpath(*(node.module or "").split(".")).with_suffix(".py")
+            # Without a model.py, nanoGPT's is meant.
+            return path if node.module == "model" or is_file(path) else None
+    return None

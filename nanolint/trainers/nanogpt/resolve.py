@@ -1,0 +1,189 @@
+"""From a config's assignments to one settled run: every layer, lowest precedence first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.run.capability import bfloat16_supported
+from nanolint.run.settled import Layer, Options, Origin, Project, Resolution, Setting
+from nanolint.source.values import Known, Unknown
+from nanolint.trainers.nanogpt.imports import star_importer
+from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
+from nanolint.trainers.nanogpt.needed import needed_run
+from nanolint.trainers.nanogpt.vocabulary import dataset_vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Target
+    from nanolint.run.run import Run
+    from nanolint.source.assignments import Module
+    from nanolint.source.values import Plain
+
+__all__ = ["default_run", "resolve", "star_importer"]
+
+
+def resolve(
+    module: Module | None,
+    project: Project,
+    options: Options,
+    target: Target | None,
+    *,
+    config_path: Path | None = None,
+) -> Resolution:
+    """Settle every key of a config, for one target GPU. Without ``module``: train.py's defaults.
+
+    nanoGPT's defaults < train.py < imported configs < the file < overrides; the dataset, a
+    checkpoint and the GPU then decide what those leave to them.
+    """
+    gpu = target.gpu if target else None
+    settings = _inherited(project)
+    if module is not None:
+        for setting in _file_settings(module, project, config_path):
+            settings[setting.key] = setting
+    for key, value in options.overrides:
+        settings[key] = Setting(key, value, Origin(Layer.OVERRIDE))
+    _settle_vocabulary(settings, project, {key for key, _ in options.overrides})
+    _settle_checkpoint(settings)
+    emulated = project.counts_emulation
+    has_bfloat16 = bfloat16_supported(gpu, options.torch_version, counts_emulation=emulated)
+    _settle_machine(settings, has_bfloat16=has_bfloat16)
+    world_size = options.world_size or (target.count if target else None) or 1
+    run, unresolved = needed_run(settings, project, gpu, world_size)
+    return Resolution(run, settings, unresolved)
+
+
+def default_run() -> Run:
+    """nanoGPT's own defaults as a run: the 124M model on one modern GPU."""
+    from nanolint.trainers.nanogpt.project import NANOGPT
+
+    run = resolve(None, NANOGPT, Options(), None).run
+    if run is None:
+        raise AssertionError("nanoGPT's defaults are all known")
+    return run
+
+
+def _inherited(project: Project) -> dict[str, Setting]:
+    """What a config starts from."""
+    origin = Origin(Layer.DEFAULT)
+    settings = {key.name: Setting(key.name, key.default, origin) for key in KEYS.values()}
+    if project.train_script is not None:
+        origin = Origin(Layer.TRAIN_SCRIPT, project.train_script)
+        for key, value in {**project.dropped, **project.defaults}.items():
+            settings[key] = Setting(key, value, origin)
+    return settings
+
+
+def _file_settings(module: Module, project: Project, config_path: Path | None) -> Iterator[Setting]:
+    """What the file at ``config_path`` sets."""
+    if is_train_script(config_path, project):
+        yield from _train_script_settings(module, project, config_path)
+        return
+    assigned = {assignment.key: assignment for assignment in module.assignments}
+    dynamic = dict(module.dynamic)
+    imported = {key for key, _ in module.imported}
+    for key, value in module.final.items():
+        origin = Origin(Layer.FILE, config_path)
+        if key in assigned:
+            # Of a chain of writings, the last counts: an assignment, an import, or a block.
+            origin = Origin(Layer.FILE, config_path, assigned[key].value_span)
+            if key in imported and assigned[key].value != value and key not in dynamic:
+                origin = Origin(Layer.IMPORT)
+        elif key in imported:
+            origin = Origin(Layer.IMPORT)
+        elif key not in dynamic and key not in project.defaults:
+            continue  # a function, a class or a module: nothing that train.py reads
+        yield Setting(key, value, origin)
+    if "*" in dynamic:
+        for key in {*KEYS, *project.defaults} - module.final.keys():
+            yield Setting(key, Unknown(dynamic["*"]), Origin(Layer.FILE, config_path))
+
+
+def _train_script_settings(
+    module: Module, project: Project, config_path: Path | None
+) -> Iterator[Setting]:
+    """What stands above the configurator line of a train.py.
+
+    What the rest does to the names (under ``if ddp:``, say) is the run itself, which the replay
+    knows. ``module`` may be newer than the file that ``project`` was read from.
+    """
+    for assignment in module.assignments:
+        default = project.defaults.get(assignment.key)
+        if default is None:
+            continue
+        if project.settings_end is not None and assignment.statement.end > project.settings_end:
+            continue
+        value = assignment.value
+        written_again = isinstance(default, Unknown) and not default.candidates
+        if written_again and isinstance(value, Known):
+            value = default  # something else above the line writes it at run time
+        span = assignment.value_span
+        yield Setting(assignment.key, value, Origin(Layer.FILE, config_path, span))
+
+
+def is_train_script(path: Path | None, project: Project) -> bool:
+    """Whether the file at ``path`` is the train.py whose globals are the project's defaults."""
+    script = project.train_script
+    if path is None or script is None:
+        return False
+    if path.absolute() == script:
+        return True
+    try:
+        return path.samefile(script)
+    except OSError:
+        return False
+
+
+def _settle_vocabulary(
+    settings: dict[str, Setting], project: Project, overridden: set[str]
+) -> None:
+    """Set ``vocab_size``: train.py takes it from the dataset unless it is a key of its own."""
+    if "vocab_size" in overridden:
+        return
+    own = settings.get("vocab_size")
+    if own is not None and "vocab_size" in project.defaults and own.value != Known(None):
+        return
+    dataset = settings["dataset"].value
+    if not isinstance(dataset, Known):
+        reason = f"depends on dataset, which is not known: {dataset.reason}"
+        settings["vocab_size"] = Setting("vocab_size", Unknown(reason), settings["dataset"].origin)
+    elif not isinstance(dataset.value, str):
+        reason = "depends on dataset, which must be a string"
+        settings["vocab_size"] = Setting("vocab_size", Unknown(reason), settings["dataset"].origin)
+    else:
+        value, origin = dataset_vocabulary(dataset.value, project.root)
+        settings["vocab_size"] = Setting("vocab_size", value, origin)
+
+
+def _settle_checkpoint(settings: dict[str, Setting]) -> None:
+    """Put in what a pretrained checkpoint forces. A checkpoint to resume is never opened."""
+    init_from = settings["init_from"].value
+    if not isinstance(init_from, Known) or not isinstance(init_from.value, str):
+        return
+    sizes = PRETRAINED_SIZES.get(init_from.value)
+    if sizes is None:
+        return
+    forced: dict[str, Plain] = dict(zip(("n_layer", "n_head", "n_embd"), sizes, strict=True))
+    forced |= {"bias": True, "vocab_size": PRETRAINED_VOCABULARY}
+    for key, value in forced.items():
+        settings[key] = Setting(key, Known(value), Origin(Layer.CHECKPOINT))
+
+
+def _settle_machine(settings: dict[str, Setting], *, has_bfloat16: bool) -> None:
+    """Decide conditional values (``'bfloat16' if torch.cuda... else 'float16'``) by the card.
+
+    Without a target, as on a card with bfloat16.
+    """
+    device = settings["device"].value
+    if isinstance(device, Unknown) and "cuda" in device.candidates:
+        settings["device"] = Setting("device", Known("cuda"), Origin(Layer.GPU))
+    dtype = settings["dtype"].value
+    if not isinstance(dtype, Unknown) or "bfloat16" not in dtype.candidates:
+        return
+    others = [candidate for candidate in dtype.candidates if candidate != "bfloat16"]
+    if has_bfloat16 or not others:
+        chosen: Plain = "bfloat16"
+    else:
+        chosen = others[0]
+    settings["dtype"] = Setting("dtype", Known(chosen), Origin(Layer.GPU))

@@ -1,0 +1,270 @@
+"""What a train.py lets configs set, and how it uses two of the settings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nanolint.files.door import UnusableError
+from nanolint.run.run import Dialect
+from nanolint.source.values import Known, Unknown
+from nanolint.trainers.nanogpt.keys import KEYS
+from nanolint.trainers.nanogpt.reading import syntax_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from nanolint.source.values import Value
+
+FOREIGN = "is not nanoGPT's"  # how the reason starts, as against a file that cannot be read
+
+# Fewer of nanoGPT's keys above the configurator line, and the script is not nanoGPT's.
+LEAST_SHARED_KEYS = 3
+STEPS = "gradient_accumulation_steps"
+_ASKS_FOR_DDP = re.compile("ddp|distributed|rank|world", re.IGNORECASE)
+_SHAPE = frozenset({"block_size", "n_layer", "n_head", "n_embd"})
+# Bookkeeping of train.py that no config sets.
+_NOT_KEYS = frozenset({"config_keys", "config"})
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainScript:
+    """A train.py of nanoGPT's kind. ``environment`` is every global above the configurator line,
+    ``defaults`` those of them that a config may set, ``dropped`` keys of nanoGPT's whose values it
+    takes from elsewhere."""
+
+    tree: ast.Module
+    environment: Mapping[str, Value]
+    defaults: Mapping[str, Value]
+    dropped: Mapping[str, Value]
+    settings_end: int
+    dialect: Dialect
+    simulated_gpus: int
+    compile_mode: str | None
+
+
+def read_train_script(
+    text: str, star_import: Callable[[str], Mapping[str, Value] | None]
+) -> TrainScript:
+    """Understand the text of a train.py. Raises UnusableError when it is not nanoGPT's kind."""
+    from nanolint.source.parse import Unparsable, parse
+    from nanolint.source.plain import read_plain_settings
+    from nanolint.source.refusals import TooComplex
+
+    tree = syntax_tree(text)
+    end = settings_end(tree, text)
+    if end is None:
+        raise UnusableError(f"{FOREIGN}: it loads no configurator")
+    try:
+        above = text[:end]
+        module = read_plain_settings(above, star_import) or parse(above, None, star_import)
+    except (Unparsable, TooComplex) as error:
+        raise UnusableError(f"cannot be used: {error}") from None
+    environment = module.final
+    keys = (settable_keys(tree) or frozenset()) | {
+        key for key, value in module.imported if isinstance(value, Known) or key in KEYS
+    }
+    if len(environment.keys() & KEYS.keys()) < LEAST_SHARED_KEYS:
+        raise UnusableError(f"{FOREIGN}: it sets none of its keys above its configurator")
+    return TrainScript(
+        tree=tree,
+        environment=environment,
+        defaults={key: value for key, value in environment.items() if key in keys},
+        dropped=_dropped(tree, text, environment),
+        settings_end=end,
+        dialect=_dialect(tree),
+        simulated_gpus=_simulated_gpus(tree, environment),
+        compile_mode=_compile_mode(tree, environment),
+    )
+
+
+def settings_end(tree: ast.Module, text: str) -> int | None:
+    """The character offset of the statement that loads the configurator, None without one."""
+    statement = _configurator_statement(tree)
+    if statement is None:
+        return None
+    # ast counts lines as the tokenizer does, which str.splitlines() does not.
+    starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
+    start = starts[statement.lineno - 1]
+    line = text[start:].encode("utf-8", "surrogatepass")[: statement.col_offset]
+    return start + len(line.decode("utf-8", "surrogatepass"))
+
+
+def settable_keys(tree: ast.Module) -> frozenset[str] | None:
+    """The globals above a script's configurator line, None when it loads no configurator."""
+    statement = _configurator_statement(tree)
+    if statement is None:
+        return None
+    above = tree.body[: tree.body.index(statement)]
+    names = {name for entry in above for name in _assigned_names(entry)}
+    return frozenset(filter(_is_key, names))
+
+
+def _dropped(tree: ast.Module, text: str, environment: Mapping[str, Value]) -> dict[str, Value]:
+    """The keys of nanoGPT's that are set below the configurator line, and those of a model that
+    this script describes by other names altogether."""
+    statement = _configurator_statement(tree)
+    below = tree.body[tree.body.index(statement) :] if statement else []
+    computed = {name for entry in below for name in _assigned_names(entry)}
+    missing = KEYS.keys() - environment.keys()
+    dropped = {key: _value_below(key, below, text) for key in missing & computed}
+    if missing >= _SHAPE:
+        dropped |= dict.fromkeys(_SHAPE, Unknown("no key of this project's train.py"))
+    return dropped
+
+
+def _value_below(key: str, below: list[ast.stmt], text: str) -> Value:
+    """What one plain assignment gives ``key``, whatever a block (``if ddp:``) makes of it."""
+    from nanolint.source.plain import read_plain_settings
+
+    plain = [
+        each
+        for each in below
+        if isinstance(each, ast.Assign) and any(_names(target, key) for target in each.targets)
+    ]
+    # Read by itself: what it reads of a setting, the config may have changed.
+    alone = ast.get_source_segment(text, plain[0]) if len(plain) == 1 else None
+    module = read_plain_settings(alone, None) if alone else None
+    value = module.final.get(key) if module else None
+    if value is None or (isinstance(value, Unknown) and not value.candidates):
+        return Unknown("set below the configurator line")
+    return value
+
+
+def _is_key(name: str) -> bool:
+    return not name.startswith("_") and name not in _NOT_KEYS
+
+
+def _configurator_statement(tree: ast.Module) -> ast.stmt | None:
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for statement in tree.body:
+        if isinstance(statement, definitions):
+            continue
+        if any(map(_loads_configurator, ast.walk(statement))):
+            return statement
+    return None
+
+
+def _loads_configurator(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "exec"
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").split(".")[-1] == "configurator"
+    if isinstance(node, ast.Import):
+        return any(alias.name.split(".")[-1] == "configurator" for alias in node.names)
+    return False
+
+
+def _assigned_names(statement: ast.stmt) -> Iterator[str]:
+    """The globals that a statement assigns, also under an ``if``."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                for name in ast.walk(target):
+                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                        yield name.id
+
+
+def _dialect(tree: ast.Module) -> Dialect:
+    """TOTAL when the script divides the accumulation by something, as today's nanoGPT does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign):
+            divides = isinstance(node.op, (ast.FloorDiv, ast.Div)) and _names(node.target, STEPS)
+        elif isinstance(node, ast.Assign):
+            divides = _names(node.targets[0], STEPS) and _divides(node.value, STEPS)
+        else:
+            continue
+        if divides:
+            return Dialect.TOTAL
+    return Dialect.PER_GPU
+
+
+def _divides(expression: ast.expr, key: str) -> bool:
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, (ast.FloorDiv, ast.Div))
+        and _names(node.left, key)
+        for node in ast.walk(expression)
+    )
+
+
+def _simulated_gpus(tree: ast.Module, environment: Mapping[str, Value]) -> int:
+    """K of ``gradient_accumulation_steps *= K`` where a script runs without DDP, else 1.
+
+    nanoGPT of spring 2023 says ``*= 8  # simulate 8 gpus`` there.
+    """
+    product = 1
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.If):
+            continue
+        negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+        for statement in node.body if negated else node.orelse:
+            factor = _multiplier(statement, environment)
+            if isinstance(factor, int) and factor > 0:
+                product *= factor if _ASKS_FOR_DDP.search(ast.unparse(node.test)) else 1
+    return product
+
+
+def _multiplier(statement: ast.stmt, environment: Mapping[str, Value]) -> object:
+    """What ``statement`` multiplies the accumulation by, None when it does not."""
+    if isinstance(statement, ast.AugAssign) and _names(statement.target, STEPS):
+        if isinstance(statement.op, ast.Mult):
+            return _constant(statement.value, environment)
+    elif isinstance(statement, ast.Assign) and _names(statement.targets[0], STEPS):
+        product = statement.value
+        if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+            if _names(product.left, STEPS):
+                return _constant(product.right, environment)
+            if _names(product.right, STEPS):
+                return _constant(product.left, environment)
+    return None
+
+
+def _names(expression: ast.expr, key: str) -> bool:
+    return isinstance(expression, ast.Name) and expression.id == key
+
+
+def compile_calls(tree: ast.Module) -> Iterator[ast.Call]:
+    """Every call of ``torch.compile(...)`` or ``model.compile(...)``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if node.func.attr == "compile" and isinstance(owner, ast.Name) and owner.id != "re":
+                yield node
+
+
+def _compile_mode(tree: ast.Module, environment: Mapping[str, Value]) -> str | None:
+    for call in compile_calls(tree):
+        for keyword in call.keywords:
+            if keyword.arg == "mode":
+                mode = _constant(keyword.value, environment)
+                return None if mode in (None, "default") else str(mode)
+    return None
+
+
+def _constant(expression: ast.expr, environment: Mapping[str, Value]) -> object:
+    """The value of a literal or a known global, else the expression's source."""
+    if isinstance(expression, ast.Constant):
+        return expression.value
+    if isinstance(expression, ast.Name):
+        value = environment.get(expression.id)
+        if isinstance(value, Known):
+            return value.value
+    return ast.unparse(expression)
+
+
+def names_read(tree: ast.Module) -> frozenset[str]:
+    """The names that a script reads anywhere, also as text: ``'key' in globals()``."""
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    found |= {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return frozenset(name for name in found if name.isidentifier())
