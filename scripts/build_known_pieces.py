@@ -1,7 +1,7 @@
 """Collect the digests of nanoGPT's own code: ``build_known_pieces.py PATH_OF_A_NANOGPT_CHECKOUT``.
 
-Walks the whole history of model.py and train.py and writes nanolint/run/known_pieces.json: for
-each piece of code, the digest of every version that allocates what the replay says.
+Walks the whole history of model.py and train.py and writes ``known_pieces.json`` beside pieces.py:
+for each piece of code, the digest of every version that allocates what the replay says.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Imports run one way: from the edges (cli, lsp) down to plain data."""
+"""Imports run one way: from the edges (cli, lsp) down to plain data, and never in a circle."""
 
 from __future__ import annotations
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -12,21 +13,24 @@ ROOT = Path(__file__).parent.parent
 # A package may import those of its own layer and of the layers below it.
 LAYERS = [
     {"cli", "lsp", "__main__"},
-    {"report", "fixing", "ignoring", "files", "plan", "targets", "torch_version"},
-    {"engine"},
-    {"registry"},
-    {"rule", "context"},
-    {"rewrite"},
+    {"report"},
+    {"linting"},
+    {"rule"},
     {"memory"},
+    {"trainers"},
     {"run"},
+    {"settings"},
     {"source", "gpus"},
-    {"settings", "diagnostics"},
-    {"disk", "errors", "packs", "units"},
+    {"files", "diagnostics"},
+    {"errors", "units"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
+# The only modules that lie at the top: plain data, errors, words. All else is in a package.
+FLAT = {"__init__", "__main__", "diagnostics", "errors", "units"}
+
 # What a rule author may build on; third-party packs have the same.
-RULE_IMPORTS = {"rule", "memory", "rewrite", "run"}
+RULE_IMPORTS = {"rule", "memory", "run", "trainers"}
 
 
 def modules(folder: str) -> list[Path]:
@@ -50,6 +54,11 @@ def unit(module: str) -> str | None:
     return parts[1] if parts[0] == "nanolint" and len(parts) > 1 else None
 
 
+def name_of(path: Path) -> str:
+    """The dotted name of a module; that of a package for its ``__init__``."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
 @pytest.mark.parametrize("path", modules("nanolint"), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_run_downwards(path: Path) -> None:
     own = path.relative_to(ROOT / "nanolint").parts[0].removesuffix(".py")
@@ -57,6 +66,21 @@ def test_imports_run_downwards(path: Path) -> None:
         other = unit(module)
         if other in RANK and own in RANK:
             assert RANK[own] <= RANK[other], f"{own} may not import {module}"
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    known = {name_of(path): path for path in modules("nanolint")}
+    graph = {}
+    for name, path in known.items():
+        found = {each for each in imported(path) if each in known and each != name}
+        # ``from package import module`` names both; the module is what is meant.
+        graph[name] = {
+            each for each in found if not any(other.startswith(f"{each}.") for other in found)
+        }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 @pytest.mark.parametrize("path", modules("rules"), ids=lambda path: str(path.relative_to(ROOT)))
@@ -77,7 +101,9 @@ def test_the_replay_knows_neither_syntax_trees_nor_rules() -> None:
         assert not imported(path) & {"libcst", "nanolint.rule", "nanolint.source"}, path
 
 
-@pytest.mark.parametrize("path", modules("nanolint"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_part_has_a_layer(path: Path) -> None:
-    own = path.relative_to(ROOT / "nanolint").parts[0].removesuffix(".py")
-    assert own in RANK or own == "__init__"
+def test_every_part_has_a_layer_and_the_top_holds_plain_data_only() -> None:
+    for path in (ROOT / "nanolint").iterdir():
+        if path.suffix == ".py":
+            assert path.stem in FLAT
+        if path.is_dir() and path.name != "__pycache__":
+            assert path.name in RANK

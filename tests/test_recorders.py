@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanolint.memory.allocator import caching as nanolints
+from nanolint.memory.allocator import play as nanolints
 from nanolint.memory.tape import Component, Tape
 from validation import record_compiled, record_eager
 from validation.accuracy import recorded

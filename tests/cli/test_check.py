@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.cli.check import FORMATS
+from nanolint.cli.options import FORMATS
 from tests.cli.command import nanolint
 from tests.cli.configs import CONCISE, GPU, HEADS, JSON, LARGE, SMALL, write
 

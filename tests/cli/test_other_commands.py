@@ -23,7 +23,7 @@ class TestRule:
         for link in links:
             site, _, page = link.partition("/rules/")
             assert site == "https://github.com/nanolint/nanolint/blob/main"
-            assert (Path(registry.__file__).parents[1] / "rules" / page).is_file()
+            assert (Path(registry.__file__).parents[2] / "rules" / page).is_file()
 
     def test_the_list_names_every_rule(self) -> None:
         lines = nanolint("rule").out.splitlines()

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from nanolint.gpus.gpu import Gpu, Target
 from nanolint.memory.recording import allocated_bytes
+from nanolint.memory.verdict import search
 from nanolint.memory.verdict.search import MicroBatch, best_micro_batch, divisors_down
 from nanolint.memory.verdict.verdict import (
     Outcome,
     comfortable_limit,
     is_comfortable,
     judge,
-    search,
 )
 from nanolint.run.run import Attention, Dialect, Run
 
