@@ -105,7 +105,7 @@ def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams
     from nanolint.source.text import LineIndex
 
     out = printer(streams.stdout, options.color)
-    text.render(config.name, cases, config.project, LineIndex(config.text), out)
+    text.render(config.name, cases, LineIndex(config.text), out)
 
 
 def _plot(config: ConfigFile, case: Case, path: Path, streams: Streams) -> int:

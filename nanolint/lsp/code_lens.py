@@ -17,22 +17,22 @@ def code_lenses(context: Context) -> tuple[str, ...]:
     """A line for each target, to stand above the first line of the file."""
     if context.kind is FileKind.SCRIPT:
         return ()
-    return tuple(_told(case, context) for case in context.cases)
+    return tuple(_told(case) for case in context.cases)
 
 
-def _told(case: Case, context: Context) -> str:
+def _told(case: Case) -> str:
     card = case.gpu_name if case.target else "no target GPU: choose one"
     run = case.run
     if run is None:
         keys = ", ".join(unresolved.key for unresolved in case.resolution.unresolved)
         return f"{card} | not known before the run: {keys}"
-    return " | ".join([card, *_memory(case, run, context), *_batch(run)])
+    return " | ".join([card, *_memory(case, run), *_batch(run)])
 
 
-def _memory(case: Case, run: Run, context: Context) -> tuple[str, ...]:
+def _memory(case: Case, run: Run) -> tuple[str, ...]:
     if not run.on_gpu:
         return (f"device = {run.device!r}: no GPU memory",)
-    load = load_of(case, context)
+    load = load_of(case)
     if load is None:
         return ()
     room = "to spare" if load.margin_bytes >= 0 else "short"

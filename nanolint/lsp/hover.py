@@ -125,18 +125,18 @@ def _memory(context: Context, key: str) -> Iterator[str]:
         return
     for each in context.cases:
         if each.run is not None:
-            yield _peak(each, each.run, context)
+            yield _peak(each, each.run)
     part = share(context, case, key)
     if part is not None:
         yield _share(part, case)
-    for piece in context.project.strange_pieces:
-        yield f"{DOUBT}{escaped(piece)}"
+    for doubt in context.doubts:
+        yield f"{DOUBT}{escaped(str(doubt))}"
     for step in steps(context, case, key):
         yield _step(step, case, several=len(loads(context)) > 1)
 
 
-def _peak(case: Case, run: Run, context: Context) -> str:
-    load = load_of(case, context)
+def _peak(case: Case, run: Run) -> str:
+    load = load_of(case)
     peak = load.verdict.replay.peak if load else replay(run).peak
     told = f"{case.gpu_name}: " if load else ""
     told += (

@@ -66,4 +66,4 @@ def _tooltip(load: Load) -> str:
         f"{format_bytes(load.process_bytes)} for the process, "
         f"{format_bytes(abs(load.margin_bytes))} {room}"
     )
-    return "\n".join([told, *(f"{DOUBT}{piece}" for piece in load.doubts)])
+    return "\n".join([told, *(f"{DOUBT}{doubt}" for doubt in load.doubts)])

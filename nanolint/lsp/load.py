@@ -20,7 +20,7 @@ TROUBLE = {
     Outcome.OUT_OF_MEMORY: "out of memory",
 }
 
-DOUBT = "judged as nanoGPT's own, but it is not: "
+DOUBT = "in doubt: "
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Load:
 
 def loads(context: Context) -> tuple[Load, ...]:
     """One for each target on which memory can be judged, in the order of the targets."""
-    found = (load_of(case, context) for case in context.cases)
+    found = (load_of(case) for case in context.cases)
     return tuple(load for load in found if load is not None)
 
 
@@ -67,12 +67,12 @@ def tightest(context: Context) -> Load | None:
     return min(loads(context), key=lambda load: load.margin_bytes, default=None)
 
 
-def load_of(case: Case, context: Context) -> Load | None:
-    """The load of a case of ``context``; None without a run, a target, or a CUDA device."""
+def load_of(case: Case) -> Load | None:
+    """The load of a case; None without a run, a target, or a CUDA device."""
     run, verdict = case.run, case.verdict
     if run is None or verdict is None:
         return None
     reserved = reserved_on(run, verdict, case.allocator)
     margin = verdict.usable_bytes - reserved
-    doubts = context.project.strange_pieces
+    doubts = tuple(map(str, case.resolution.doubts))
     return Load(case, verdict, reserved + verdict.context_bytes, margin, doubts)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
     from nanolint.run.settled import Options, Project, Resolution, Setting
+    from nanolint.run.trust import Doubt
     from nanolint.source.assignments import Assignment, Module
     from nanolint.source.suppressions import Suppression
     from nanolint.source.text import LineIndex
@@ -114,6 +115,11 @@ class Context:
     def settings(self) -> Resolution:
         """The resolution of the first case: for rules to which the GPU makes no difference."""
         return self.cases[0].resolution
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What every verdict on this file rests on and is not known."""
+        return self.settings.doubts
 
     @property
     def run(self) -> Run | None:

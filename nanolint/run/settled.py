@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from nanolint.run.trust import Trust
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from nanolint.diagnostics import Span
     from nanolint.run.run import Dialect, Run
+    from nanolint.run.trust import Doubt
     from nanolint.source.values import Plain, Value
 
 
@@ -76,8 +79,8 @@ class Project:
     character offset of that line in train.py.
     ``simulated_gpus`` is what train.py multiplies the accumulation by where it runs without DDP.
     ``environment`` adds the names that a config may read because train.py runs it with ``exec``
-    in its own globals. ``strange_pieces`` names every part of model.py or of the training loop
-    that the replay does not know: with any, memory findings are warnings and their fixes unsafe.
+    in its own globals. ``doubts`` are what is not known of the script that runs the config, of
+    its model and of its loop: with any, memory findings are warnings and their fixes unsafe.
     ``known_keys`` are all keys that any script of the project lets a config set; ``names_read``
     are the names that those scripts read anywhere, for a config may set one without a default.
     ``elsewhere`` are keys, none of them nanoGPT's, that only another training script has, each with
@@ -92,7 +95,7 @@ class Project:
     dialect: Dialect
     known_keys: frozenset[str]
     dropped: Mapping[str, Value] = field(default_factory=dict)
-    strange_pieces: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     counts_emulation: bool = True  # how train.py asks whether the card has bfloat16
     manual_attention: ManualAttention = ManualAttention.NEVER
@@ -110,12 +113,21 @@ class Resolution:
     """A config resolved for one target GPU.
 
     ``run`` is None exactly when ``unresolved`` is not empty. ``settings`` holds nanoGPT's keys,
-    those of the project and of the file, and ``vocab_size``.
+    those of the project and of the file, and ``vocab_size``. ``doubts`` are what the run rests on
+    and is not known, those that matter most first.
     """
 
     run: Run | None
     settings: Mapping[str, Setting]
     unresolved: tuple[Unresolved, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def trust(self) -> Trust:
+        """How far numbers for this run are to be believed; UNKNOWN: there are none."""
+        if self.run is None:
+            return Trust.UNKNOWN
+        return Trust.DOUBTED if self.doubts else Trust.EXACT
 
     def known(self, key: str) -> Plain:
         """The plain value of ``key``; raises KeyError when it is absent or unknown."""

@@ -39,7 +39,7 @@ def test_what_is_only_estimated_is_marked_and_the_reason_told(tmp_path: Path) ->
     path = write_project(tmp_path, {"train.py": train_script(loop=loop)}) / "x.py"
     (hint,) = inlay_hints(context_of(SMALL, path=path), SMALL)
     assert hint.label.startswith("~")
-    assert "\njudged as nanoGPT's own, but it is not: " in hint.tooltip
+    assert "\nin doubt: train.py has no training loop" in hint.tooltip
     (hint,) = inlay_hints(context_of(SMALL, gpu="rtx-4070-super"), SMALL)
     assert hint.label.endswith(" of ~11.57 GiB")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nanolint.run.settled import ManualAttention
+from nanolint.run.trust import Subject
 from nanolint.trainers.nanogpt.recognition import pieces
 from nanolint.trainers.nanogpt.recognition.fingerprint import (
     Piece,
@@ -97,7 +98,8 @@ def below(code: str, indent: int) -> str:
 
 
 def strange(script: str) -> tuple[str, ...]:
-    return pieces.recognise(ast.parse(script), Path("/nowhere/train.py")).strange
+    found = pieces.recognise(ast.parse(script), Path("/nowhere/train.py"))
+    return tuple(doubt.text for doubt in found.doubts)
 
 
 LOGGED = LOOP.replace(
@@ -136,35 +138,41 @@ def test_logging_and_names_in_the_loop_are_not_strange(script: str) -> None:
 @pytest.mark.parametrize(
     ("script", "piece"),
     [
-        (train_script(loop=""), "training loop in train.py"),
-        (train_script(loop=LOOP + "    history.append(error)\n"), "training loop in train.py"),
+        (train_script(loop=""), "train.py has no training loop"),
+        (
+            train_script(loop=LOOP + "    history.append(error)\n"),
+            "training loop is not nanoGPT's own",
+        ),
         (
             train_script(loop=LOOP + "    torch.cuda.empty_cache()\n"),
-            "training loop in train.py (torch.cuda.empty_cache())",
+            "training loop is not nanoGPT's own: torch.cuda.empty_cache()",
         ),
         (
             train_script(loop=LOOP.replace("    optimizer.zero_grad(set_to_none=True)\n", "")),
-            "training loop in train.py",
+            "training loop is not nanoGPT's own",
         ),
         (
             train_script(loop=LOOP.replace("        inputs, labels = get_batch('train')\n", "")),
-            "training loop in train.py",
+            "training loop is not nanoGPT's own",
         ),
-        (train_script(loader=""), "get_batch in train.py"),
+        (train_script(loader=""), "train.py has no get_batch"),
         (
             train_script(evaluation=EVALUATION.replace("@torch.no_grad()", "")),
-            "estimate_loss in train.py",
+            "estimate_loss is not nanoGPT's own",
         ),
-        (train_script(setup=""), "the optimizer in train.py"),
+        (
+            train_script(setup=""),
+            "not replayed: an optimizer that configure_optimizers does not make",
+        ),
         (
             train_script(setup=SETUP + "average = copy.deepcopy(model)\n"),
-            "a second copy of the model in train.py",
+            "not replayed: a second copy of the model",
         ),
         (
             train_script(setup=SETUP.replace("compile(model)", "compile(model, backend='eager')")),
-            "torch.compile(backend=...) in train.py",
+            "not replayed: torch.compile(backend=...)",
         ),
-        (train_script(imports=""), "the model that train.py imports"),
+        (train_script(imports=""), "the model that train.py builds is not known"),
     ],
 )
 def test_what_holds_other_tensors_is_strange(script: str, piece: str) -> None:
@@ -189,13 +197,13 @@ class GPT:
     )
     script = tmp_path / "train.py"
     found = pieces.recognise(ast.parse(script.read_text()), script)
-    assert found.strange == (
-        "CausalSelfAttention.__init__ in model.py (rotary embeddings)",
-        "CausalSelfAttention.forward in model.py (rotary embeddings)",
-        "GPT.__init__ in model.py",
-        "GPT.forward in model.py (activation checkpointing)",
-        "GPT.configure_optimizers in model.py",
-    )
+    assert [str(doubt) for doubt in found.doubts] == [
+        "CausalSelfAttention.__init__ is not nanoGPT's own: rotary embeddings (model.py:3)",
+        "CausalSelfAttention.forward is not nanoGPT's own: rotary embeddings (model.py:5)",
+        "model.py has no GPT.__init__ (model.py)",
+        "GPT.forward is not nanoGPT's own: activation checkpointing (model.py:8)",
+        "model.py has no GPT.configure_optimizers (model.py)",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -204,7 +212,8 @@ class GPT:
 def test_an_unreadable_model_is_strange(tmp_path: Path, content: bytes) -> None:
     write_project(tmp_path, {"model.py": content})
     script = tmp_path / "train.py"
-    assert "model.py" in pieces.recognise(ast.parse(script.read_text()), script).strange[0]
+    (doubt,) = pieces.recognise(ast.parse(script.read_text()), script).doubts
+    assert (doubt.subject, doubt.path) == (Subject.MODEL, tmp_path / "model.py")
 
 
 def test_a_sum_of_thousands_of_terms_ends(tmp_path: Path) -> None:
@@ -258,7 +267,7 @@ def test_deleting_the_logits_is_noted_and_not_strange(
 ) -> None:
     script = ast.parse(train_script(loop=loop, evaluation=evaluation))
     found = pieces.recognise(script, Path("/nowhere/train.py"))
-    assert (found.strange, found.deletes_logits) == ((), deleting)
+    assert (found.doubts, found.deletes_logits) == ((), deleting)
 
 
 @pytest.mark.parametrize(
@@ -271,4 +280,4 @@ def test_deleting_the_logits_is_noted_and_not_strange(
     ids=["after the backward pass", "another tensor", "more than the logits"],
 )
 def test_deleting_anything_else_is_strange(loop: str) -> None:
-    assert strange(train_script(loop=loop)) == ("training loop in train.py",)
+    assert strange(train_script(loop=loop)) == ("training loop is not nanoGPT's own",)

@@ -10,6 +10,7 @@ import pytest
 
 from nanolint.files import door
 from nanolint.run.run import Dialect
+from nanolint.run.trust import Subject
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
@@ -43,7 +44,7 @@ def test_a_train_script_gives_defaults_keys_and_dialect(tmp_path: Path) -> None:
     assert found.defaults["dtype"].candidates == ("bfloat16", "float16")
     assert found.dialect is Dialect.TOTAL
     assert found.known_keys == KEYS.keys() | {"start", "num_samples"}
-    assert found.strange_pieces == ()
+    assert found.doubts == ()
     assert found.problems == ()
     text = (tmp_path / "train.py").read_text()
     assert found.settings_end == text.index(CONFIGURATOR_LINE)
@@ -76,13 +77,13 @@ def test_training_scripts_of_other_names_make_a_project_of_its_own_kind(tmp_path
     (root / "train.py").unlink()
     door.forget()
     found = find_project(root / "config" / "a.py")
-    assert found.strange_pieces == ("train.py",)
+    assert [doubt.subject for doubt in found.doubts] == [Subject.SCRIPT]
     assert found.problems == (
         f"{root} has no train.py; judged by nanoGPT's own defaults, unless --train-script names "
         "another",
     )
     named = find_project(root / "config" / "a.py", train_script=root / "train_llama.py")
-    assert (named.problems, named.strange_pieces) == ((), ())
+    assert (named.problems, named.doubts) == ((), ())
 
 
 def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
@@ -175,8 +176,8 @@ def test_an_unusable_train_script_is_said_and_not_used(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:
     found = project(tmp_path, {"train.py": content})
-    assert replace(found, problems=(), strange_pieces=(), foreign=False) == NANOGPT
-    assert found.strange_pieces == ("train.py",)
+    assert replace(found, problems=(), doubts=(), foreign=False) == NANOGPT
+    assert [doubt.text for doubt in found.doubts] == list(found.problems)
     assert found.foreign is reason.endswith(("configurator", "of its keys"))
     assert len(found.problems) == 1
     assert reason in found.problems[0]

@@ -34,7 +34,7 @@ FIVE = SETTINGS.replace("gradient_accumulation_steps = 5 * 8", "gradient_accumul
 def resolved(root: Path, world: str, **options: int) -> Run:
     script = train_script(settings=FIVE, world=world)
     project = find_project(write_project(root, {"train.py": script}) / "config" / "x.py")
-    assert project.strange_pieces == ()
+    assert project.doubts == ()
     run = resolve(None, project, Options(**options), None).run
     assert run is not None
     return run

@@ -14,16 +14,14 @@ if TYPE_CHECKING:
 
     from nanolint.report.printer import Printer
     from nanolint.rule.context import Case
-    from nanolint.run.settled import Project, Resolution
+    from nanolint.run.settled import Resolution
     from nanolint.source.text import LineIndex
 
 NO_TERMINAL = 80  # columns, where there is no terminal to ask
 WIDEST = 100
 
 
-def render(
-    name: str, cases: Sequence[Case], project: Project, lines: LineIndex, printer: Printer
-) -> None:
+def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer) -> None:
     """Write the explanation of the file called ``name``, for each of its cases."""
     width = min(printer.width or NO_TERMINAL, WIDEST)
     shown: Resolution | None = None
@@ -37,7 +35,8 @@ def render(
             printer.blank()
             settings.render(shown, lines, printer)
             _log(case, printer)
-        _doubts(project, printer, first=case is cases[0])
+        if case is cases[0]:
+            _doubts(case, printer)
         printer.blank()
         _memory(case, printer, width)
 
@@ -51,11 +50,9 @@ def _log(case: Case, printer: Printer) -> None:
         printer.line(f"  {line}")
 
 
-def _doubts(project: Project, printer: Printer, *, first: bool) -> None:
-    if not first:
-        return
-    for piece in project.strange_pieces:
-        printer.line(("judged as nanoGPT's own, but it is not: ", "yellow"), printable(piece))
+def _doubts(case: Case, printer: Printer) -> None:
+    for doubt in case.resolution.doubts:
+        printer.line(("in doubt: ", "yellow"), printable(str(doubt)))
 
 
 def _memory(case: Case, printer: Printer, width: int) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.files.door import BROKEN_LINK, FILE, UnusableError, exists, kind, memo, names
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Project
+from nanolint.run.trust import Doubt, Subject
 from nanolint.trainers.nanogpt.imports import root_importer
 from nanolint.trainers.nanogpt.keys import KEYS, OTHER_SCRIPTS_KEYS
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
@@ -83,7 +84,7 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
     return replace(
         NANOGPT,
         problems=tuple(problems),
-        strange_pieces=(TRAIN_SCRIPT_NAME,),
+        doubts=tuple(Doubt(Subject.SCRIPT, problem) for problem in problems),
         foreign=any(FOREIGN in problem for problem in problems),
     )
 
@@ -131,7 +132,7 @@ def _read_project(train_script: Path) -> Project:
             for key, name in others.trainers.items()
             if key not in {*KEYS, *script.defaults, *own}
         },
-        strange_pieces=recognition.strange,
+        doubts=recognition.doubts,
         compile_mode=script.compile_mode,
         counts_emulation="including_emulation=False" not in text,
         manual_attention=recognition.manual_attention,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.capability import bfloat16_supported
 from nanolint.run.settled import Layer, Options, Origin, Project, Resolution, Setting
+from nanolint.run.trust import ordered
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
@@ -51,7 +52,7 @@ def resolve(
     _settle_machine(settings, has_bfloat16=has_bfloat16)
     world_size = options.world_size or (target.count if target else None) or 1
     run, unresolved = needed_run(settings, project, gpu, world_size)
-    return Resolution(run, settings, unresolved)
+    return Resolution(run, settings, unresolved, ordered(project.doubts))
 
 
 def default_run() -> Run:

@@ -26,7 +26,7 @@ def indivisible_heads(context: Context) -> Iterator[Finding]:
         ),
         span=context.span("n_embd", "n_head"),
         related=_related(context),
-        severity=Severity.WARNING if context.project.strange_pieces else None,
+        severity=Severity.WARNING if context.doubts else None,
     )
 
 

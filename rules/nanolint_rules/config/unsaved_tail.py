@@ -19,7 +19,7 @@ def unsaved_tail(context: Context) -> Iterator[Finding]:
         return
     if not any(map(context.assignment, ("max_iters", "eval_interval"))):
         return
-    if context.project.strange_pieces:
+    if context.doubts:
         return  # a training loop of its own may save when it ends
     lost = steps % interval
     if 100 * lost < steps:

@@ -70,7 +70,7 @@ def out_of_memory(
             gpu=gpu_name,
             notes=(oom.message, *_doubts(context), *remedy.notes),
             related=_related(context),
-            severity=Severity.WARNING if context.project.strange_pieces else None,
+            severity=Severity.WARNING if context.doubts else None,
         )
 
 
@@ -197,7 +197,7 @@ def _with_edits(
     if reason is not None:
         return Cure(clause, notes=(f"not fixed: {reason}",))
     run, inherited = context.run, inheritance(context)
-    if inherited or context.project.strange_pieces:
+    if inherited or context.doubts:
         safety = Safety.UNSAFE
     notes = list(inherited)
     if run is not None and "batch_size" in changed and not run.eval_only:
@@ -220,9 +220,7 @@ def _edit(context: Context, key: str, value: int) -> Edit:
 
 
 def _doubts(context: Context) -> tuple[str, ...]:
-    return tuple(
-        f"judged as nanoGPT's own, but {piece} is not" for piece in context.project.strange_pieces
-    )
+    return tuple(f"in doubt: {doubt}" for doubt in context.doubts)
 
 
 def _related(context: Context) -> tuple[Related, ...]:

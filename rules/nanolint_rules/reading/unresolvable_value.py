@@ -52,7 +52,7 @@ def _impossible(context: Context, unresolved: Unresolved) -> Finding:
 
 def _may_be_replaced(context: Context) -> bool:
     """Whether the train.py may compute the real value further down."""
-    return context.is_train_script or bool(context.project.strange_pieces)
+    return context.is_train_script or bool(context.doubts)
 
 
 def _unknown(context: Context, keys: list[str], reason: str, span: Span) -> Finding:

@@ -64,6 +64,7 @@ class Piece(NamedTuple):
     statements: list[ast.stmt]
     local_names: frozenset[str]
     deletes_logits: bool = False  # right after the model gave them; not among the statements
+    line: int | None = None  # where it begins, from 1
 
 
 def digest(piece: Piece, aliases: Mapping[str, str]) -> str:

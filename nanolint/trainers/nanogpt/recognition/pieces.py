@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.files.door import UnusableError, is_file
 from nanolint.run.settled import ManualAttention
+from nanolint.run.trust import Doubt, Subject
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.recognition.deletions import without_deletions
 from nanolint.trainers.nanogpt.recognition.fingerprint import (
@@ -74,9 +75,9 @@ _FOREIGN_CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What is not nanoGPT's, in words; how attention is computed; which pieces delete logits."""
+    """What is not nanoGPT's; how attention is computed; which pieces delete logits."""
 
-    strange: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     manual_attention: ManualAttention = ManualAttention.NEVER
     deletes_logits: frozenset[str] = frozenset()
 
@@ -86,33 +87,35 @@ def recognise(train: ast.Module, train_script: Path) -> Recognition:
     try:
         return _recognise(train, train_script)
     except RecursionError:  # a sum of a thousand terms nests a thousand levels
-        return Recognition((f"{train_script.name} or its model, nested too deeply to compare",))
+        text = f"{train_script.name} or its model is nested too deeply to compare"
+        return Recognition((Doubt(Subject.PIECE, text, train_script),))
 
 
 def _recognise(train: ast.Module, train_script: Path) -> Recognition:
     pieces = train_pieces(train)
-    strange = _strange_pieces(pieces, digests(train, pieces), train_script.name)
-    strange += _foreign_calls(train, train_script.name)
+    doubts = _strange_pieces(pieces, digests(train, pieces), train_script)
+    doubts += _foreign_calls(train, train_script)
     deleting = frozenset(name for name, piece in pieces.items() if piece and piece.deletes_logits)
     attention, more = _recognise_model(_model_path(train, train_script.parent), train_script)
-    return Recognition((*strange, *more), attention, deleting)
+    return Recognition((*doubts, *more), attention, deleting)
 
 
 def _recognise_model(
     path: Path | None, train_script: Path
-) -> tuple[ManualAttention, tuple[str, ...]]:
-    """How attention is computed in a model.py, and what of it is not nanoGPT's, in words."""
+) -> tuple[ManualAttention, tuple[Doubt, ...]]:
+    """How attention is computed in a model.py, and what of it is not nanoGPT's."""
     if path is None:
-        return ManualAttention.NEVER, (f"the model that {train_script.name} imports",)
+        text = f"the model that {train_script.name} builds is not known"
+        return ManualAttention.NEVER, (Doubt(Subject.MODEL, text, train_script),)
     if not is_file(path):
         return ManualAttention.NEVER, ()
     try:
         model = syntax_tree(read_source(path))
     except UnusableError as error:
-        return ManualAttention.NEVER, (f"{path.name}, which {error}",)
+        return ManualAttention.NEVER, (Doubt(Subject.MODEL, f"{path.name} {error}", path),)
     pieces = model_pieces(model)
     found = digests(model, pieces)
-    return _manual_attention(found), tuple(_strange_pieces(pieces, found, path.name))
+    return _manual_attention(found), tuple(_strange_pieces(pieces, found, path))
 
 
 def model_pieces(tree: ast.Module) -> dict[str, Piece | None]:
@@ -125,8 +128,12 @@ def model_pieces(tree: ast.Module) -> dict[str, Piece | None]:
         body = classes[name].body if name in classes else []
         for method in methods:
             found = _function(body, method)
-            pieces[f"{name}.{method}"] = Piece(found, local_names(found)) if found else None
+            pieces[f"{name}.{method}"] = _model_piece(found) if found else None
     return pieces
+
+
+def _model_piece(code: list[ast.stmt]) -> Piece:
+    return Piece(code, local_names(code), line=code[0].lineno)
 
 
 def train_pieces(tree: ast.Module) -> dict[str, Piece | None]:
@@ -143,7 +150,7 @@ def train_pieces(tree: ast.Module) -> dict[str, Piece | None]:
 
 def _train_piece(code: list[ast.stmt], aliases: Mapping[str, str]) -> Piece:
     kept, deletes = without_deletions(keep_tensors(code, aliases))
-    return Piece(kept, local_names(code), deletes)
+    return Piece(kept, local_names(code), deletes, code[-1].lineno)
 
 
 def digests(tree: ast.Module, pieces: Mapping[str, Piece | None]) -> dict[str, str]:
@@ -175,28 +182,31 @@ def _function(
 
 
 def _strange_pieces(
-    pieces: Mapping[str, Piece | None], found: dict[str, str], file_name: str
-) -> list[str]:
+    pieces: Mapping[str, Piece | None], found: dict[str, str], path: Path
+) -> list[Doubt]:
     strange = []
     for name, piece in pieces.items():
-        if found.get(name) not in known_pieces()[name]:
+        if piece is None:
+            strange.append(Doubt(Subject.PIECE, f"{path.name} has no {name}", path))
+        elif found[name] not in known_pieces()[name]:
             feature = _feature(piece)
-            strange.append(f"{name} in {file_name}" + (f" ({feature})" if feature else ""))
+            text = f"{name} is not nanoGPT's own" + (f": {feature}" if feature else "")
+            strange.append(Doubt(Subject.PIECE, text, path, piece.line))
     return strange
 
 
-def _feature(piece: Piece | None) -> str | None:
+def _feature(piece: Piece) -> str | None:
     """What the code of a piece is about, where a telling word gives it away."""
-    source = "\n".join(map(ast.unparse, piece.statements if piece else ()))
+    source = "\n".join(map(ast.unparse, piece.statements))
     for pattern, feature in _FEATURES:
         if re.search(pattern, source, re.IGNORECASE):
             return feature
     return None
 
 
-def _foreign_calls(tree: ast.Module, file_name: str) -> list[str]:
+def _foreign_calls(tree: ast.Module, path: Path) -> list[Doubt]:
     """What a train.py does around its loop that the replay does not know."""
-    strange: dict[str, None] = {}
+    strange: dict[str, int | None] = {}  # and the line where it does so first
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -204,14 +214,16 @@ def _foreign_calls(tree: ast.Module, file_name: str) -> list[str]:
         name = function.attr if isinstance(function, ast.Attribute) else ""
         name = function.id if isinstance(function, ast.Name) else name
         if name in _FOREIGN_CALLS:
-            strange[f"{_FOREIGN_CALLS[name]} in {file_name}"] = None
+            strange.setdefault(_FOREIGN_CALLS[name], node.lineno)
         if name == "compile":
             for keyword in node.keywords:
                 if keyword.arg in ("backend", "options"):
-                    strange[f"torch.compile({keyword.arg}=...) in {file_name}"] = None
+                    strange.setdefault(f"torch.compile({keyword.arg}=...)", node.lineno)
     if not _uses_configure_optimizers(tree):
-        strange[f"the optimizer in {file_name}"] = None
-    return list(strange)
+        strange["an optimizer that configure_optimizers does not make"] = None
+    return [
+        Doubt(Subject.PIECE, f"not replayed: {what}", path, line) for what, line in strange.items()
+    ]
 
 
 def _uses_configure_optimizers(tree: ast.Module) -> bool:

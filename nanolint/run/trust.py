@@ -1,0 +1,58 @@
+"""How far a verdict is to be believed, and what it rests on that is not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class Trust(str, Enum):
+    """How far the numbers for one run are to be believed, most first."""
+
+    EXACT = "exact"  # every piece is one whose tape equals PyTorch's own
+    TRACED = "traced"  # a profile that was recorded from these very files
+    READ = "read"  # the model was interpreted, every operation known
+    DOUBTED = "doubted"  # something is not known, and is named
+    UNKNOWN = "unknown"  # no number is given
+
+
+class Subject(IntEnum):
+    """What a doubt is about; the smaller, the more it matters."""
+
+    SIZES = 0  # the micro-batch, the context, the model's shape, the accumulation
+    SCRIPT = 1  # which script runs the config
+    MODEL = 2  # which class is built
+    VOCABULARY = 3
+    PIECE = 4  # a part of the model or of the loop that the replay does not know
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something that a verdict rests on and that is not known.
+
+    ``text`` is a clause that says what, and needs nothing else to be understood: "get_batch is not
+    nanoGPT's own". ``path`` and ``line`` (from 1) are where that is decided, None where there is no
+    such place.
+    """
+
+    subject: Subject
+    text: str
+    path: Path | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        """In one line, with the place: "get_batch is not nanoGPT's own (train.py:116)"."""
+        if self.path is None:
+            return self.text
+        place = self.path.name if self.line is None else f"{self.path.name}:{self.line}"
+        return f"{self.text} ({place})"
+
+
+def ordered(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
+    """Each doubt once; those that matter most come first, else in the order in which they came."""
+    return tuple(sorted(dict.fromkeys(doubts), key=lambda doubt: doubt.subject))
