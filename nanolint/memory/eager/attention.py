@@ -252,7 +252,10 @@ class Manual(_Sizes):
             gradient = self._replaced(gradient, 4 * self._count, "gradient of dropout float32")
             free(chances)
         nbytes = (2 if self._dtype == "float16" else 4) * self._count
-        gradient = self._replaced(gradient, nbytes, "gradient of softmax")
+        of_softmax = score(nbytes, "gradient of softmax")
+        # ATen/native/cuda/SoftMax.cu, softmax_backward_cuda_out: Tensor tmp = grad * output.
+        free(score(4 * self._count, "gradient times weights float32"), gradient)
+        gradient = of_softmax
         free(weights)
         if self._dtype == "bfloat16":
             gradient = self._replaced(gradient, self._scores, "gradient of softmax bfloat16")

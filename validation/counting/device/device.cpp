@@ -37,6 +37,7 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("embedding_dense_backward", counting::embedding_backward);
   library.impl("native_layer_norm", counting::layer_norm);
   library.impl("native_layer_norm_backward", counting::layer_norm_backward);
+  library.impl("_softmax_backward_data", counting::softmax_backward);
   library.impl("native_dropout", counting::dropout);
   library.impl("native_dropout_backward", counting::dropout_backward);
   library.impl("_foreach_norm.Scalar", counting::foreach_norm);

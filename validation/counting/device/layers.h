@@ -1,4 +1,4 @@
-// Embedding, layer norm, dropout and gradient norm: what their CUDA kernels allocate, in order.
+// Embedding, layer norm, softmax, dropout and gradient norm: what their CUDA kernels allocate, in order.
 #pragma once
 
 #include <algorithm>
@@ -87,6 +87,15 @@ inline std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
     if (wanted[2]) bias_partials = allocate(partial, weight->scalar_type());
   }
   return {grad_input, grad_weight, grad_bias};
+}
+
+// ATen/native/cuda/SoftMax.cu (softmax_backward_cuda_out): the result first, then grad * output in
+// the type of both, which is float32 where the softmax ran in float32 for a float16 input.
+inline Tensor softmax_backward(const Tensor& grad, const Tensor& output, int64_t,
+                               at::ScalarType input_type) {
+  Tensor grad_input = allocate(grad.sizes(), input_type);
+  const Tensor product = grad * output;
+  return grad_input;
 }
 
 // ATen/native/cuda/Dropout.cu: the mask first.
