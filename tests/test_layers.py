@@ -22,12 +22,12 @@ LAYERS = [
     {"settings"},
     {"source", "gpus"},
     {"files", "diagnostics"},
-    {"errors", "units"},
+    {"errors", "frozen", "units"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 # The only modules that lie at the top: plain data, errors, words. All else is in a package.
-FLAT = {"__init__", "__main__", "diagnostics", "errors", "units"}
+FLAT = {"__init__", "__main__", "diagnostics", "errors", "frozen", "units"}
 
 # What a rule author may build on; third-party packs have the same.
 RULE_IMPORTS = {"rule", "memory", "run", "trainers"}

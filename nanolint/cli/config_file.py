@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.parser import UsageError
+from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Target

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.cli.judging import Work, internal_error, judge_file
+from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.cli import bugs
 from nanolint.files.reading import Unreadable, read
 from nanolint.files.writing import Unwritable
 from nanolint.files.writing import replace as replace_file
+from nanolint.frozen import dataclass
 from nanolint.linting.engine import lint
 from nanolint.linting.fixing import fix_text
 from nanolint.report.results import FileResult

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from nanolint.cli.launch import launch_options
 from nanolint.files.door import exists, is_file
 from nanolint.files.paths import absolute
 from nanolint.files.reading import Unreadable, read
+from nanolint.frozen import dataclass
 from nanolint.linting.discovery import Candidate, is_excluded_anywhere
 from nanolint.report.results import FileResult
 

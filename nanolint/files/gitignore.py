@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.files.door import UnusableError, exists, read_bytes
 from nanolint.files.paths import absolute
+from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 from nanolint.files import door
+from nanolint.frozen import dataclass
 from nanolint.gpus.gpu import Gpu
 from nanolint.gpus.lookup import meanings
 

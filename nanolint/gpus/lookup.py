@@ -11,10 +11,10 @@ one name for both, and the 8 GB card came two years later and is rare).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import combinations
 
+from nanolint.frozen import dataclass
 from nanolint.gpus import catalogue
 from nanolint.gpus.gpu import Gpu, Target
 from nanolint.units import GIB, parse_size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from nanolint.files.gitignore import Ignored, ignored_above
 from nanolint.files.paths import absolute
 from nanolint.files.patterns import matches
 from nanolint.files.reading import reason
+from nanolint.frozen import dataclass
 from nanolint.settings.schema import SettingsError
 
 if TYPE_CHECKING:

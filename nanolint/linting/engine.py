@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic
+from nanolint.frozen import dataclass
 from nanolint.linting.registry import describe, is_built_in
 from nanolint.rule import NO_TARGET, Need
 from nanolint.rule.context import Case, Context, SyntaxFault, UnusedSuppression

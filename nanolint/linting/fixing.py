@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic, Edit, Safety, Severity
+from nanolint.frozen import dataclass
 from nanolint.linting.registry import load
 
 if TYPE_CHECKING:

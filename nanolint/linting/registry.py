@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.linting.packs import may_be_installed
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.errors import UserError
+from nanolint.frozen import dataclass
 from nanolint.gpus import catalogue
 from nanolint.gpus.lookup import GpuError, find
 from nanolint.settings.targets import AUTO

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
 from nanolint.files.door import FOLDER, kind, names
+from nanolint.frozen import dataclass
 from nanolint.lsp.cursor import Kind, assigned_keys, cursor_at
 from nanolint.lsp.hover import default_of
 from nanolint.lsp.remarks import meaning_in

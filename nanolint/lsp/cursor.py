@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
+from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

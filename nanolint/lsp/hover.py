@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.linting import registry
 from nanolint.lsp.cursor import name_at
 from nanolint.lsp.load import DOUBT, load_of, loads, tightest

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.lsp.cursor import assignment_line
 from nanolint.lsp.load import DOUBT, TROUBLE, tightest
 from nanolint.trainers.nanogpt.kind import FileKind

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
 from nanolint.files.door import UnusableError, read_bytes
+from nanolint.frozen import dataclass
 from nanolint.lsp.settings_edit import NotEditable, new_file, with_gpu
 from nanolint.settings.schema import FILE_NAMES, MOST_BYTES, discover
 from nanolint.trainers.nanogpt.project import find_project

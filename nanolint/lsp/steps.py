@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.frozen import dataclass
 from nanolint.memory.verdict.alternatives import SMALLEST_BLOCK
 from nanolint.memory.verdict.replay import peak_change
 from nanolint.run.run import Dialect

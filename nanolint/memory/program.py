@@ -7,9 +7,9 @@ All sizes are bytes, all parameters and gradients are float32, as in nanoGPT.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from nanolint.frozen import dataclass
 from nanolint.memory.constants import DEFAULT_SM_COUNT, cublas_workspace_bytes
 
 if TYPE_CHECKING:

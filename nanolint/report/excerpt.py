@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.report.printer import printable
 
 if TYPE_CHECKING:

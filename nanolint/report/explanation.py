@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Target

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nanolint.frozen import dataclass
 from nanolint.report.printer import printable
 from nanolint.units import GIB
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
+from nanolint.frozen import dataclass
 from nanolint.memory.recording import runs_compiled
 from nanolint.memory.tape import Phase
 from nanolint.memory.verdict.replay import COMPONENTS, replay

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic, Safety, Severity
+from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

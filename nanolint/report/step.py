@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanolint.frozen import dataclass
 from nanolint.memory.tape import Phase
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ A rule is a function from a Context to findings, with its metadata above it::
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
+from nanolint.frozen import dataclass
 from nanolint.gpus.gpu import Gpu, Target
 from nanolint.rule.context import Case, Context
 from nanolint.source.assignments import Assignment, Comment

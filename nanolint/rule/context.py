@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
+from nanolint.frozen import dataclass
 from nanolint.run.settled import Layer
 from nanolint.source.values import Known
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.run.overrides import parse_launch_arguments
 
 if TYPE_CHECKING:

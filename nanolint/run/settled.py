@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.run.trust import Trust
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.run.launch import ASSIGNMENT, Launch, NotALaunch, read_launch_line
 from nanolint.source.values import Known, Unknown
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.files import door
 from nanolint.files.patterns import matches
+from nanolint.frozen import dataclass
 from nanolint.settings.schema import DEFAULT, SettingsError, Sourced
 from nanolint.units import format_bytes
 

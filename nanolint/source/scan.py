@@ -8,10 +8,10 @@ under 1.5 MiB, and what it allocates under 500 MB; no code written by hand comes
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.source.refusals import TooComplex
 
 if TYPE_CHECKING:

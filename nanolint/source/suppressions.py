@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
+from nanolint.frozen import dataclass
 from nanolint.source.refusals import TooComplex
 from nanolint.source.scan import logical_lines
 from nanolint.source.text import LineIndex

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanolint.frozen import dataclass
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:

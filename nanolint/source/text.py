@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+
+from nanolint.frozen import dataclass
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _NEWLINE_BYTES = re.compile(rb"\r\n|\r|\n")

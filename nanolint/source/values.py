@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from nanolint.frozen import dataclass
 
 Scalar: TypeAlias = "int | float | bool | str | None"
 Plain: TypeAlias = "Scalar | tuple[Plain, ...] | list[Plain] | dict[Scalar, Plain]"

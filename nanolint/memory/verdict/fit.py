@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, Verdict, judge

@@ -17,8 +17,8 @@ and before ("cached" for "reserved in total by PyTorch" up to torch 1.4)::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from nanolint.frozen import dataclass
 from nanolint.units import GIB, KIB, MIB
 
 LONGEST_MESSAGE = 4096  # characters of one message, long before which it has ended

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanolint.frozen import dataclass
 from nanolint.memory.allocator.play import play
 from nanolint.memory.loop.played import representative
 from nanolint.memory.recording import record, summits

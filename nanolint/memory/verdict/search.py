@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.memory.program import Shapes
 from nanolint.memory.recording import allocated_bytes, state_bytes
 from nanolint.memory.verdict.verdict import (

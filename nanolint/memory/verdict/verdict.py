@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.memory.allocator.play import play
 from nanolint.memory.constants import (
     MODEL_ERROR_COMPILED_PERCENT,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.files.door import BROKEN_LINK, FILE, UnusableError, exists, kind, memo, names
+from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject

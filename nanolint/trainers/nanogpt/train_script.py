@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.files.door import UnusableError
+from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import json
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.files.door import UnusableError, is_file
+from nanolint.frozen import dataclass
 from nanolint.run.settled import ManualAttention
 from nanolint.run.trust import Doubt, Subject
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree

@@ -1,0 +1,100 @@
+"""Frozen data classes that are made in a fifth of the time.
+
+``dataclass`` is that of the standard library, and ``fields``, ``replace`` and ``asdict`` work on
+what it makes. The standard library writes and compiles six methods for each frozen class: for the
+seventy classes of one command a quarter of its time. Here ``__init__`` alone is compiled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import MISSING, FrozenInstanceError, fields
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NoReturn
+
+__all__ = ["dataclass"]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from dataclasses import Field, dataclass
+
+    Fields = tuple[Field[Any], ...]
+    Methods = dict[str, Callable[..., Any]]
+else:
+
+    def dataclass(cls=None, /, **options):
+        """``dataclasses.dataclass``, made quickly where it is frozen, has slots, and no more."""
+        if options == {"frozen": True, "slots": True}:
+            return _frozen
+        return dataclasses.dataclass(cls, **options)
+
+
+def _frozen(cls: type[Any]) -> type[Any]:
+    cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+    parts = fields(cls)
+    methods = {
+        "__init__": _init(cls, parts),
+        "__repr__": _repr,
+        "__reduce__": _reduce,
+        "__setattr__": _refuse,
+        "__delattr__": _refuse,
+        **_comparisons([part.name for part in parts if part.compare]),
+    }
+    for name, method in methods.items():
+        if name not in cls.__dict__:
+            setattr(cls, name, method)
+    return cls
+
+
+def _init(cls: type[Any], parts: Fields) -> Callable[..., None]:
+    """Takes each field as a parameter and puts it in its slot, past ``__setattr__``."""
+    names: dict[str, Any] = {"MISSING": MISSING}
+    parameters, lines = ["self"], []
+    for part in parts:
+        name, value = part.name, part.name
+        names[f"_set_{name}"] = getattr(cls, name).__set__
+        if part.default_factory is not MISSING:
+            names[f"_make_{name}"] = part.default_factory
+            value = f"_make_{name}() if {name} is MISSING else {name}"
+            parameters.append(f"{name}=MISSING")
+        elif part.default is not MISSING:
+            names[f"_default_{name}"] = part.default
+            parameters.append(f"{name}=_default_{name}")
+        else:
+            parameters.append(name)
+        lines.append(f" _set_{name}(self, {value})")
+    if hasattr(cls, "__post_init__"):
+        lines.append(" self.__post_init__()")
+    text = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass")
+    made: Methods = {}
+    exec(text, names, made)
+    made["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"  # for whoever calls it wrongly
+    return made["__init__"]
+
+
+def _comparisons(names: list[str]) -> Methods:
+    """Two are equal if they are of one class and their fields are."""
+    values = attrgetter(*names, "__class__")  # a tuple, also of one field or none
+
+    def equal(self: object, other: object) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return values(self) == values(other)
+
+    def hashed(self: object) -> int:
+        return hash(values(self))
+
+    return {"__eq__": equal, "__hash__": hashed}
+
+
+def _repr(self: Any) -> str:
+    shown = (f"{part.name}={getattr(self, part.name)!r}" for part in fields(self) if part.repr)
+    return f"{self.__class__.__qualname__}({', '.join(shown)})"
+
+
+def _reduce(self: Any) -> tuple[Any, ...]:
+    return self.__class__, tuple(getattr(self, part.name) for part in fields(self))
+
+
+def _refuse(self: object, name: str, *_: object) -> NoReturn:
+    raise FrozenInstanceError(f"cannot change field {name!r} of a frozen {type(self).__name__}")

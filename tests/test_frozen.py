@@ -1,0 +1,129 @@
+"""nanolint's quick frozen classes are those of the standard library, but for the time they take."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import pickle
+from dataclasses import FrozenInstanceError, asdict, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nanolint import frozen
+
+PACKAGE = Path(frozen.__file__).parent
+
+
+def make(dataclass: Any) -> Any:
+    """One class with every kind of field that nanolint uses, by this decorator."""
+
+    @dataclass(frozen=True, slots=True)
+    class Card:
+        """A card."""
+
+        name: str
+        total_bytes: int = 0
+        tags: list[str] = field(default_factory=list)
+        note: str = field(default="", repr=False, compare=False)
+
+        def __post_init__(self) -> None:
+            if self.total_bytes < 0:
+                raise ValueError("negative")
+
+    return Card
+
+
+Quick, Known = make(frozen.dataclass), make(dataclasses.dataclass)
+
+
+@frozen.dataclass(frozen=True, slots=True)
+class Pair:
+    """Here, so that it can be pickled."""
+
+    first: int
+    second: tuple[int, ...] = ()
+
+
+@frozen.dataclass(frozen=True, slots=True)
+class Triple(Pair):
+    """With what it inherits first."""
+
+    third: int = 3
+
+
+@frozen.dataclass(frozen=True, slots=True)
+class Nothing:
+    """Without a field."""
+
+
+def test_it_shows_itself_as_the_standard_librarys_does() -> None:
+    for given in (("a",), ("a", 2), ("a", 2, ["x"], "seen")):
+        assert repr(Quick(*given)) == repr(Known(*given))
+        assert asdict(Quick(*given)) == asdict(Known(*given))
+    assert [each.name for each in fields(Quick)] == [each.name for each in fields(Known)]
+    assert Quick.__match_args__ == Known.__match_args__
+    assert Quick.__slots__ == Known.__slots__
+
+
+def test_the_same_values_are_equal_and_hash_alike() -> None:
+    assert Pair(1, (2,)) == Pair(1, (2,)) != Pair(1)
+    assert len({Pair(1), Pair(1), Pair(2)}) == 2
+    assert Nothing() == Nothing()
+    assert Quick("a", note="x") == Quick("a", note="y")
+
+
+def test_another_class_with_the_same_values_is_not_equal() -> None:
+    assert Quick("a") != Known("a")
+    assert Pair(1) != Triple(1)
+    assert Pair(1) != (1, ())
+
+
+@pytest.mark.parametrize("name", ["first", "third"])
+def test_nothing_can_be_changed(name: str) -> None:
+    pair = Pair(1)
+    with pytest.raises(FrozenInstanceError):
+        setattr(pair, name, 2)
+    with pytest.raises(FrozenInstanceError):
+        delattr(pair, name)
+    assert pair == Pair(1)
+
+
+def test_each_gets_a_list_of_its_own() -> None:
+    assert Quick("a").tags is not Quick("a").tags
+    assert replace(Quick("a"), tags=["x"]).tags == ["x"]
+
+
+def test_it_can_be_replaced_copied_and_sent_to_another_process() -> None:
+    for each in (Pair(1, (2, 3)), Triple(1), Nothing()):
+        assert pickle.loads(pickle.dumps(each)) == copy.deepcopy(each) == each
+    assert replace(Triple(1), third=4) == Triple(1, (), 4)
+
+
+def test_what_a_class_asks_for_after_its_making_is_asked() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        Quick("a", -1)
+
+
+def test_a_wrong_call_names_the_class() -> None:
+    with pytest.raises(TypeError, match=r"Pair\.__init__\(\) missing 1 required"):
+        Pair()  # type: ignore[call-arg]
+
+
+def test_the_frozen_classes_of_the_package_are_quick_ones() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        slow = any(
+            isinstance(node, ast.ImportFrom)
+            and node.module == "dataclasses"
+            and "dataclass" in [alias.name for alias in node.names]
+            for node in tree.body
+        )
+        wanted = any(
+            isinstance(node, ast.ClassDef)
+            and any("frozen=True, slots=True)" in ast.unparse(each) for each in node.decorator_list)
+            for node in ast.walk(tree)
+        )
+        assert not (slow and wanted), f"{path}: import dataclass from nanolint.frozen"
