@@ -30,7 +30,7 @@ from nanolint.units import MIB, format_bytes  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanolint.gpus.gpu import Gpu, Target
+    from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
 
@@ -52,7 +52,7 @@ class Example:
 
     name: str
     run: Run
-    target: Target
+    target: Machine
 
     @property
     def gpu(self) -> Gpu:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nanolint.gpus.gpu import Gpu, Target
+from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.allocator.play import play
 from nanolint.memory.compiled.program import Compiled
 from nanolint.memory.eager.program import Eager
@@ -71,7 +71,7 @@ def run_of(row: dict[str, Any]) -> Run:
     return replace(DEFAULT, **values)
 
 
-def target_of(row: dict[str, Any]) -> Target:
+def target_of(row: dict[str, Any]) -> Machine:
     """The card of a reported row."""
     card = row["card"]
     total = int(card["total_gib"] * GIB)
@@ -85,7 +85,7 @@ def target_of(row: dict[str, Any]) -> Target:
         estimated=False,
         source=row["source"],
     )
-    return Target(gpu, in_use_bytes=int(card.get("in_use_gib", 0) * GIB))
+    return Machine(gpu, in_use_bytes=int(card.get("in_use_gib", 0) * GIB))
 
 
 def table() -> str:

@@ -9,7 +9,7 @@ from nanolint.cli.parser import UsageError
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.linting.plan import Plan
     from nanolint.rule.context import Case
     from nanolint.run.settled import Options, Project
@@ -26,7 +26,7 @@ class ConfigFile:
     project: Project
     options: Options
 
-    def case(self, target: Target | None) -> Case:
+    def case(self, target: Machine | None) -> Case:
         """The config on ``target``."""
         from nanolint.rule.context import Case
         from nanolint.trainers.nanogpt.resolve import resolve
@@ -34,7 +34,7 @@ class ConfigFile:
         resolution = resolve(
             self.module, self.project, self.options, target, config_path=Path(self.name)
         )
-        return Case(resolution, target, self.options.allocator, self.options.platform)
+        return Case(resolution, target)
 
 
 def open_config(name: str, plan: Plan) -> ConfigFile:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from nanolint.cli.config_file import ConfigFile
     from nanolint.cli.streams import Streams
+    from nanolint.linting.plan import Plan
     from nanolint.report.explanation import Explanation
     from nanolint.rule.context import Case
 
@@ -49,7 +50,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     if options.plot is not None:
         return _plot(config, cases[0], options.plot, streams)
     if options.oom is not None:
-        return _compare(config, cases[0], options, streams)
+        return _compare(config, cases[0], plan, options, streams)
     if options.format == "json":
         explanation = _explanation(config.name, cases[0])
         streams.stdout.write(json.dumps(explanation.as_json(), indent=2) + "\n")
@@ -96,7 +97,7 @@ def _explanation(name: str, case: Case) -> Explanation:
         unlimited = verdict.replay if verdict else replay(run, target.gpu if target else None)
     usable = None
     if run and target:
-        usable = usable_bytes(target, context(target.gpu, run.world_size), case.platform)
+        usable = usable_bytes(target, context(target.gpu, run.world_size))
     return Explanation(name, target, case.resolution, unlimited, verdict, usable)
 
 
@@ -127,17 +128,20 @@ def _plot(config: ConfigFile, case: Case, path: Path, streams: Streams) -> int:
     return 0
 
 
-def _compare(config: ConfigFile, case: Case, options: Namespace, streams: Streams) -> int:
+def _compare(
+    config: ConfigFile, case: Case, plan: Plan, options: Namespace, streams: Streams
+) -> int:
     from nanolint.memory.verdict.oom_message import NotAnOomMessage, parse_oom_message
     from nanolint.report.explain import oom
+    from nanolint.settings.targets import placed
 
     _needed_run(config, case)
     try:
         message = parse_oom_message(_pasted(options.oom, streams))
     except NotAnOomMessage as error:
         raise UsageError(f"--oom: {error}") from error
-    target = oom.reported_target(message, case.target)
-    same_card = config.case(target)  # its size may decide dtype and kernel
+    machine = placed(oom.reported_machine(message, case.target), plan.sourced.settings)
+    same_card = config.case(machine)  # its size may decide dtype and kernel
     oom.render(message, same_card, printer(streams.stdout, options.color))
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from nanolint.cli.config_file import ConfigFile
     from nanolint.cli.streams import Streams
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
+    from nanolint.linting.plan import Plan
     from nanolint.report.fit import Row
 
 DESCRIPTION = """\
@@ -43,7 +45,7 @@ def run(arguments: list[str], streams: Streams) -> int:
 
     plan = Configuration(options, overrides).plan_of(Path(name).parent)
     config = open_config(name, plan)
-    rows = _rows(config, _targets(plan.setup(Path(name)).targets, options))
+    rows = _rows(config, _targets(plan.setup(Path(name)).targets, plan, options))
     _needed_run(config, rows)
     from nanolint.report import fit
 
@@ -64,25 +66,28 @@ def _parser() -> Parser:
     return parser
 
 
-def _targets(chosen: Sequence[Target], options: Namespace) -> list[tuple[Target, bool]]:
+def _targets(
+    chosen: Sequence[Machine], plan: Plan, options: Namespace
+) -> list[tuple[Machine, bool]]:
     """What ``--gpu`` names; else the usual cards and those of the settings among them.
 
     With each, whether somebody named it.
     """
     if options.gpu:
         return [(target, True) for target in chosen]
-    from nanolint.gpus.gpu import Target
     from nanolint.gpus.lookup import find
+    from nanolint.settings.targets import placed
 
+    settings = plan.sourced.settings
     named = {target.gpu.name for target in chosen}
     held = chosen[0].in_use_bytes if chosen and options.in_use is not None else 0
-    usual = [find(name).gpu for name in USUAL_CARDS]
-    targets = [(Target(gpu, None, held), False) for gpu in usual if gpu.name not in named]
+    usual = [placed(replace(find(name), in_use_bytes=held), settings) for name in USUAL_CARDS]
+    targets = [(machine, False) for machine in usual if machine.gpu.name not in named]
     targets += [(target, True) for target in chosen]
     return sorted(targets, key=lambda each: each[0].gpu.total_bytes)
 
 
-def _rows(config: ConfigFile, targets: Sequence[tuple[Target, bool]]) -> list[Row]:
+def _rows(config: ConfigFile, targets: Sequence[tuple[Machine, bool]]) -> list[Row]:
     from nanolint.memory.verdict.fit import best_fit
     from nanolint.report.fit import Row
 
@@ -91,7 +96,7 @@ def _rows(config: ConfigFile, targets: Sequence[tuple[Target, bool]]) -> list[Ro
         case = config.case(target)
         fit = None
         if case.run is not None and case.run.on_gpu:
-            fit = best_fit(case.run, target, allocator=case.allocator, platform=case.platform)
+            fit = best_fit(case.run, target)
         rows.append(Row(target, case.run, fit, named))
     return rows
 

@@ -26,18 +26,26 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A card as the user asked for it: ``8xA100-40GB``, with what else lives on it.
+class Machine:
+    """Where a run is judged: ``8xA100-40GB``, what else lives on it, and how PyTorch runs there.
 
     ``count`` is the number of cards when the user named one, else None. ``in_use_bytes`` is what
-    other programs hold on the card, outside the run that is judged.
+    other programs hold on the card, outside the run that is judged. ``platform`` is linux, windows,
+    wsl or macos; ``allocator`` is PyTorch's: default, or expandable for expandable segments.
     """
 
     gpu: Gpu
     count: int | None = None
     in_use_bytes: int = 0
+    platform: str = "linux"
+    allocator: str = "default"
 
     @property
     def label(self) -> str:
         """The card's name, with its count when the user named one."""
         return self.gpu.name if self.count is None else f"{self.count}x {self.gpu.name}"
+
+    @property
+    def expandable(self) -> bool:
+        """Whether PyTorch's segments grow in place (``expandable_segments:True``)."""
+        return self.allocator == "expandable"

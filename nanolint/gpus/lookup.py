@@ -16,7 +16,7 @@ from itertools import combinations
 
 from nanolint.frozen import dataclass
 from nanolint.gpus import catalogue
-from nanolint.gpus.gpu import Gpu, Target
+from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.units import GIB, parse_size
 
 LONGEST_QUERY = 80
@@ -70,7 +70,7 @@ class AmbiguousGpu(GpuError):
         return f"ambiguous GPU {_shown(self.query)}: {_either(self.candidates)}?"
 
 
-def find(query: str) -> Target:
+def find(query: str) -> Machine:
     """The card that a name, a size or either after a count stands for.
 
     ``12GB`` is the 12 GB card with the least usable memory; any other unit (``11.69GiB``,
@@ -80,10 +80,10 @@ def find(query: str) -> Target:
         raise UnknownGpu(query)
     counted = _COUNT.fullmatch(query)
     if counted is None:
-        return Target(_find_one(query, query))
+        return Machine(_find_one(query, query))
     if not 1 <= int(counted[1]) <= MOST_CARDS:
         raise UnknownGpu(query)
-    return Target(_find_one(counted[2], query), int(counted[1]))
+    return Machine(_find_one(counted[2], query), int(counted[1]))
 
 
 def search(query: str) -> list[Gpu]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.rule import Finding, Rule
     from nanolint.run.settled import Project
     from nanolint.source.suppressions import Suppression
@@ -36,7 +36,7 @@ class Setup:
 
     rules: tuple[Rule, ...]
     known_codes: Mapping[str, str]
-    targets: tuple[Target, ...] = ()
+    targets: tuple[Machine, ...] = ()
     options: Options = field(default_factory=Options)
     train_script: Path | None = None
 
@@ -143,8 +143,6 @@ def _context(
         Case(
             resolve(module, project, options, target, config_path=path),
             target,
-            options.allocator,
-            options.platform,
         )
         for target in setup.targets or (None,)
     )

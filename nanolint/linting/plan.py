@@ -161,8 +161,6 @@ def make_plan(
         overrides=overrides,
         world_size=_world_size(sourced, chosen),
         torch_version=_version(settings.torch_version),
-        platform=settings.platform,
-        allocator=settings.allocator,
     )
     plan = Plan(sourced, chosen, options, _train_script(sourced))
     plan.check()

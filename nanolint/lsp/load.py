@@ -72,7 +72,7 @@ def load_of(case: Case) -> Load | None:
     run, verdict = case.run, case.verdict
     if run is None or verdict is None:
         return None
-    reserved = reserved_on(run, verdict, case.allocator)
+    reserved = reserved_on(run, verdict)
     margin = verdict.usable_bytes - reserved
     doubts = tuple(map(str, case.resolution.doubts))
     return Load(case, verdict, reserved + verdict.context_bytes, margin, doubts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
@@ -31,7 +31,7 @@ class Explanation:
     """
 
     name: str
-    target: Target | None
+    target: Machine | None
     resolution: Resolution
     replay: Replay | None
     verdict: Verdict | None
@@ -65,7 +65,7 @@ class Explanation:
         }
 
 
-def _gpu(target: Target, usable_bytes: int | None) -> dict[str, Any]:
+def _gpu(target: Machine, usable_bytes: int | None) -> dict[str, Any]:
     gpu = target.gpu
     return {
         "name": gpu.name,

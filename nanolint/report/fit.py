@@ -11,7 +11,7 @@ from nanolint.units import GIB
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.fit import Fit
     from nanolint.report.printer import Printer
     from nanolint.run.run import Run
@@ -26,7 +26,7 @@ class Row:
     ``asked`` marks a card that the user or the settings named.
     """
 
-    target: Target
+    target: Machine
     run: Run | None
     fit: Fit | None
     asked: bool

@@ -76,7 +76,7 @@ class _Picture:
         self._title = title
         self._verdict = verdict = case.verdict
         self._gpu = gpu = case.target.gpu if case.target else None
-        expandable = case.allocator == "expandable"
+        expandable = case.target is not None and case.target.expandable
         self._whole = replay(case.run, gpu, expandable=expandable, trace=True)
         self._oom: OutOfMemory | None = verdict.oom if verdict else None
         failed_at = None

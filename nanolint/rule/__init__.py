@@ -19,6 +19,7 @@ from nanolint.rule.api import (
     FixAvailability,
     Gpu,
     Known,
+    Machine,
     Need,
     Related,
     Rule,
@@ -26,7 +27,6 @@ from nanolint.rule.api import (
     Severity,
     Span,
     Suppression,
-    Target,
     format_bytes,
     rule,
 )
@@ -43,6 +43,7 @@ __all__ = [
     "FixAvailability",
     "Gpu",
     "Known",
+    "Machine",
     "Need",
     "Related",
     "Rule",
@@ -50,7 +51,6 @@ __all__ = [
     "Severity",
     "Span",
     "Suppression",
-    "Target",
     "format_bytes",
     "rule",
 ]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
 from nanolint.frozen import dataclass
-from nanolint.gpus.gpu import Gpu, Target
+from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.rule.context import Case, Context
 from nanolint.source.assignments import Assignment, Comment
 from nanolint.source.suppressions import Suppression
@@ -38,6 +38,7 @@ __all__ = [
     "FixAvailability",
     "Gpu",
     "Known",
+    "Machine",
     "Need",
     "Related",
     "Rule",
@@ -45,7 +46,6 @@ __all__ = [
     "Severity",
     "Span",
     "Suppression",
-    "Target",
     "format_bytes",
     "rule",
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import libcst
 
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
     from nanolint.run.settled import Options, Project, Resolution, Setting
@@ -49,9 +49,7 @@ class Case:
     """One config on one target GPU; without a target, one case whose ``target`` is None."""
 
     resolution: Resolution
-    target: Target | None
-    allocator: str
-    platform: str
+    target: Machine | None
 
     @property
     def run(self) -> Run | None:
@@ -64,7 +62,7 @@ class Case:
         return self.needed_target.label
 
     @property
-    def needed_target(self) -> Target:
+    def needed_target(self) -> Machine:
         """The target, for rules that need one; raises ValueError without."""
         if self.target is None:
             raise ValueError("this case has no target GPU")
@@ -77,7 +75,7 @@ class Case:
             return None
         from nanolint.memory.verdict.verdict import judge
 
-        return judge(self.run, self.target, allocator=self.allocator, platform=self.platform)
+        return judge(self.run, self.target)
 
 
 class Context:

@@ -147,5 +147,3 @@ class Options:
     overrides: tuple[tuple[str, Value], ...] = field(default=())
     world_size: int | None = None
     torch_version: tuple[int, int] | None = None
-    platform: str = "linux"  # "linux" | "windows" | "wsl" | "macos"
-    allocator: str = "default"  # "default" | "expandable"

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.gpus.local import LocalGpu
-    from nanolint.settings.schema import TargetTable
+    from nanolint.settings.schema import Settings, TargetTable
 
-Claims: TypeAlias = "tuple[tuple[tuple[str, ...], Target], ...]"  # patterns of files, and a card
+Claims: TypeAlias = "tuple[tuple[tuple[str, ...], Machine], ...]"  # patterns of files, and a card
 
 OPTION, VARIABLE, LOCAL = "--gpu", "NANOLINT_GPU", "the local card"
 AUTO = "auto"
@@ -34,11 +34,11 @@ class Choice:
     ``claims`` are cards for the files that their patterns match, in the place of ``targets``.
     """
 
-    targets: tuple[Target, ...]
+    targets: tuple[Machine, ...]
     origin: str
     claims: Claims = ()
 
-    def claimed(self, path: Path | None, root: Path) -> tuple[Target, ...]:
+    def claimed(self, path: Path | None, root: Path) -> tuple[Machine, ...]:
         """The cards that claim ``path`` for themselves; patterns are relative to ``root``."""
         if path is None:
             return ()
@@ -69,10 +69,15 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
         origin = LOCAL if local else DEFAULT
         found = (replace(_auto(local), in_use_bytes=0),) if local else ()
         targets = _with_in_use(found, sourced)
-    return Choice(targets, origin, claims)
+    settings = sourced.settings
+    return Choice(
+        tuple(placed(target, settings) for target in targets),
+        origin,
+        tuple((files, placed(target, settings)) for files, target in claims),
+    )
 
 
-def _with_in_use(targets: Iterable[Target], sourced: Sourced) -> tuple[Target, ...]:
+def _with_in_use(targets: Iterable[Machine], sourced: Sourced) -> tuple[Machine, ...]:
     """``targets`` with the memory in use that the user states, where they state it."""
     in_use = sourced.settings.in_use
     if in_use is None:
@@ -81,12 +86,17 @@ def _with_in_use(targets: Iterable[Target], sourced: Sourced) -> tuple[Target, .
     return tuple(_holding(target, in_use, place) for target in targets)
 
 
+def placed(machine: Machine, settings: Settings) -> Machine:
+    """``machine`` with the platform and the allocator that the settings tell."""
+    return replace(machine, platform=settings.platform, allocator=settings.allocator)
+
+
 def _from_tables(
     tables: Iterable[TargetTable], sourced: Sourced
-) -> tuple[tuple[Target, ...], Claims]:
+) -> tuple[tuple[Machine, ...], Claims]:
     """The cards of the tables: those for any file, and those that claim some for themselves."""
-    general: list[Target] = []
-    claims: list[tuple[tuple[str, ...], Target]] = []
+    general: list[Machine] = []
+    claims: list[tuple[tuple[str, ...], Machine]] = []
     for index, table in enumerate(tables):
         place = f"{sourced.place('target')}.{index}"
         (target,) = _with_in_use((_target(table.gpu, f"{place}.gpu"),), sourced)
@@ -101,7 +111,7 @@ def _from_tables(
     return tuple(general), tuple(claims)
 
 
-def _target(name: str, place: str) -> Target:
+def _target(name: str, place: str) -> Machine:
     from nanolint.gpus.lookup import GpuError, find
 
     if name.lower() == AUTO:
@@ -116,13 +126,13 @@ def _target(name: str, place: str) -> Target:
         raise SettingsError(f"{place}: {error}") from error
 
 
-def _auto(local: LocalGpu) -> Target:
-    from nanolint.gpus.gpu import Target
+def _auto(local: LocalGpu) -> Machine:
+    from nanolint.gpus.gpu import Machine
 
-    return Target(local.gpu, in_use_bytes=local.in_use_bytes)
+    return Machine(local.gpu, in_use_bytes=local.in_use_bytes)
 
 
-def _holding(target: Target, in_use: str, place: str) -> Target:
+def _holding(target: Machine, in_use: str, place: str) -> Machine:
     """``target`` with ``in_use`` of its memory taken by other programs; raises SettingsError."""
     from nanolint.units import parse_size
 

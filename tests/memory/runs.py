@@ -9,7 +9,7 @@ from nanolint.gpus.lookup import find
 from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
 
 GPT2 = replace(default_run(), batch_size=16, gradient_accumulation_steps=32)
 GPT2_XL = replace(
@@ -25,5 +25,5 @@ GPT2_XL = replace(
 SMALL = replace(GPT2, n_layer=2, n_head=2, n_embd=128, vocab_size=1000, block_size=128)
 
 
-def card(name: str, *, in_use_bytes: int = 0) -> Target:
+def card(name: str, *, in_use_bytes: int = 0) -> Machine:
     return replace(find(name), in_use_bytes=in_use_bytes)

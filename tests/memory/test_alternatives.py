@@ -19,7 +19,7 @@ from tests.memory.runs import GPT2, GPT2_XL, SMALL, card
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.run.run import Run
 
 FITS = Outcome.COMFORTABLE
@@ -107,21 +107,24 @@ def test_an_evaluation_keeps_the_number_of_its_sequences() -> None:
 TINY = replace(SMALL, batch_size=64, compile=False)
 
 
-def changes(run: Run, target: Target, **options: str) -> list[str]:
-    return [way.change for way in Alternatives(run, target, **options)]
+def changes(run: Run, target: Machine) -> list[str]:
+    return [way.change for way in Alternatives(run, target)]
 
 
 def test_each_is_judged_with_the_allocator_and_on_the_platform_of_the_run() -> None:
-    target = card("430MiB")
-    for options in ({"allocator": "expandable"}, {"platform": "windows"}, {}):
-        ways = {way.change: way for way in Alternatives(TINY, target, **options)}
-        verdict = judge(replace(TINY, compile=True), target, **options)
+    usual = card("430MiB")
+    for target in (
+        replace(usual, allocator="expandable"),
+        replace(usual, platform="windows"),
+        usual,
+    ):
+        ways = {way.change: way for way in Alternatives(TINY, target)}
+        verdict = judge(replace(TINY, compile=True), target)
         way = ways["compile = True"]
         assert way.outcome is verdict.outcome
-        allocator = options.get("allocator", "default")
-        reserved = reserved_on(replace(TINY, compile=True), verdict, allocator)
+        reserved = reserved_on(replace(TINY, compile=True), verdict)
         assert way.process_bytes == reserved + verdict.context_bytes
-        found = best_micro_batch([(TINY, target)], **options)
+        found = best_micro_batch([(TINY, target)])
         assert found is not None
         steps = found.gradient_accumulation_steps
         told = f"batch_size = {found.batch_size}, gradient_accumulation_steps = {steps}"
@@ -133,12 +136,12 @@ def test_the_way_by_expandable_segments_is_judged_with_them() -> None:
     way = {way.change: way for way in Alternatives(TINY, target)}[
         "expandable_segments:True in the environment"
     ]
-    assert way.process_bytes == judge(TINY, target, allocator="expandable").process_bytes
+    assert way.process_bytes == judge(TINY, replace(target, allocator="expandable")).process_bytes
     assert way.process_bytes < judge(TINY, target).process_bytes
 
 
 def test_expandable_segments_are_not_offered_to_who_has_them() -> None:
-    told = changes(TINY, card("400MiB"), allocator="expandable")
+    told = changes(TINY, replace(card("400MiB"), allocator="expandable"))
     assert not any("expandable" in change for change in told)
 
 
@@ -182,7 +185,7 @@ class Judged(Alternatives):
         self.fits = fits
         self.asked: list[Run] = []
 
-    def _of(self, change: str, run: Run, **_: object) -> Alternative:
+    def _of(self, change: str, run: Run, target: Machine | None = None) -> Alternative:
         self.asked.append(run)
         return Alternative(change, FITS if self.fits(run) else Outcome.OUT_OF_MEMORY, 0)
 

@@ -73,12 +73,12 @@ def test_what_is_reserved_is_never_more_than_the_card_lets_it(
 ) -> None:
     run, target = replace(TINY, compile=compiled), card(name)
     expandable = allocator == "expandable"
-    verdict = judge(run, target, allocator=allocator)
+    verdict = judge(run, replace(target, allocator=allocator))
     unlimited = replay(run, target.gpu, expandable=expandable).peak.reserved_bytes
     limited = replay(
         run, target.gpu, limit_bytes=verdict.limit_bytes, expandable=expandable
     ).peak.reserved_bytes
-    found = reserved_on(run, verdict, allocator)
+    found = reserved_on(run, verdict)
     assert found == (limited if verdict.fits else unlimited)
     assert (found <= verdict.limit_bytes) is verdict.fits
 
@@ -92,9 +92,10 @@ def test_it_is_comfortable_with_the_allocator_and_on_the_platform_that_were_aske
     run = replace(TINY, batch_size=720, gradient_accumulation_steps=1, compile=False)
     best = {}
     for mib in range(400, 700, 20):
-        fit = best_fit(run, card(f"{mib}MiB"), **options)
+        machine = replace(card(f"{mib}MiB"), **options)
+        fit = best_fit(run, machine)
         assert fit is not None
-        assert fit.verdict == judge(fit.run, card(f"{mib}MiB"), **options)
+        assert fit.verdict == judge(fit.run, machine)
         assert fit.verdict.outcome is Outcome.COMFORTABLE
         best[mib] = fit.run.batch_size
     usual = {mib: fit.run.batch_size for mib in best if (fit := best_fit(run, card(f"{mib}MiB")))}

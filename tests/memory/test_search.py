@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanolint.gpus.gpu import Gpu, Target
+from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.verdict import search
 from nanolint.memory.verdict.search import MicroBatch, best_micro_batch, divisors_down
@@ -39,12 +39,12 @@ RUN = Run(
 )
 
 
-def card(mib: int) -> Target:
+def card(mib: int) -> Machine:
     total = mib << 20
-    return Target(Gpu("card", "nvidia", total, total, 20, (8, 6), False, "test"))
+    return Machine(Gpu("card", "nvidia", total, total, 20, (8, 6), False, "test"))
 
 
-def brute_force(run: Run, targets: list[Target], *, upward: bool = False) -> int | None:
+def brute_force(run: Run, targets: list[Machine], *, upward: bool = False) -> int | None:
     product, best = run.batch_size * run.gradient_accumulation_steps, None
     for batch in range(1, product + 1):
         steps, rest = divmod(product, batch)
@@ -122,20 +122,20 @@ def test_no_divisor_is_missed_and_none_is_invented(most: int) -> None:
 
 def test_a_platform_that_keeps_a_part_of_the_card_gets_a_smaller_micro_batch() -> None:
     run = replace(RUN, batch_size=720, gradient_accumulation_steps=1)
-    large = Target(Gpu("card", "nvidia", 4 << 30, 4 << 30, 20, (8, 6), False, "test"))
+    large = Machine(Gpu("card", "nvidia", 4 << 30, 4 << 30, 20, (8, 6), False, "test"))
     on_linux = best_micro_batch([(run, large)])
-    on_windows = best_micro_batch([(run, large)], platform="windows")
+    on_windows = best_micro_batch([(run, replace(large, platform="windows"))])
     assert on_linux is not None
     assert on_windows is not None
     assert on_windows.batch_size < on_linux.batch_size
     changed = replace(run, batch_size=on_windows.batch_size, gradient_accumulation_steps=720)
-    assert is_comfortable(changed, large, platform="windows")
+    assert is_comfortable(changed, replace(large, platform="windows"))
 
 
 def test_expandable_segments_may_hold_a_larger_micro_batch() -> None:
     run = replace(RUN, batch_size=720, gradient_accumulation_steps=1)
     found = [
-        best_micro_batch([(run, card(mib))], allocator=allocator)
+        best_micro_batch([(run, replace(card(mib), allocator=allocator))])
         for mib in range(600, 1400, 50)
         for allocator in ("default", "expandable")
     ]
@@ -174,12 +174,13 @@ def test_the_search_starts_where_the_tensors_fill_the_card(
 ) -> None:
     run = replace(RUN, batch_size=720, n_embd=1024, **changes)
     for mib in (1500, 2000, 4000):
-        guess = search._likely_batch(run, card(mib), platform)
+        machine = replace(card(mib), platform=platform)
+        guess = search._likely_batch(run, machine)
         needed = allocated_bytes(replace(run, batch_size=guess), card(mib).gpu)
-        room = comfortable_limit(run, card(mib), platform) * 110 // 100
+        room = comfortable_limit(run, machine) * 110 // 100
         assert needed == pytest.approx(room, rel=0.07)
-    assert search._likely_batch(run, card(20), platform) == 0
-    assert search._likely_batch(replace(run, device="cpu"), card(20), platform) == 720
+    assert search._likely_batch(run, card(20)) == 0
+    assert search._likely_batch(replace(run, device="cpu"), card(20)) == 720
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))

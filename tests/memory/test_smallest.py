@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nanolint.gpus.catalogue import load
-from nanolint.gpus.gpu import Target
+from nanolint.gpus.gpu import Machine
 from nanolint.memory.verdict.smallest import NOT_FOR_SALE, smallest_card
 from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.run import Attention
 from tests.memory.runs import GPT2, card
 
+ANYWHERE = card("12GB")
+
 
 def test_the_run_is_comfortable_on_it_and_on_no_smaller_one() -> None:
-    found = smallest_card(GPT2)
+    found = smallest_card(GPT2, ANYWHERE)
     assert found is not None
-    assert is_comfortable(GPT2, Target(found))
+    assert is_comfortable(GPT2, Machine(found))
     assert found.vendor == "nvidia"
     assert found.compute_capability is not None
     assert found.compute_capability >= (8, 0)
@@ -24,19 +26,19 @@ def test_the_run_is_comfortable_on_it_and_on_no_smaller_one() -> None:
     modern = card("rtx-3060").gpu
     for nominal, gpu in smaller.items():
         same = replace(modern, nominal_bytes=nominal, total_bytes=gpu.total_bytes)
-        assert not is_comfortable(GPT2, Target(same))
+        assert not is_comfortable(GPT2, Machine(same))
 
 
 def test_of_cards_of_one_size_a_measured_one_comes_first() -> None:
-    found = smallest_card(replace(GPT2, batch_size=8))
+    found = smallest_card(replace(GPT2, batch_size=8), ANYWHERE)
     assert found is not None
     assert not found.estimated
 
 
 def test_there_is_none_for_what_no_card_holds() -> None:
-    assert smallest_card(replace(GPT2, batch_size=4096)) is None
+    assert smallest_card(replace(GPT2, batch_size=4096), ANYWHERE) is None
 
 
 def test_the_slow_attention_of_an_old_card_is_not_asked_of_it() -> None:
     old = replace(GPT2, attention=Attention.EFFICIENT)
-    assert smallest_card(old) == smallest_card(GPT2)
+    assert smallest_card(old, ANYWHERE) == smallest_card(GPT2, ANYWHERE)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.gpus.gpu import Gpu, Target
+from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.verdict.overhead import context
@@ -51,9 +51,9 @@ EAGER = replace(GPT2, batch_size=32, compile=False)
 
 def card(
     gib: float, sm_count: int, capability: tuple[int, int], count: int | None = None
-) -> Target:
+) -> Machine:
     total = int(gib * GIB)
-    return Target(Gpu("card", "nvidia", total, total, sm_count, capability, False, "test"), count)
+    return Machine(Gpu("card", "nvidia", total, total, sm_count, capability, False, "test"), count)
 
 
 RTX_4070 = card(11.71, 46, (8, 9))
@@ -87,7 +87,7 @@ V100 = card(15.78, 80, (7, 0))
         ),
     ],
 )  # fmt: skip
-def test_reported_runs_get_their_verdict(run: Run, target: Target, fits: bool) -> None:
+def test_reported_runs_get_their_verdict(run: Run, target: Machine, fits: bool) -> None:
     assert judge(run, target).fits is fits
 
 
@@ -167,7 +167,10 @@ def test_outcomes_worsen_as_the_card_shrinks() -> None:
 
 
 def test_windows_keeps_a_part_of_the_card() -> None:
-    assert judge(CHAR, RTX_4070, platform="wsl").usable_bytes < judge(CHAR, RTX_4070).usable_bytes
+    assert (
+        judge(CHAR, replace(RTX_4070, platform="wsl")).usable_bytes
+        < judge(CHAR, RTX_4070).usable_bytes
+    )
 
 
 def test_an_absurdly_deep_model_is_answered_in_bounded_work() -> None:
@@ -181,7 +184,10 @@ def test_the_limit_is_the_card_without_its_context_and_what_others_use() -> None
     assert usable_bytes(target, held) == 11 * GIB - held.expected
     kept = 12 * GIB * 5 // 100
     for platform in ("windows", "wsl"):
-        assert usable_bytes(target, held, platform) == 11 * GIB - kept - held.expected
+        assert (
+            usable_bytes(replace(target, platform=platform), held)
+            == 11 * GIB - kept - held.expected
+        )
     assert usable_bytes(replace(target, in_use_bytes=12 * GIB), held) == 0
 
 
@@ -191,11 +197,11 @@ def test_the_limit_is_the_card_without_its_context_and_what_others_use() -> None
 def test_the_margin_is_the_error_of_the_context_and_of_the_model(
     compiled: bool, percent: int, world_size: int, platform: str
 ) -> None:
-    target = card(12, 28, (8, 6))
+    target = replace(card(12, 28, (8, 6)), platform=platform)
     held = context(target.gpu, world_size)
-    limit = usable_bytes(target, held, platform)
+    limit = usable_bytes(target, held)
     run = replace(GPT2, compile=compiled, world_size=world_size)
-    margin = limit - comfortable_limit(run, target, platform)
+    margin = limit - comfortable_limit(run, target)
     assert margin == held.high - held.expected + limit * percent // 100
 
 
@@ -211,7 +217,7 @@ def test_a_run_that_only_expandable_segments_save_is_fragmented() -> None:
     assert verdict.outcome is Outcome.FRAGMENTED
     assert verdict.oom is not None
     assert not verdict.fits
-    saved = judge(TIGHT, target, allocator="expandable")
+    saved = judge(TIGHT, replace(target, allocator="expandable"))
     assert saved.outcome is Outcome.THIN
     assert saved.oom is None
     assert saved.fits
@@ -219,7 +225,8 @@ def test_a_run_that_only_expandable_segments_save_is_fragmented() -> None:
 
 def test_what_a_run_takes_is_told_for_its_own_allocator() -> None:
     default, expandable = (
-        judge(TIGHT, RTX_4070, allocator=allocator) for allocator in ("default", "expandable")
+        judge(TIGHT, replace(RTX_4070, allocator=allocator))
+        for allocator in ("default", "expandable")
     )
     assert default.replay == replay(TIGHT, RTX_4070.gpu)
     hopper = card(80, 132, (9, 0))
@@ -255,24 +262,25 @@ def test_a_run_is_hopeless_when_its_tensors_alone_exceed_the_card_by_far(
     platform: str, capability: tuple[int, int]
 ) -> None:
     for mib in range(300, 650, 10):
-        target = card(mib / 1024, 20, capability)
-        limit = comfortable_limit(TIGHT, target, platform)
+        target = replace(card(mib / 1024, 20, capability), platform=platform)
+        limit = comfortable_limit(TIGHT, target)
         needed = allocated_bytes(TIGHT, target.gpu)
-        hopeless = is_hopeless(TIGHT, target, platform)
+        hopeless = is_hopeless(TIGHT, target)
         assert hopeless is (needed > limit * 110 // 100)
         survives = replay(TIGHT, target.gpu, limit_bytes=max(0, limit)).oom is None
-        assert is_comfortable(TIGHT, target, platform=platform) is survives
+        assert is_comfortable(TIGHT, target) is survives
         assert not (hopeless and survives)
-        outcome = judge(TIGHT, target, platform=platform).outcome
+        outcome = judge(TIGHT, target).outcome
         assert (outcome is Outcome.COMFORTABLE) is survives
         assert not is_hopeless(replace(TIGHT, device="cpu"), target)
 
 
 def test_what_windows_keeps_can_decide() -> None:
     found = {
-        (is_hopeless(TIGHT, target, "windows"), is_comfortable(TIGHT, target, platform="windows"))
+        (is_hopeless(TIGHT, on_windows), is_comfortable(TIGHT, on_windows))
         != (is_hopeless(TIGHT, target), is_comfortable(TIGHT, target))
         for target in (card(mib / 1024, 20, (8, 6)) for mib in range(200, 600, 10))
+        for on_windows in (replace(target, platform="windows"),)
     }
     assert found == {False, True}
 

@@ -33,7 +33,7 @@ from tests.properties.effort import examples
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
 
 FAMILY = {"NL101", "NL102", "NL104"}
 FAILING = {Outcome.OUT_OF_MEMORY, Outcome.FRAGMENTED}
@@ -221,7 +221,7 @@ def _outcome(
 
 
 def run_of(
-    names: tuple[tuple[str, object], ...], target: Target, world_size: int, script: Path | None
+    names: tuple[tuple[str, object], ...], target: Machine, world_size: int, script: Path | None
 ) -> Run:
     """The run of a config that says these things as plainly as possible."""
     project = find_project(None, train_script=script)

@@ -44,7 +44,10 @@ class Bench:
     ) -> None:
         self.rule: Rule = registry.load().find(code)
         self.path = path
-        targets = tuple(replace(find(name), in_use_bytes=in_use) for name in gpu.split(",") if name)
+        names = (name for name in gpu.split(",") if name)
+        targets = tuple(
+            replace(find(name), in_use_bytes=in_use, allocator=allocator) for name in names
+        )
         self._setup = Setup(
             rules=_beside(self.rule),
             known_codes=CODES,
@@ -53,7 +56,6 @@ class Bench:
                 overrides=tuple((key, Known(value)) for key, value in (overrides or {}).items()),
                 world_size=world_size,
                 torch_version=torch,
-                allocator=allocator,
             ),
         )
 

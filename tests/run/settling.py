@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.gpus.gpu import Gpu, Target
+from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.run.overrides import parse_override
 from nanolint.run.settled import Options, Resolution
 from nanolint.source.parse import parse
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 GIB = 1 << 30
 
 
-def target(*capability: int, count: int | None = None) -> Target:
+def target(*capability: int, count: int | None = None) -> Machine:
     gpu = Gpu("card", "nvidia", 8 * GIB, 8 * GIB, 40, capability, False, "test")  # type: ignore[arg-type]
-    return Target(gpu, count)
+    return Machine(gpu, count)
 
 
 def settle(
@@ -28,7 +28,7 @@ def settle(
     text: str = "",
     *overrides: str,
     name: str = "config/a.py",
-    on: Target | None = None,
+    on: Machine | None = None,
     world_size: int | None = None,
     torch_version: tuple[int, int] | None = None,
     files: dict[str, str | bytes] | None = None,

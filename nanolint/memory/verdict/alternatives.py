@@ -16,7 +16,7 @@ from nanolint.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.run.run import Run
 
 T = TypeVar("T")
@@ -42,13 +42,9 @@ class Alternatives:
     """The alternatives to one run on one target, as the advice that circulates ranks them:
     first what keeps the run, then what changes it, then what lies outside the config."""
 
-    def __init__(
-        self, run: Run, target: Target, *, allocator: str = "default", platform: str = "linux"
-    ) -> None:
+    def __init__(self, run: Run, target: Machine) -> None:
         self._run = run
         self._target = target
-        self._allocator = allocator
-        self._platform = platform
 
     def __iter__(self) -> Iterator[Alternative]:
         for alternative in (
@@ -66,25 +62,15 @@ class Alternatives:
             if alternative is not None:
                 yield alternative
 
-    def _of(
-        self,
-        change: str,
-        run: Run,
-        *,
-        target: Target | None = None,
-        allocator: str | None = None,
-    ) -> Alternative:
-        target, allocator = target or self._target, allocator or self._allocator
-        verdict = judge(run, target, allocator=allocator, platform=self._platform)
-        process = reserved_on(run, verdict, allocator) + verdict.context_bytes
+    def _of(self, change: str, run: Run, target: Machine | None = None) -> Alternative:
+        verdict = judge(run, target or self._target)
+        process = reserved_on(run, verdict) + verdict.context_bytes
         return Alternative(change, verdict.outcome, process)
 
     def _micro_batch(self) -> Alternative | None:
         """The largest micro-batch that is comfortable; accumulation makes up for it."""
         run = self._run
-        found = best_micro_batch(
-            [(run, self._target)], allocator=self._allocator, platform=self._platform
-        )
+        found = best_micro_batch([(run, self._target)])
         if found is None:
             return None
         batch, steps = found.batch_size, found.gradient_accumulation_steps
@@ -164,10 +150,10 @@ class Alternatives:
         return None if run == self._run else self._of("del logits in train.py", run)
 
     def _expandable_segments(self) -> Alternative | None:
-        if self._allocator == "expandable":
+        if self._target.expandable:
             return None
         change = "expandable_segments:True in the environment"
-        return self._of(change, self._run, allocator="expandable")
+        return self._of(change, self._run, replace(self._target, allocator="expandable"))
 
     def _other_programs_closed(self) -> Alternative | None:
         held = self._target.in_use_bytes
@@ -175,7 +161,7 @@ class Alternatives:
             return None
         alone = replace(self._target, in_use_bytes=0)
         change = f"other programs closed (frees {format_bytes(held)})"
-        return self._of(change, self._run, target=alone)
+        return self._of(change, self._run, alone)
 
     def _largest(
         self,

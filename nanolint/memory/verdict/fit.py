@@ -11,7 +11,7 @@ from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, Verdict, judge
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.run.run import Run
 
 
@@ -38,17 +38,13 @@ class Fit:
         return self.verdict.usable_bytes - self.reserved_bytes
 
 
-def best_fit(
-    run: Run, target: Target, *, allocator: str = "default", platform: str = "linux"
-) -> Fit | None:
+def best_fit(run: Run, target: Machine) -> Fit | None:
     """The largest comfortable micro-batch, larger than the config's own or smaller; None if none.
 
     With eval_only the number of sequences in an evaluation is kept.
     """
     single = _one_sequence(run)
-    found = best_micro_batch(
-        [(single, target)], allocator=allocator, platform=platform, upward=True
-    )
+    found = best_micro_batch([(single, target)], upward=True)
     best = single
     if found is not None:
         best = replace(
@@ -57,13 +53,13 @@ def best_fit(
             gradient_accumulation_steps=found.gradient_accumulation_steps,
             eval_iters=single.eval_iters if found.eval_iters is None else found.eval_iters,
         )
-    verdict = judge(best, target, allocator=allocator, platform=platform)
+    verdict = judge(best, target)
     if verdict.outcome is not Outcome.COMFORTABLE:
         return None
-    return Fit(best, verdict, reserved_on(best, verdict, allocator), is_own=best == run)
+    return Fit(best, verdict, reserved_on(best, verdict), is_own=best == run)
 
 
-def reserved_on(run: Run, verdict: Verdict, allocator: str = "default") -> int:
+def reserved_on(run: Run, verdict: Verdict) -> int:
     """The most bytes that ``run`` reserves on the card of its verdict; without limit, if too many.
 
     Near the limit that is less than on an unlimited card: PyTorch gives cached segments back.
@@ -72,7 +68,7 @@ def reserved_on(run: Run, verdict: Verdict, allocator: str = "default") -> int:
     if not verdict.fits or unlimited <= verdict.limit_bytes:
         return unlimited
     gpu, limit = verdict.target.gpu, verdict.limit_bytes
-    limited = replay(run, gpu, limit_bytes=limit, expandable=allocator == "expandable")
+    limited = replay(run, gpu, limit_bytes=limit, expandable=verdict.target.expandable)
     return limited.peak.reserved_bytes
 
 

@@ -20,7 +20,7 @@ from nanolint.run.run import Dialect
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.run.run import Run
 
 # Trial division stops here: a cofactor without a smaller prime factor is taken for a prime, which
@@ -42,10 +42,8 @@ class MicroBatch:
 
 
 def best_micro_batch(
-    cases: Sequence[tuple[Run, Target]],
+    cases: Sequence[tuple[Run, Machine]],
     *,
-    allocator: str = "default",
-    platform: str = "linux",
     upward: bool = False,
 ) -> MicroBatch | None:
     """The largest comfortable micro-batch below the run's own, with ``upward`` above it.
@@ -61,7 +59,7 @@ def best_micro_batch(
     partner = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
     if run.batch_size < 1 or partner < 1:
         return None
-    most = min(_most_sequences(run, target, platform) for run, target in cases)
+    most = min(_most_sequences(run, target) for run, target in cases)
     if not upward:
         most = min(most, run.batch_size - 1)
     least = run.batch_size if upward else 0
@@ -72,17 +70,14 @@ def best_micro_batch(
     ]
 
     def has_hope(pair: tuple[int, int]) -> bool:
-        return not any(is_hopeless(_changed(run, *pair), target, platform) for run, target in cases)
+        return not any(is_hopeless(_changed(run, *pair), target) for run, target in cases)
 
     def fits(pair: tuple[int, int]) -> bool:
-        return all(
-            is_comfortable(_changed(run, *pair), target, allocator=allocator, platform=platform)
-            for run, target in cases
-        )
+        return all(is_comfortable(_changed(run, *pair), target) for run, target in cases)
 
     if not candidates:
         return None
-    guess = min(_likely_batch(run, target, platform) for run, target in cases)
+    guess = min(_likely_batch(run, target) for run, target in cases)
     start = bisect_left(candidates, -guess, key=lambda pair: -pair[0])
     hopeful = candidates[_first(candidates, has_hope, start) :]
     found = next(filter(fits, hopeful[:MOST_TRIES]), None)
@@ -121,11 +116,11 @@ def _first(
     return low
 
 
-def _likely_batch(run: Run, target: Target, platform: str) -> int:
+def _likely_batch(run: Run, target: Machine) -> int:
     """About the largest micro-batch whose allocated bytes fit: they grow almost evenly with it."""
     if not run.on_gpu:
         return run.batch_size
-    limit = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
+    limit = comfortable_limit(run, target) * (100 + DIP_PERCENT) // 100
     fixed = state_bytes(run)
     growing = max(1, allocated_bytes(run, target.gpu) - fixed)
     return max(0, limit - fixed) * run.batch_size // growing
@@ -167,12 +162,12 @@ def _changed(run: Run, batch_size: int, steps: int) -> Run:
     return replace(run, batch_size=batch_size, gradient_accumulation_steps=steps)
 
 
-def _most_sequences(run: Run, target: Target, platform: str) -> int:
+def _most_sequences(run: Run, target: Machine) -> int:
     """No more fit: each has its logits and its X, Y, beside the parameters."""
     if not run.on_gpu:
         return run.batch_size * run.gradient_accumulation_steps
     shapes = Shapes.of(replace(run, batch_size=1), target.gpu)
-    limit = comfortable_limit(run, target, platform)
+    limit = comfortable_limit(run, target)
     if state_bytes(run) > limit:
         return 0
     room = limit - 4 * run.parameters

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.gpus.gpu import Target
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.run import Attention
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Gpu
+    from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.run import Run
 
 # Before 8.0 there is no flash attention and no bfloat16, so the run would be another one.
@@ -20,24 +19,26 @@ FIRST_CAPABILITY = (8, 0)
 NOT_FOR_SALE = ("Laptop", "MIG", "Max-Q")
 
 
-def smallest_card(run: Run, *, allocator: str = "default") -> Gpu | None:
+def smallest_card(run: Run, machine: Machine) -> Gpu | None:
     """The NVIDIA card with the least memory on which ``run`` is comfortable, None if there is none.
 
     Of cards that carry the same memory, one whose total has been measured comes first.
     Laptop cards and slices of cards are left out: nobody can put one into the machine at hand.
+    Platform and allocator stay those of ``machine``.
     """
     from nanolint.gpus.catalogue import load
+
+    def on(gpu: Gpu) -> Machine:
+        return replace(machine, gpu=gpu, count=None, in_use_bytes=0)
 
     flash = Attention.FLASH if run.dtype != "float32" else run.attention
     run = replace(run, attention=flash)
     needed = replay(run).peak.allocated_bytes
     candidates = (
-        gpu
-        for gpu in load()
-        if _is_candidate(gpu) and comfortable_limit(run, Target(gpu)) >= needed
+        gpu for gpu in load() if _is_candidate(gpu) and comfortable_limit(run, on(gpu)) >= needed
     )
     for gpu in sorted(candidates, key=lambda gpu: (gpu.nominal_bytes, gpu.estimated, gpu.name)):
-        if is_comfortable(run, Target(gpu), allocator=allocator):
+        if is_comfortable(run, on(gpu)):
             return gpu
     return None
 

@@ -20,7 +20,7 @@ from nanolint.memory.verdict.overhead import context
 from nanolint.memory.verdict.replay import failure, message, replay
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Gpu, Target
+    from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.memory.verdict.overhead import Interval
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.run.run import Run
@@ -44,8 +44,7 @@ class Verdict:
     """A run judged on one target."""
 
     run: Run
-    target: Target
-    allocator: str
+    target: Machine
     outcome: Outcome
     oom: OutOfMemory | None
     usable_bytes: int
@@ -55,7 +54,7 @@ class Verdict:
     @property
     def replay(self) -> Replay:
         """The run on a card without limit; played when it is asked for."""
-        return replay(self.run, self.target.gpu, expandable=self.allocator == "expandable")
+        return replay(self.run, self.target.gpu, expandable=self.target.expandable)
 
     @property
     def process_bytes(self) -> int:
@@ -68,15 +67,13 @@ class Verdict:
         return self.outcome in (Outcome.COMFORTABLE, Outcome.THIN)
 
 
-def judge(
-    run: Run, target: Target, *, allocator: str = "default", platform: str = "linux"
-) -> Verdict:
+def judge(run: Run, target: Machine) -> Verdict:
     """Replay ``run`` under the card's limit: its total less the context and what others use."""
-    gpu, expandable = target.gpu, allocator == "expandable"
+    gpu, expandable = target.gpu, target.expandable
     held = context(gpu, run.world_size)
-    limit = usable_bytes(target, held, platform)
+    limit = usable_bytes(target, held)
     oom = None
-    if is_comfortable(run, target, allocator=allocator, platform=platform):
+    if is_comfortable(run, target):
         outcome = Outcome.COMFORTABLE
     else:
         oom = failure(run, gpu, limit, expandable=expandable)
@@ -89,7 +86,6 @@ def judge(
     return Verdict(
         run=run,
         target=target,
-        allocator=allocator,
         outcome=outcome,
         oom=None if oom is None else replace(oom, message=_told(oom, target)),
         usable_bytes=limit,
@@ -98,44 +94,42 @@ def judge(
     )
 
 
-def usable_bytes(target: Target, held: Interval, platform: str = "linux") -> int:
+def usable_bytes(target: Machine, held: Interval) -> int:
     """What PyTorch's allocator may reserve. Windows keeps a part of the card for itself."""
     gpu = target.gpu
     total = gpu.total_bytes
-    if platform in ("windows", "wsl"):
+    if target.platform in ("windows", "wsl"):
         total -= gpu.nominal_bytes * WDDM_KEPT_PERCENT // 100
     return max(0, total - target.in_use_bytes - held.expected)
 
 
-def comfortable_limit(run: Run, target: Target, platform: str = "linux") -> int:
+def comfortable_limit(run: Run, target: Machine) -> int:
     """The limit lowered by the context's uncertainty and by the error of the program's model."""
     held = context(target.gpu, run.world_size)
-    limit = usable_bytes(target, held, platform)
+    limit = usable_bytes(target, held)
     compiled = runs_compiled(run, target.gpu)
     percent = MODEL_ERROR_COMPILED_PERCENT if compiled else MODEL_ERROR_EAGER_PERCENT
     return limit - (held.high - held.expected) - limit * percent // 100
 
 
-def is_comfortable(
-    run: Run, target: Target, *, allocator: str = "default", platform: str = "linux"
-) -> bool:
+def is_comfortable(run: Run, target: Machine) -> bool:
     """Whether ``judge`` would say COMFORTABLE."""
-    limit = comfortable_limit(run, target, platform)
-    return _passes(run, target, limit, expandable=allocator == "expandable")
+    limit = comfortable_limit(run, target)
+    return _passes(run, target, limit, expandable=target.expandable)
 
 
-def is_hopeless(run: Run, target: Target, platform: str = "linux") -> bool:
+def is_hopeless(run: Run, target: Machine) -> bool:
     """Whether the allocated bytes alone exceed the limit, and those of any larger batch too.
 
     A larger batch may allocate a little less, where Inductor fuses other kernels for it.
     """
     if not run.on_gpu:
         return False
-    room = comfortable_limit(run, target, platform) * (100 + DIP_PERCENT) // 100
+    room = comfortable_limit(run, target) * (100 + DIP_PERCENT) // 100
     return allocated_bytes(run, target.gpu) > room
 
 
-def _passes(run: Run, target: Target, limit: int, *, expandable: bool) -> bool:
+def _passes(run: Run, target: Machine, limit: int, *, expandable: bool) -> bool:
     if not run.on_gpu:
         return True
     # Each is ten times as fast to know as the next: what must be there, what is, how it is placed.
@@ -149,7 +143,7 @@ def _plays(run: Run, gpu: Gpu, limit: int, expandable: bool) -> bool:
     return play(record(run, gpu), limit_bytes=limit, expandable=expandable).refusal is None
 
 
-def _told(oom: OutOfMemory, target: Target) -> str:
+def _told(oom: OutOfMemory, target: Machine) -> str:
     return message(
         oom.requested_bytes,
         oom.allocated_bytes,

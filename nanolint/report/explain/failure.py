@@ -43,7 +43,7 @@ def ways_out(
 ) -> None:
     """Write each alternative with what the process would then need, and its verdict."""
     assert case.run is not None  # a verdict implies a run
-    ways = Alternatives(case.run, verdict.target, allocator=case.allocator, platform=case.platform)
+    ways = Alternatives(case.run, verdict.target)
     printer.line((title, "bold"), f"{'process':>{CHANGE + 11 - len(title)}}")
     for way in ways:
         word, style = OUTCOMES[way.outcome]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.gpus.gpu import Target
 from nanolint.memory.verdict.overhead import context
 from nanolint.report.explain.failure import ways_out
 from nanolint.report.explain.words import IN_PHASES
 from nanolint.units import GIB, format_bytes
 
 if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.oom_message import OomMessage
     from nanolint.memory.verdict.replay import OutOfMemory
     from nanolint.report.printer import Printer
@@ -22,21 +22,22 @@ SAME_CARD = 0.05  # of the total: one card's figure differs by so much between s
 SAME_BYTES = 0.02  # of what is allocated: the model's own error
 
 
-def reported_target(message: OomMessage, target: Target | None) -> Target:
-    """The card that the error comes from: the target with the error's figures, if it can be it."""
+def reported_machine(message: OomMessage, target: Machine | None) -> Machine:
+    """Where the error comes from: the target with the error's figures, if it can be it."""
     if target is not None:
         gpu = target.gpu
         if abs(gpu.total_bytes - message.total_bytes) <= SAME_CARD * message.total_bytes:
             gpu = replace(gpu, total_bytes=message.total_bytes, estimated=False)
-            return Target(gpu, target.count, _others(message, Target(gpu, target.count)))
+            return _shared(message, replace(target, gpu=gpu))
     from nanolint.gpus.lookup import find
 
-    gpu = find(f"{message.total_bytes / GIB:.2f}GiB").gpu
-    return Target(gpu, None, _others(message, Target(gpu)))
+    return _shared(message, find(f"{message.total_bytes / GIB:.2f}GiB"))
 
 
-def _others(message: OomMessage, target: Target) -> int:
-    return message.others_bytes(context(target.gpu, target.count or 1).expected)
+def _shared(message: OomMessage, machine: Machine) -> Machine:
+    """``machine`` with what other programs held when the error was printed."""
+    own = context(machine.gpu, machine.count or 1).expected
+    return replace(machine, in_use_bytes=message.others_bytes(own))
 
 
 def render(message: OomMessage, case: Case, printer: Printer) -> None:

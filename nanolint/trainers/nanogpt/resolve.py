@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from nanolint.gpus.gpu import Target
+    from nanolint.gpus.gpu import Machine
     from nanolint.run.run import Run
     from nanolint.source.assignments import Module
     from nanolint.source.values import Plain
@@ -29,7 +29,7 @@ def resolve(
     module: Module | None,
     project: Project,
     options: Options,
-    target: Target | None,
+    target: Machine | None,
     *,
     config_path: Path | None = None,
 ) -> Resolution:

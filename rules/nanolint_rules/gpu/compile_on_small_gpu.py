@@ -95,7 +95,7 @@ def _uncompiled(case: Case) -> Verdict | None:
     if case.run is None:
         return None
     run = replace(case.run, compile=False)
-    return judge(run, case.needed_target, allocator=case.allocator, platform=case.platform)
+    return judge(run, case.needed_target)
 
 
 def _peaks(case: Case) -> str:

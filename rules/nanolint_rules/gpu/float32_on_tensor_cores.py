@@ -72,7 +72,7 @@ def _peaks(case: Case, half: str) -> str:
         target.gpu, dtype=half, head_size=run.n_embd // run.n_head, dropout=dropout
     )
     halved = replace(run, dtype=half, attention=kernel)
-    then = judge(halved, target, allocator=case.allocator, platform=case.platform)
+    then = judge(halved, target)
     return (
         f"peak memory would be {format_bytes(then.process_bytes)} "
         f"instead of {format_bytes(now.process_bytes)}"

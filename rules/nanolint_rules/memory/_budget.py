@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nanolint.memory.verdict.replay import OutOfMemory
-    from nanolint.rule import Context, Edit, Target
+    from nanolint.rule import Context, Edit, Machine
     from nanolint.run.run import Run
 
 FAMILY = "out-of-memory"
@@ -108,12 +108,7 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
     ``comfortably``: say so, where the run as it is fits too.
     """
     pairs = _pairs(context)
-    found = best_micro_batch(
-        pairs,
-        allocator=context.options.allocator,
-        platform=context.options.platform,
-        upward=upward,
-    )
+    found = best_micro_batch(pairs, upward=upward)
     if found is not None:
         other = found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
         fits = _fits(pairs) + (" comfortably" if comfortably else "")
@@ -123,25 +118,21 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
         )
     if upward:
         return Cure("no larger micro-batch keeps the effective batch")
-    none = _none(context, pairs)
-    return _shorter_block(context, pairs, none) or _bigger_card(context, pairs, none)
+    none = _none(pairs)
+    return _shorter_block(context, pairs, none) or _bigger_card(pairs, none)
 
 
-def _pairs(context: Context) -> list[tuple[Run, Target]]:
+def _pairs(context: Context) -> list[tuple[Run, Machine]]:
     return [(case.run, case.target) for case in context.cases if case.run and case.target]
 
 
-def _fits(pairs: list[tuple[Run, Target]]) -> str:
+def _fits(pairs: list[tuple[Run, Machine]]) -> str:
     return "fits" if len(pairs) == 1 else "fits every target"
 
 
-def _none(context: Context, pairs: list[tuple[Run, Target]]) -> str:
+def _none(pairs: list[tuple[Run, Machine]]) -> str:
     """That no micro-batch will do. One sequence may fit, but only inside the model's error."""
-    allocator, platform = context.options.allocator, context.options.platform
-    thinly = all(
-        judge(_by_ones(run), target, allocator=allocator, platform=platform).fits
-        for run, target in pairs
-    )
+    thinly = all(judge(_by_ones(run), target).fits for run, target in pairs)
     return f"no micro-batch {_fits(pairs)}" + (" comfortably" if thinly else "")
 
 
@@ -151,18 +142,14 @@ def _by_ones(run: Run) -> Run:
     return replace(run, batch_size=1, gradient_accumulation_steps=steps)
 
 
-def _shorter_block(context: Context, pairs: list[tuple[Run, Target]], none: str) -> Cure | None:
+def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str) -> Cure | None:
     """Halve block_size until some micro-batch fits; that changes the model, so it is unsafe."""
-    options = context.options
     block = pairs[0][0].block_size
     while block % 2 == 0 and block // 2 >= SMALLEST_BLOCK:
         block //= 2
         shorter = [(replace(run, block_size=block), target) for run, target in pairs]
-        found = best_micro_batch(shorter, allocator=options.allocator, platform=options.platform)
-        as_it_is = all(
-            is_comfortable(run, target, allocator=options.allocator, platform=options.platform)
-            for run, target in shorter
-        )
+        found = best_micro_batch(shorter)
+        as_it_is = all(is_comfortable(run, target) for run, target in shorter)
         if not as_it_is and found is None:
             continue
         values = {"block_size": block}
@@ -177,9 +164,9 @@ def _shorter_block(context: Context, pairs: list[tuple[Run, Target]], none: str)
     return None
 
 
-def _bigger_card(context: Context, pairs: list[tuple[Run, Target]], none: str) -> Cure:
+def _bigger_card(pairs: list[tuple[Run, Machine]], none: str) -> Cure:
     run = replace(pairs[0][0], batch_size=1)
-    card = smallest_card(run, allocator=context.options.allocator)
+    card = smallest_card(run, pairs[0][1])
     if card is None:
         return Cure(f"{none}, on this card or on any other in the catalogue")
     size = format_bytes(card.total_bytes)

@@ -13,7 +13,7 @@ from nanolint_rules._values import is_key
 from nanolint_rules.gpu._cards import emulates_bfloat16
 
 if TYPE_CHECKING:
-    from nanolint.rule import Context, Target
+    from nanolint.rule import Context, Machine
     from nanolint.run.run import Run
 
 
@@ -25,10 +25,9 @@ def float16_advice(context: Context, partner: str) -> str | None:
     if not is_key(context, "dtype") or not any(map(emulates_bfloat16, context.cases)):
         return None
     pairs = _pairs(context)
-    allocator, platform = context.options.allocator, context.options.platform
-    if all(judge(*pair, allocator=allocator, platform=platform).fits for pair in pairs):
+    if all(judge(*pair).fits for pair in pairs):
         return "with dtype = 'float16' (NL203) it fits as it is"
-    found = best_micro_batch(pairs, allocator=allocator, platform=platform)
+    found = best_micro_batch(pairs)
     if found is None:
         return "with dtype = 'float16' (NL203) it would not fit either"
     other = found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
@@ -38,7 +37,7 @@ def float16_advice(context: Context, partner: str) -> str | None:
     )
 
 
-def _pairs(context: Context) -> list[tuple[Run, Target]]:
+def _pairs(context: Context) -> list[tuple[Run, Machine]]:
     """The run in float16 on each target."""
     overrides = (*context.options.overrides, ("dtype", Known("float16")))
     options = replace(context.options, overrides=overrides)

@@ -26,12 +26,7 @@ def idle_memory(context: Context) -> Iterator[Finding]:
     run = context.run
     if run is None or not run.on_gpu or len(pairs) != len(context.cases):
         return
-    larger = best_micro_batch(
-        pairs,
-        allocator=context.options.allocator,
-        platform=context.options.platform,
-        upward=True,
-    )
+    larger = best_micro_batch(pairs, upward=True)
     if larger is None or larger.batch_size < 2 * run.batch_size:
         return
     remedy = cure(context, upward=True)
