@@ -62,7 +62,9 @@ class Diagnostic:
     """One finding about one file.
 
     ``message`` is one line and stands alone; ``notes`` are further lines for the full report
-    (the numbers, why there is no fix, a corrected command line).
+    (the numbers, why there is no fix, a corrected command line). ``trust`` (a
+    ``nanolint.run.trust.Trust``) and ``doubts``, a line each, are set where it is about a run's
+    memory.
     """
 
     code: str
@@ -74,3 +76,5 @@ class Diagnostic:
     fix: Fix | None = None
     notes: tuple[str, ...] = ()
     related: tuple[Related, ...] = ()
+    trust: str | None = None
+    doubts: tuple[str, ...] = ()

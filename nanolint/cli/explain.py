@@ -163,7 +163,6 @@ def _pasted(name: str, streams: Streams) -> str:
 def _needed_run(config: ConfigFile, case: Case) -> None:
     """Refuse a config whose memory only a run could tell, or that needs no GPU at all."""
     if case.run is None:
-        keys = ", ".join(unresolved.key for unresolved in case.resolution.unresolved)
-        raise UsageError(f"{config.name}: not known before the run: {keys}")
+        raise UsageError(f"{config.name}: {case.resolution.why_unknown}")
     if not case.run.on_gpu:
         raise UsageError(f"{config.name}: device = {case.run.device!r} uses no GPU memory")

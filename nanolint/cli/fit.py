@@ -104,8 +104,6 @@ def _rows(config: ConfigFile, targets: Sequence[tuple[Machine, bool]]) -> list[R
 def _needed_run(config: ConfigFile, rows: Sequence[Row]) -> None:
     """Refuse a config whose memory only a run could tell, or that needs no GPU at all."""
     if all(row.run is None for row in rows):
-        unresolved = config.case(rows[0].target).resolution.unresolved
-        keys = ", ".join(each.key for each in unresolved)
-        raise UsageError(f"{config.name}: not known before the run: {keys}")
+        raise UsageError(f"{config.name}: {config.case(rows[0].target).resolution.why_unknown}")
     if any(row.run is not None and not row.run.on_gpu for row in rows):
         raise UsageError(f"{config.name}: the run uses no GPU memory")

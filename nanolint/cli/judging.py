@@ -12,8 +12,11 @@ from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
 from nanolint.linting.engine import lint
 from nanolint.linting.fixing import fix_text
+from nanolint.linting.judged import JudgedRun, judged_runs
 from nanolint.report.results import FileResult
+from nanolint.rule import Need
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
+from nanolint.trainers.nanogpt.kind import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +36,7 @@ class Work:
     unsafe: bool = False
     write: bool = False
     ignore: bool = False  # instead of fixing: add comments that silence what is found
+    amounts: bool = False  # say in bytes what each run takes
 
 
 def judge_file(candidate: Candidate, plan: Plan, work: Work) -> FileResult:
@@ -86,7 +90,8 @@ def _judge(
         return lint(text, path, setup, explicit=explicit)
 
     def result(text: str, report: Report) -> FileResult:
-        return _result(name, text, report, plan, explicit=explicit)
+        judged = _result(name, text, report, plan, explicit=explicit)
+        return replace(judged, runs=_runs(report, setup, amounts=work.amounts))
 
     if work.ignore:
         return _ignored(raw, source, linted, result)
@@ -160,4 +165,20 @@ def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool)
         skipped=report.skipped,
         error=report.unjudged if explicit else None,
         remarks=remarks,
+        no_run=_why_no_run(text, report) if explicit else None,
+        project=str(report.root) if report.root else None,
     )
+
+
+def _runs(report: Report, setup: Setup, *, amounts: bool) -> tuple[JudgedRun, ...]:
+    """The runs of a file; whether they fit, where any rule that was selected has asked."""
+    memory = amounts or any(rule.needs >= {Need.RUN, Need.GPU} for rule in setup.rules)
+    return tuple(judged_runs(report.cases, memory=memory, amounts=amounts))
+
+
+def _why_no_run(text: str, report: Report) -> str | None:
+    if report.kind is not FileKind.SCRIPT:
+        return None
+    from nanolint.trainers.no_run import why_no_run
+
+    return why_no_run(text)

@@ -13,6 +13,7 @@ from nanolint.cli.streams import printer
 from nanolint.files.reading import reason
 from nanolint.linting import registry
 from nanolint.report import summary
+from nanolint.report.once import once_per_project
 from nanolint.report.printer import printable
 from nanolint.rule import NO_TARGET
 
@@ -45,6 +46,8 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
         from nanolint.cli.baseline import without_known
 
         results = without_known(results, Path(options.baseline))
+    once = {rule.code for rule in registry.load().rules if rule.once}
+    results = once_per_project(results, once)
     name = configuration.settings_of(Path()).settings.output_format
     style = "diff" if options.diff else "statistics" if options.statistics else name
     with _output(options, streams) as out:

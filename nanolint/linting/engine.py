@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import Diagnostic
 from nanolint.frozen import dataclass
 from nanolint.linting.registry import describe, is_built_in
+from nanolint.linting.tempering import tempered
 from nanolint.rule import NO_TARGET, Need
 from nanolint.rule.context import Case, Context, SyntaxFault, UnusedSuppression
 from nanolint.run.settled import Options
@@ -57,6 +58,7 @@ class Report:
 
     ``promise`` is what a safe fix may not change, by name; ``problems`` are lines about the
     project around the file. ``kind`` is None for a file that no rule had a reason to read.
+    ``cases`` are the file's runs, none where it holds none; ``root`` is the project's folder.
     """
 
     path: Path | None
@@ -67,6 +69,8 @@ class Report:
     promise: tuple[tuple[str, Plain], ...] = ()
     comments: tuple[Comment, ...] = ()
     problems: tuple[str, ...] = ()
+    cases: tuple[Case, ...] = ()
+    root: Path | None = None
 
 
 def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Report:
@@ -114,6 +118,8 @@ def judge(context: Context, setup: Setup) -> Report:
         promise=_promise(context),
         comments=context.module.comments,
         problems=tuple(problems),
+        cases=() if context.fault or context.kind is FileKind.SCRIPT else context.cases,
+        root=context.project.root,
     )
 
 
@@ -177,7 +183,10 @@ def _run(
         if rule.markers and not any(marker in context.text for marker in rule.markers):
             continue
         try:
-            found += [_diagnostic(rule, finding) for finding in rule.check(context)]
+            found += [
+                tempered(_diagnostic(rule, finding), rule, context.cases)
+                for finding in rule.check(context)
+            ]
         except Exception as error:
             if is_built_in(rule):
                 raise  # a bug of nanolint's own
@@ -200,8 +209,7 @@ def _missing(context: Context, rule: Rule) -> tuple[Need, str] | None:
     if Need.GPU in needs and context.cases[0].target is None:
         return Need.GPU, NO_TARGET
     if Need.RUN in needs and context.run is None:
-        keys = ", ".join(unresolved.key for unresolved in context.settings.unresolved)
-        return Need.RUN, f"not known before the run: {keys}"
+        return Need.RUN, context.settings.why_unknown
     return None
 
 

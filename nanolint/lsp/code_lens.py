@@ -24,8 +24,7 @@ def _told(case: Case) -> str:
     card = case.gpu_name if case.target else "no target GPU: choose one"
     run = case.run
     if run is None:
-        keys = ", ".join(unresolved.key for unresolved in case.resolution.unresolved)
-        return f"{card} | not known before the run: {keys}"
+        return f"{card} | {case.resolution.why_unknown}"
     return " | ".join([card, *_memory(case, run), *_batch(run)])
 
 

@@ -117,8 +117,7 @@ def _memory(context: Context, key: str) -> Iterator[str]:
     load = tightest(context)
     case = load.case if load else context.cases[0]
     if case.run is None:
-        keys = ", ".join(unresolved.key for unresolved in case.resolution.unresolved)
-        yield f"memory is not known before the run: {code(keys)}"
+        yield f"memory is not judged: {escaped(case.resolution.why_unknown)}"
         return
     if not case.run.on_gpu:
         yield f"device is {code(repr(case.run.device))}: nothing is allocated on a GPU"

@@ -9,7 +9,7 @@ from nanolint.report.urls import page_url
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from nanolint.diagnostics import Diagnostic, Fix
+    from nanolint.diagnostics import Diagnostic, Fix, Related
     from nanolint.report.printer import Printer
     from nanolint.report.results import Results
 
@@ -35,6 +35,18 @@ def _finding(diagnostic: Diagnostic, filename: str, lines: LineIndex) -> dict[st
         "gpu": diagnostic.gpu,
         "fix": _fix(diagnostic.fix, lines) if diagnostic.fix else None,
         "url": page_url(diagnostic.code),
+        "notes": list(diagnostic.notes),
+        "related": [_related(related, lines) for related in diagnostic.related],
+        "trust": diagnostic.trust,
+        "doubts": list(diagnostic.doubts),
+    }
+
+
+def _related(related: Related, lines: LineIndex) -> dict[str, Any]:
+    return {
+        "message": related.message,
+        "location": _location(related.span.start, lines),
+        "end_location": _location(related.span.end, lines),
     }
 
 

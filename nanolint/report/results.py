@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from nanolint.linting.engine import Skipped
     from nanolint.linting.fixing import Dropped
+    from nanolint.linting.judged import JudgedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,9 @@ class FileResult:
 
     ``text`` is what the diagnostics point into: with fixes applied, the fixed text, and then
     ``before`` is the text as it was. ``error`` says why the file could not be judged or written,
-    ``remarks`` are lines about it or its project that change nothing.
+    ``remarks`` are lines about it or its project that change nothing. ``runs`` are what it holds to
+    be judged, one for each card; ``no_run`` says why a file that the user named holds none.
+    ``project`` is the folder whose other files share its code.
     """
 
     name: str
@@ -36,6 +39,9 @@ class FileResult:
     error: str | None = None
     remarks: tuple[str, ...] = ()
     trace: str | None = None  # of an internal error
+    runs: tuple[JudgedRun, ...] = ()
+    no_run: str | None = None
+    project: str | None = None
 
 
 @dataclass(frozen=True)

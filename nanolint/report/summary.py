@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Safety, Severity
+from nanolint.report import runs
 from nanolint.report.printer import printable
 from nanolint.rule import Need
 
@@ -18,24 +19,26 @@ if TYPE_CHECKING:
 
 # Rules that a file gives no occasion to run are no news; these needs the user can do something
 # about. A missing target is told once for all files, on stderr.
-TELLING = (Need.RUN,)
-TELLING_WHEN_VERBOSE = (Need.RUN, Need.TRAIN_SCRIPT, Need.GPU)
+TELLING = (Need.RUN, Need.TRAIN_SCRIPT, Need.GPU)
 
 
 def render(results: Results, printer: Printer, *, verbose: bool = False) -> None:
     """Write the summary."""
     _fixed(results, printer, verbose=verbose)
-    _skipped(results.files, printer, verbose=verbose)
+    if verbose:
+        _skipped(results.files, printer)
     judged = [file for file in results.files if file.error is None]
     if results.known:
         printer.line(f"Left out {results.known} known to the baseline.")
     if results.findings:
         printer.line((f"Found {_counts(results)} in {_files(judged)}.", "bold"))
         _fixable(results, printer)
-    elif judged or not results.files:
+    elif any(file.runs for file in judged):
         new = "new " if results.known else ""
         left = "left " if results.applied else ""
         printer.line((f"No {new}findings {left}in {_files(judged)}.", "bold green"))
+    if judged or not results.files:
+        runs.render(judged, printer, verbose=verbose)
 
 
 def _fixed(results: Results, printer: Printer, *, verbose: bool) -> None:
@@ -58,21 +61,18 @@ def _by_rule(diagnostics: Iterable[Diagnostic]) -> str:
     return ", ".join(f"{count} × {code} ({name})" for (code, name), count in counts.items())
 
 
-def _skipped(files: Iterable[FileResult], printer: Printer, *, verbose: bool) -> None:
-    """Group what was not judged by its reason: which rules, in which files."""
+def _skipped(files: Iterable[FileResult], printer: Printer) -> None:
+    """Group the rules that did not run by the reason: which rules, in which files."""
     rules: dict[str, dict[str, None]] = defaultdict(dict)
     names: dict[str, dict[str, None]] = defaultdict(dict)
     for file in files:
         for skip in file.skipped:
-            if skip.need in (TELLING_WHEN_VERBOSE if verbose else TELLING):
+            if skip.need in TELLING:
                 rules[skip.reason][skip.code] = None
                 names[skip.reason][file.name] = None
     for reason, codes in rules.items():
-        where = list(names[reason])
-        files_told = ", ".join(where) if verbose or len(where) == 1 else f"{len(where)} files"
-        printer.line(
-            ("Skipped ", "yellow"), f"{', '.join(codes)} in {printable(files_told)}: {reason}"
-        )
+        where = printable(", ".join(names[reason]))
+        printer.line(("Skipped ", "yellow"), f"{', '.join(codes)} in {where}: {reason}")
 
 
 def _fixable(results: Results, printer: Printer) -> None:

@@ -93,7 +93,8 @@ class Rule:
 
     ``family`` names a set of rules that report the same thing in different shapes: to select or
     ignore one of them is to select or ignore all. The rule runs only on
-    files that contain one of ``markers`` (empty: on every file).
+    files that contain one of ``markers`` (empty: on every file). What a rule with ``once`` finds
+    is the same wherever a project has it: the report shows the first, and names the other places.
     """
 
     code: str
@@ -106,6 +107,7 @@ class Rule:
     default: bool = True
     family: str | None = None
     markers: tuple[str, ...] = ()
+    once: bool = False
 
     @property
     def page(self) -> Path:
@@ -139,6 +141,7 @@ def rule(
     default: bool = True,
     family: str | None = None,
     markers: tuple[str, ...] = (),
+    once: bool = False,
 ) -> Callable[[Callable[[Context], Iterator[Finding]]], Rule]:
     """Make a rule of a check function."""
 
@@ -154,6 +157,7 @@ def rule(
             default=default,
             family=family,
             markers=markers,
+            once=once,
         )
 
     return decorate

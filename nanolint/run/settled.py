@@ -130,6 +130,21 @@ class Resolution:
             return Trust.UNKNOWN
         return Trust.DOUBTED if self.doubts else Trust.EXACT
 
+    @property
+    def why_unknown(self) -> str:
+        """Which keys keep the run from being known, and why, in a line; empty where it is known.
+
+        ``not known before the run: batch_size, block_size (read from os.environ)``
+        """
+        keys: dict[tuple[bool, str], list[str]] = {}
+        for each in self.unresolved:
+            keys.setdefault((each.impossible, each.reason), []).append(each.key)
+        clauses: dict[bool, list[str]] = {}
+        for (impossible, reason), named in keys.items():
+            clauses.setdefault(impossible, []).append(f"{', '.join(named)} ({reason})")
+        heads = {False: "not known before the run", True: "not possible"}
+        return "; ".join(f"{heads[wrong]}: {', '.join(told)}" for wrong, told in clauses.items())
+
     def known(self, key: str) -> Plain:
         """The plain value of ``key``; raises KeyError when it is absent or unknown."""
         from nanolint.source.values import Known

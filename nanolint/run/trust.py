@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 
@@ -52,6 +52,13 @@ class Doubt:
             return self.text
         place = self.path.name if self.line is None else f"{self.path.name}:{self.line}"
         return f"{self.text} ({place})"
+
+
+def in_short(doubts: Sequence[Doubt]) -> str:
+    """The first of the doubts, and how many there are beside it."""
+    others = len(doubts) - 1
+    more = f", and {others} more doubt{'s' if others > 1 else ''}" if others else ""
+    return f"{doubts[0]}{more}"
 
 
 def ordered(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:

@@ -9,7 +9,13 @@ if TYPE_CHECKING:
     from nanolint.rule import Rule
 
 _MODULES = {
-    "reading": ("syntax_error", "unused_suppression", "unknown_suppression", "unresolvable_value"),
+    "reading": (
+        "syntax_error",
+        "unused_suppression",
+        "unknown_suppression",
+        "unresolvable_value",
+        "doubted_run",
+    ),
     "memory": ("predicted_oom", "oversized_logits", "thin_margin", "fragmented_oom", "idle_memory"),
     "gpu": (
         "compile_on_small_gpu",

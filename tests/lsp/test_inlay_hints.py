@@ -98,7 +98,7 @@ def test_without_a_target_the_lens_asks_for_one_and_still_tells_the_batch() -> N
 
 def test_a_lens_names_what_keeps_it_from_knowing() -> None:
     (lens,) = code_lenses(context_of("batch_size = open('x')\nblock_size = 4\n"))
-    assert lens == "RTX 4070 | not known before the run: batch_size"
+    assert lens == "RTX 4070 | not known before the run: batch_size (calls open at run time)"
     (lens,) = code_lenses(context_of("batch_size = 4\ndevice = 'cpu'\n"))
     assert "device = 'cpu': no GPU memory" in lens
 

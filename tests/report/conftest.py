@@ -35,6 +35,7 @@ def oom() -> Diagnostic:
         ),
         notes=("Tried to allocate 6.14 GiB.",),
         related=(Related(span("gradient_accumulation_steps = 5 * 8"), "feeds this"),),
+        trust="exact",
     )
 
 

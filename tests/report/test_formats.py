@@ -13,6 +13,7 @@ import pytest
 
 from nanolint.diagnostics import Diagnostic, Fix, Safety, Severity
 from nanolint.linting.engine import Skipped
+from nanolint.linting.judged import JudgedRun
 from nanolint.report import concise, diff, statistics, summary
 from nanolint.report import json as json_report
 from nanolint.report.printer import Printer
@@ -21,6 +22,9 @@ from nanolint.rule import Need
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+JUDGED = FileResult("a.py", runs=(JudgedRun("RTX 4070", True, "exact"),))
 
 
 def rendered(module: Any, results: Results, **options: bool) -> str:
@@ -65,6 +69,16 @@ class TestJson:
                 },
                 "url": "https://github.com/nanolint/nanolint/blob/main/rules/"
                 "nanolint_rules/memory/oversized_logits.md",
+                "notes": ["Tried to allocate 6.14 GiB."],
+                "related": [
+                    {
+                        "message": "feeds this",
+                        "location": {"row": 5, "column": 1},
+                        "end_location": {"row": 5, "column": 36},
+                    }
+                ],
+                "trust": "exact",
+                "doubts": [],
             }
         ]
 
@@ -127,25 +141,26 @@ class TestSummary:
         unsafe = replace(oom, fix=Fix("Change it", Safety.UNSAFE, ()))
         warning = replace(oom, severity=Severity.WARNING, fix=None)
         files = [
-            FileResult("a.py", "", (oom, oom, unsafe)),
-            FileResult("b.py", "", (info, warning)),
+            replace(JUDGED, diagnostics=(oom, oom, unsafe)),
+            replace(JUDGED, diagnostics=(info, warning)),
         ]
         assert rendered(summary, Results(files)) == (
             "Found 3 errors, 1 warning and 1 info in 2 files.\n"
             "3 fixable with --fix, 1 more with --unsafe-fixes.\n"
+            "2 runs judged for RTX 4070.\n"
         )
-        assert rendered(summary, Results(files, unsafe_fixes=True)).endswith(
-            "\n4 fixable with --fix --unsafe-fixes.\n"
+        assert "\n4 fixable with --fix --unsafe-fixes.\n" in rendered(
+            summary, Results(files, unsafe_fixes=True)
         )
 
     def test_clean(self) -> None:
-        assert rendered(summary, Results([FileResult("a.py")])) == "No findings in 1 file.\n"
+        assert rendered(summary, Results([JUDGED])) == "No findings in 1 file.\n"
 
     def test_a_file_that_was_not_judged_is_not_clean(self) -> None:
         assert rendered(summary, Results([FileResult("a.py", error="no such file")])) == ""
 
     def test_what_was_fixed(self, oom: Diagnostic) -> None:
-        results = Results([FileResult("a.py", applied=(oom, oom))])
+        results = Results([replace(JUDGED, applied=(oom, oom))])
         assert rendered(summary, results) == (
             "Fixed a.py: 2 × NL102 (oversized-logits)\nNo findings left in 1 file.\n"
         )
@@ -157,11 +172,11 @@ class TestSummary:
             for code in ("NL101", "NL102")
         )
         files = [FileResult(name, skipped=skipped) for name in ("a.py", "b.py")]
-        told = "Skipped NL101, NL102 in 2 files: not known before the run: batch_size\n"
-        assert rendered(summary, Results(files)).startswith(told)
-        assert "in a.py, b.py: not known" in rendered(summary, Results(files), verbose=True)
+        told = "Skipped NL101, NL102 in a.py, b.py: not known before the run: batch_size\n"
+        assert rendered(summary, Results(files), verbose=True).startswith(told)
+        assert "Skipped" not in rendered(summary, Results(files))
 
     def test_what_nobody_could_help_is_not_told(self) -> None:
         skipped = (Skipped("NL001", "syntax-error", Need.FAULT, "the file is valid Python"),)
-        files = [FileResult("a.py", skipped=skipped)]
+        files = [replace(JUDGED, skipped=skipped)]
         assert rendered(summary, Results(files), verbose=True) == "No findings in 1 file.\n"

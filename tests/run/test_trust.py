@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nanolint.run.trust import Doubt, Subject, Trust, ordered
+from nanolint.run.trust import Doubt, Subject, Trust, in_short, ordered
 from tests.project_tree import LOOP, train_script
 from tests.run.settling import settle
 
@@ -16,6 +16,13 @@ def test_what_matters_most_comes_first_and_nothing_twice() -> None:
     other = Doubt(Subject.PIECE, "get_batch is not nanoGPT's own")
     found = ordered([piece, vocabulary, other, sizes, piece])
     assert found == (sizes, vocabulary, piece, other)
+
+
+def test_the_first_stands_for_all() -> None:
+    doubts = [Doubt(Subject.SIZES, "the context is not known")]
+    assert in_short(doubts) == "the context is not known"
+    doubts += [Doubt(Subject.PIECE, "the loop is not nanoGPT's own")] * 2
+    assert in_short(doubts) == "the context is not known, and 2 more doubts"
 
 
 def test_a_doubt_names_its_place() -> None:

@@ -52,13 +52,18 @@ def sets_keys(text: str, known_keys: Collection[str]) -> bool:
     return False
 
 
+def loads_configurator(text: str) -> bool:
+    """Whether ``text`` runs nanoGPT's configurator, as scripts do and configs do not."""
+    return _LOADS_CONFIGURATOR.search(text) is not None
+
+
 def may_become_config(text: str, path: Path | None, project: Project) -> bool:
     """Whether a file that is being written, empty perhaps, can be meant for a config."""
     from nanolint.trainers.nanogpt.resolve import is_train_script
 
     if is_train_script(path, project):
         return True
-    if _PROGRAM.search(text) or _LOADS_CONFIGURATOR.search(text):
+    if _PROGRAM.search(text) or loads_configurator(text):
         return False
     return project.train_script is not None or may_be_config(text, project.known_keys)
 
@@ -71,7 +76,7 @@ def classify(
 
     if is_train_script(path, project):
         return FileKind.TRAIN_SCRIPT
-    if _LOADS_CONFIGURATOR.search(text):
+    if loads_configurator(text):
         return FileKind.SCRIPT
     keys = {assignment.key for assignment in module.assignments}
     keys |= {key for key, _ in module.imported}

@@ -9,7 +9,7 @@ from nanolint.memory.tape import Phase
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.smallest import smallest_card
 from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
-from nanolint.rule import Finding, Fix, Related, Safety, Severity, format_bytes
+from nanolint.rule import Finding, Fix, Related, Safety, format_bytes
 from nanolint.rule.rewrite import replace_integer
 from nanolint_rules._values import blocker, inheritance, insertion
 from nanolint_rules.config._sums import sums_to_update
@@ -68,9 +68,8 @@ def out_of_memory(
             span=context.span("batch_size", partner(context), "block_size"),
             fix=remedy.fix,
             gpu=gpu_name,
-            notes=(oom.message, *_doubts(context), *remedy.notes),
+            notes=(oom.message, *remedy.notes),
             related=_related(context),
-            severity=Severity.WARNING if context.doubts else None,
         )
 
 
@@ -184,7 +183,7 @@ def _with_edits(
     if reason is not None:
         return Cure(clause, notes=(f"not fixed: {reason}",))
     run, inherited = context.run, inheritance(context)
-    if inherited or context.doubts:
+    if inherited:
         safety = Safety.UNSAFE
     notes = list(inherited)
     if run is not None and "batch_size" in changed and not run.eval_only:
@@ -204,10 +203,6 @@ def _edit(context: Context, key: str, value: int) -> Edit:
     run = context.run
     keep = run.world_size if run is not None and key != "batch_size" else None
     return replace_integer(assignment, value, context.module.comments, keep=keep)
-
-
-def _doubts(context: Context) -> tuple[str, ...]:
-    return tuple(f"in doubt: {doubt}" for doubt in context.doubts)
 
 
 def _related(context: Context) -> tuple[Related, ...]:

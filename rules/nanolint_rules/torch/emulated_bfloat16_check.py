@@ -40,6 +40,7 @@ ARGUMENT = "including_emulation"
     needs=[],
     fix=FixAvailability.ALWAYS,
     markers=("is_bf16_supported",),
+    once=True,
 )
 def emulated_bfloat16_check(context: Context) -> Iterator[Finding]:
     """torch.cuda.is_bf16_supported is asked in a way that every CUDA card affirms."""

@@ -23,6 +23,7 @@ MODERN = {
     Severity.INFO,
     needs=[],
     markers=("allow_tf32",),
+    once=True,
 )
 def legacy_tf32_flags(context: Context) -> Iterator[Finding]:
     """The allow_tf32 flags are used, which PyTorch 2.9 replaces by fp32_precision."""

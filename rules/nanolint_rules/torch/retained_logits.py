@@ -37,6 +37,7 @@ MOST_SIZES = 12  # that are listed
     needs=[],
     fix=FixAvailability.ALWAYS,
     markers=("model(", "model.module("),
+    once=True,
 )
 def retained_logits(context: Context) -> Iterator[Finding]:
     """Logits that nobody reads stay alive until the next call of the model has returned."""

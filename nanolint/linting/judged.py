@@ -1,0 +1,53 @@
+"""What became of each run of a file: judged on a card, doubted, or not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nanolint.rule.context import Case
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """One run on one card, or on none: plain, picklable data.
+
+    ``trust`` is a ``nanolint.run.trust.Trust``. ``doubts`` are a line each: what is doubted, or
+    why the run is not known. ``fits`` is None where that was not judged. ``process_bytes`` is what
+    nvidia-smi would show, and ``usable_bytes`` what PyTorch could reserve; None unless both were
+    asked for and are known.
+    """
+
+    gpu: str | None
+    fits: bool | None
+    trust: str
+    doubts: tuple[str, ...] = ()
+    process_bytes: int | None = None
+    usable_bytes: int | None = None
+
+
+def judged_runs(cases: Sequence[Case], *, memory: bool, amounts: bool) -> Iterator[JudgedRun]:
+    """The run of each of ``cases``.
+
+    ``memory``: judge whether it fits; ``amounts``: say in bytes what it takes, which takes as long
+    again.
+    """
+    for case in cases:
+        gpu = case.target.label if case.target else None
+        trust, run = case.resolution.trust, case.run
+        if run is None:
+            yield JudgedRun(gpu, None, trust, (case.resolution.why_unknown,))
+            continue
+        doubts = tuple(map(str, case.resolution.doubts))
+        verdict = case.verdict if memory else None
+        if verdict is None:
+            fits = True if memory and not run.on_gpu else None
+            yield JudgedRun(gpu, fits, trust, doubts)
+        elif amounts:
+            process, usable = verdict.process_bytes, verdict.usable_bytes
+            yield JudgedRun(gpu, verdict.fits, trust, doubts, process, usable)
+        else:
+            yield JudgedRun(gpu, verdict.fits, trust, doubts)

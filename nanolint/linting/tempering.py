@@ -1,0 +1,45 @@
+"""What a doubt about a run makes of a finding about its memory.
+
+The one place where trust decides severity and safety: an error about a doubted run is a warning, a
+fix that rests on one is unsafe, and the finding names what is doubted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Safety, Severity
+from nanolint.rule import Need
+from nanolint.run.trust import Trust, in_short, ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.diagnostics import Diagnostic
+    from nanolint.rule import Case, Rule
+    from nanolint.run.trust import Doubt
+
+
+def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic:
+    """``found`` with the trust of the run that it is about, and what a doubt takes from it.
+
+    Only rules that need a run and a GPU speak of memory; all other findings stay as they are.
+    """
+    if not rule.needs >= {Need.RUN, Need.GPU}:
+        return found
+    about = [case for case in cases if case.target and case.target.label == found.gpu] or cases
+    doubts = ordered(doubt for case in about for doubt in case.resolution.doubts)
+    trust = max((case.resolution.trust for case in about), key=list(Trust).index)
+    fix = found.fix
+    if fix is not None and fix.safety is Safety.SAFE and any(c.resolution.doubts for c in cases):
+        fix = replace(fix, safety=Safety.UNSAFE)  # it was worked out for all targets together
+    found = replace(found, fix=fix, trust=trust, doubts=tuple(map(str, doubts)))
+    return _doubted(found, doubts) if trust is Trust.DOUBTED else found
+
+
+def _doubted(found: Diagnostic, doubts: Sequence[Doubt]) -> Diagnostic:
+    severity = Severity.WARNING if found.severity is Severity.ERROR else found.severity
+    told = in_short(doubts)
+    notes = found.notes if told in found.message else (*found.notes, f"in doubt: {told}")
+    return replace(found, severity=severity, notes=notes)

@@ -1,0 +1,67 @@
+"""What is the same all over a project, shown once, with the other places that have it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.source.text import LineIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from nanolint.diagnostics import Diagnostic
+    from nanolint.report.results import FileResult, Results
+
+MOST_PLACES = 5  # that are named beside the first
+TRAIN_SCRIPT = "train.py"  # the place that people look at first
+
+
+def once_per_project(results: Results, codes: Collection[str]) -> Results:
+    """``results`` where of each project only the first finding of each of ``codes`` is left.
+
+    The first in its train.py, if that has any. A note on it names the others.
+    """
+    places: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for index, file in enumerate(results.files):
+        for number, found in enumerate(file.diagnostics):
+            if found.code in codes:
+                project = file.project or str(Path(file.name).parent)
+                places[project, found.code].append((index, number))
+    kept: dict[tuple[int, int], tuple[str, ...]] = {}
+    folded = set()
+    for same in places.values():
+        same.sort(key=lambda place: Path(results.files[place[0]].name).name != TRAIN_SCRIPT)
+        first, *others = same
+        kept[first] = tuple(_place(results.files[index], number) for index, number in others)
+        folded.update(others)
+    if not folded:
+        return results
+    files = [
+        replace(
+            file,
+            diagnostics=tuple(
+                _noted(found, kept.get((index, number), ()))
+                for number, found in enumerate(file.diagnostics)
+                if (index, number) not in folded
+            ),
+        )
+        for index, file in enumerate(results.files)
+    ]
+    return replace(results, files=files)
+
+
+def _place(file: FileResult, number: int) -> str:
+    start = file.diagnostics[number].span.start
+    return f"{file.name}:{LineIndex(file.text).position(start)[0]}"
+
+
+def _noted(found: Diagnostic, others: tuple[str, ...]) -> Diagnostic:
+    if not others:
+        return found
+    left = len(others) - MOST_PLACES
+    more = f" and {left} more places" if left > 1 else f" and {others[-1]}" if left == 1 else ""
+    note = f"also in {', '.join(others[:MOST_PLACES])}{more}"
+    return replace(found, notes=(*found.notes, note))

@@ -1,0 +1,77 @@
+"""What was judged at all: below the findings, so that no silence is taken for a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.report.printer import printable
+from nanolint.run.trust import Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.report.printer import Printer
+    from nanolint.report.results import FileResult
+
+MOST_REASONS = 3  # that are given unless asked for more
+
+
+def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = False) -> None:
+    """Write how many runs of ``files`` were judged, doubted and not judged.
+
+    Nothing is written where all there is to say is that one run was judged, and not doubted.
+    """
+    _reasons(files, printer, verbose=verbose)
+    holding = [file for file in files if file.runs]
+    if not holding:
+        printer.line(("No run was judged.", "bold yellow"))
+        return
+    unknown = sum(all(run.trust == Trust.UNKNOWN for run in file.runs) for file in holding)
+    doubted = sum(any(run.trust == Trust.DOUBTED for run in file.runs) for file in holding)
+    others = len(files) - len(holding)
+    known = len(holding) - unknown
+    fits = [run.fits for file in holding for run in file.runs if run.trust != Trust.UNKNOWN]
+    cards = dict.fromkeys(run.gpu for file in holding for run in file.runs if run.gpu)
+    if known and cards and all(each is None for each in fits):
+        return  # nobody asked whether the runs fit
+    if len(files) == 1 and not doubted and not unknown and cards:
+        return
+    told = []
+    if not cards:
+        told.append(f"{_number(len(holding), 'run')}, memory not judged: no target GPU")
+    else:
+        if known:
+            among = f", {doubted} of them in doubt" if doubted else ""
+            told.append(f"{_number(known, 'run')} judged for {', '.join(cards)}{among}")
+        if unknown:
+            told.append(f"{_number(unknown, 'run') if not known else unknown} not judged")
+    if others:
+        told.append(f"{_number(others, 'file')} {'hold' if others > 1 else 'holds'} no run")
+    printer.line(f"{'; '.join(told)}.")
+
+
+def _reasons(files: Sequence[FileResult], printer: Printer, *, verbose: bool) -> None:
+    """Why files that the user named hold no run, and why runs of which nothing is said are not
+    judged."""
+    told = [
+        (head, file.name, why)
+        for file in files
+        for head, why in (("No run in", file.no_run), ("Not judged:", _unknown(file)))
+        if why is not None
+    ]
+    shown = told if verbose else told[:MOST_REASONS]
+    for head, name, why in shown:
+        printer.line((f"{head} ", "yellow"), f"{printable(name)}: {printable(why)}")
+    if len(told) > len(shown):
+        printer.line(f"{_number(len(told) - len(shown), 'more file')} like these (-v lists them)")
+
+
+def _unknown(file: FileResult) -> str | None:
+    """Why no run of ``file`` is known, unless a finding says so."""
+    if file.diagnostics or any(run.trust != Trust.UNKNOWN for run in file.runs):
+        return None
+    return next((run.doubts[0] for run in file.runs), None)
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'s' if count != 1 else ''}"

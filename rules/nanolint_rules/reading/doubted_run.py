@@ -1,0 +1,41 @@
+"""NL005: a run that fits, as far as is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.verdict.verdict import Outcome
+from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.run.trust import in_short, ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.rule import Case
+
+
+@rule(
+    "NL005",
+    "doubted-run",
+    Severity.WARNING,
+    needs=[Need.CONFIG, Need.RUN, Need.GPU],
+    once=True,
+)
+def doubted_run(context: Context) -> Iterator[Finding]:
+    """The run fits the target GPU, but not all that it rests on is known."""
+    doubted = [case for case in context.cases if case.resolution.doubts and _fits(case)]
+    if not doubted:
+        return
+    doubts = ordered(doubt for case in doubted for doubt in case.resolution.doubts)
+    cards = ", ".join(case.gpu_name for case in doubted)
+    yield Finding(
+        message=f"whether the run fits {cards} is in doubt: {in_short(doubts)}",
+        span=context.span("batch_size", "block_size"),
+        gpu=cards,
+        notes=tuple(f"in doubt: {doubt}" for doubt in doubts[1:]),
+    )
+
+
+def _fits(case: Case) -> bool:
+    """Whether nothing else is reported of the run: no error, and no thin margin."""
+    return case.verdict is not None and case.verdict.outcome is Outcome.COMFORTABLE

@@ -1,0 +1,73 @@
+"""Trust as `check` shows it: doubted runs are warnings, also when they fit, once per project."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.command import nanolint
+from tests.cli.configs import GPU, JSON, LARGE, SMALL, write
+from tests.project_tree import LOOP, train_script, write_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def fork(tmp_path: Path) -> Path:
+    """A project whose loop holds a tensor that nanoGPT's does not."""
+    script = train_script(loop=LOOP + "    keep(error)\n")
+    return write_project(tmp_path, {"train.py": script})
+
+
+def findings(*arguments: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(nanolint(*arguments, JSON).out)
+    return found
+
+
+@pytest.mark.usefixtures("fork")
+def test_a_doubted_run_that_fits_is_told_once() -> None:
+    for name in "abc":
+        write(f"config/{name}.py", SMALL)
+    (found,) = findings("config", GPU)
+    assert (found["code"], found["severity"]) == ("NL005", "warning")
+    assert found["trust"] == "doubted"
+    assert found["message"].startswith("whether the run fits RTX 3060 12GB is in doubt: ")
+    (doubt,) = found["doubts"]
+    assert doubt in found["message"]
+    assert "train.py:" in doubt
+    assert found["notes"] == ["also in config/b.py:1, config/c.py:1"]
+    outcome = nanolint("config", GPU)
+    assert outcome.status == 1
+    assert outcome.out.endswith("3 runs judged for RTX 3060 12GB, 3 of them in doubt.\n")
+
+
+@pytest.mark.usefixtures("fork")
+def test_a_doubted_run_that_does_not_fit_is_a_warning_with_an_unsafe_fix() -> None:
+    config = write("config/large.py", LARGE)
+    (found,) = findings("config/large.py", GPU, "--select=NL1,NL005")
+    assert (found["severity"], found["trust"]) == ("warning", "doubted")
+    assert found["fix"]["safety"] == "unsafe"
+    assert found["notes"][-1] == f"in doubt: {found['doubts'][0]}"
+    nanolint("--fix", "config/large.py", GPU, "--select=NL1")
+    assert config.read_text() == LARGE
+    nanolint("--fix", "--unsafe-fixes", "config/large.py", GPU, "--select=NL1")
+    assert config.read_text() != LARGE
+
+
+def test_a_run_without_doubts_is_an_error_with_a_safe_fix(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    write("config/large.py", LARGE)
+    write("config/small.py", SMALL)
+    (found,) = findings("config", GPU, "--select=NL1,NL005")
+    assert (found["severity"], found["trust"], found["doubts"]) == ("error", "exact", [])
+    assert found["fix"]["safety"] == "safe"
+
+
+@pytest.mark.usefixtures("fork")
+def test_findings_that_are_not_about_memory_have_no_trust() -> None:
+    write("config/a.py", SMALL + "min_lr = 1\n")
+    found = next(each for each in findings("config", GPU) if each["code"] == "NL310")
+    assert (found["trust"], found["doubts"]) == (None, [])

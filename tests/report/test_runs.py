@@ -1,0 +1,71 @@
+"""What is said below the findings of what was judged, doubted and not judged."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from nanolint.linting.judged import JudgedRun
+from nanolint.report import runs
+from nanolint.report.printer import Printer
+from nanolint.report.results import FileResult
+
+FITS = JudgedRun("RTX 4070", True, "exact")
+DOUBTED = JudgedRun("RTX 4070", True, "doubted", ("the context is not known",))
+UNKNOWN = JudgedRun("RTX 4070", None, "unknown", ("not known before the run: batch_size",))
+NO_CARD = JudgedRun(None, None, "exact")
+SCRIPT = FileResult("model.py")
+
+
+def written(*files: FileResult, verbose: bool = False) -> str:
+    out = io.StringIO()
+    runs.render(files, Printer(out), verbose=verbose)
+    return out.getvalue()
+
+
+def holding(*found: JudgedRun) -> FileResult:
+    return FileResult("config/a.py", runs=found)
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ([holding(FITS)], ""),
+        ([holding(FITS), holding(FITS)], "2 runs judged for RTX 4070."),
+        ([holding(DOUBTED)], "1 run judged for RTX 4070, 1 of them in doubt."),
+        ([holding(NO_CARD)], "1 run, memory not judged: no target GPU."),
+        (
+            [holding(FITS), holding(DOUBTED), holding(UNKNOWN), SCRIPT],
+            "2 runs judged for RTX 4070, 1 of them in doubt; 1 not judged; 1 file holds no run.",
+        ),
+        ([holding(FITS, JudgedRun("T4", False, "exact")), SCRIPT, SCRIPT],
+         "1 run judged for RTX 4070, T4; 2 files hold no run."),
+        ([SCRIPT], "No run was judged."),
+        ([], "No run was judged."),
+    ],
+)  # fmt: skip
+def test_the_last_line(files: list[FileResult], line: str) -> None:
+    said = written(*files).splitlines()
+    assert (said[-1] if said else "") == line
+
+
+def test_nothing_where_nobody_asked_about_memory() -> None:
+    assert written(holding(JudgedRun("RTX 4070", None, "exact")), SCRIPT) == ""
+
+
+def test_a_run_that_no_finding_speaks_of_is_said_to_be_unknown() -> None:
+    assert written(holding(UNKNOWN)) == (
+        "Not judged: config/a.py: not known before the run: batch_size\n1 run not judged.\n"
+    )
+
+
+def test_many_reasons_are_cut_short() -> None:
+    files = [FileResult(f"{name}.py", no_run="trains nothing") for name in "abcde"]
+    said = written(*files).splitlines()
+    assert said[2:] == [
+        "No run in c.py: trains nothing",
+        "2 more files like these (-v lists them)",
+        "No run was judged.",
+    ]
+    assert "No run in e.py: trains nothing\n" in written(*files, verbose=True)
