@@ -86,7 +86,7 @@ def _asked(options: Namespace, name: str) -> bool:
 
 
 def _explanation(name: str, case: Case) -> Explanation:
-    from nanolint.memory.verdict.overhead import context
+    from nanolint.memory.verdict.overhead import overhead
     from nanolint.memory.verdict.replay import replay
     from nanolint.memory.verdict.verdict import usable_bytes
     from nanolint.report.explanation import Explanation
@@ -97,7 +97,7 @@ def _explanation(name: str, case: Case) -> Explanation:
         unlimited = verdict.replay if verdict else replay(run, target.gpu if target else None)
     usable = None
     if run and target:
-        usable = usable_bytes(target, context(target.gpu, run.world_size))
+        usable = usable_bytes(target, overhead(target.gpu, run.world_size))
     return Explanation(name, target, case.resolution, unlimited, verdict, usable)
 
 

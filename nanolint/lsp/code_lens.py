@@ -34,8 +34,8 @@ def _memory(case: Case, run: Run) -> tuple[str, ...]:
     load = load_of(case)
     if load is None:
         return ()
-    room = "to spare" if load.margin_bytes >= 0 else "short"
-    margin = f"{format_bytes(abs(load.margin_bytes))} {room}"
+    room = "to spare" if load.verdict.margin_bytes >= 0 else "short"
+    margin = f"{format_bytes(abs(load.verdict.margin_bytes))} {room}"
     trouble = TROUBLE.get(load.verdict.outcome)
     return f"peak {load.amount}", f"{trouble}, {margin}" if trouble else margin
 

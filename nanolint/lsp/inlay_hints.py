@@ -60,10 +60,10 @@ def _label(load: Load, context: Context) -> str:
 
 def _tooltip(load: Load) -> str:
     peak = load.verdict.replay.peak
-    room = "to spare" if load.margin_bytes >= 0 else "short"
+    room = "to spare" if load.verdict.margin_bytes >= 0 else "short"
     told = (
         f"{load.case.gpu_name}: {format_bytes(peak.allocated_bytes)} allocated at the peak, "
-        f"{format_bytes(load.process_bytes)} for the process, "
-        f"{format_bytes(abs(load.margin_bytes))} {room}"
+        f"{format_bytes(load.verdict.process_bytes)} for the process, "
+        f"{format_bytes(abs(load.verdict.margin_bytes))} {room}"
     )
     return "\n".join([told, *(f"{DOUBT}{doubt}" for doubt in load.doubts)])

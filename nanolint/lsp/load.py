@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.fit import reserved_on
 from nanolint.memory.verdict.verdict import Outcome
 from nanolint.units import GIB
 
@@ -25,17 +24,13 @@ DOUBT = "in doubt: "
 
 @dataclass(frozen=True)
 class Load:
-    """A case whose run is known and uses the GPU, with its verdict. Sizes are bytes.
+    """A case whose run is known and uses the GPU, with its verdict.
 
-    ``process_bytes`` is what nvidia-smi would show for the process; where it does not fit, on an
-    unlimited card. ``margin_bytes`` is negative where it does not fit. ``doubts`` name the parts
-    of the project that the replay does not know and takes for nanoGPT's.
+    ``doubts`` name the parts of the project that the replay does not know and takes for nanoGPT's.
     """
 
     case: Case
     verdict: Verdict
-    process_bytes: int
-    margin_bytes: int
     doubts: tuple[str, ...] = ()
 
     @property
@@ -49,7 +44,7 @@ class Load:
 
         ``~`` marks what is only estimated.
         """
-        used = f"{'~' if self.doubts else ''}{self.process_bytes / GIB:.2f}"
+        used = f"{'~' if self.doubts else ''}{self.verdict.process_bytes / GIB:.2f}"
         if self.verdict.target.in_use_bytes:
             used += f" + {self.verdict.target.in_use_bytes / GIB:.2f} in use"
         about = "~" if self.verdict.target.gpu.estimated else ""
@@ -64,7 +59,7 @@ def loads(context: Context) -> tuple[Load, ...]:
 
 def tightest(context: Context) -> Load | None:
     """The target with the least room left, None where memory cannot be judged."""
-    return min(loads(context), key=lambda load: load.margin_bytes, default=None)
+    return min(loads(context), key=lambda load: load.verdict.margin_bytes, default=None)
 
 
 def load_of(case: Case) -> Load | None:
@@ -72,7 +67,5 @@ def load_of(case: Case) -> Load | None:
     run, verdict = case.run, case.verdict
     if run is None or verdict is None:
         return None
-    reserved = reserved_on(run, verdict)
-    margin = verdict.usable_bytes - reserved
     doubts = tuple(map(str, case.resolution.doubts))
-    return Load(case, verdict, reserved + verdict.context_bytes, margin, doubts)
+    return Load(case, verdict, doubts)

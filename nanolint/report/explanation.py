@@ -84,8 +84,8 @@ def _peak(replay: Replay, verdict: Verdict | None, run: Run) -> dict[str, Any]:
     outside = None if run.on_gpu else 0  # without a card nobody knows the context; without CUDA, 0
     return {
         "allocated_bytes": replay.peak.allocated_bytes,
-        "reserved_bytes": replay.peak.reserved_bytes,
-        "context_bytes": verdict.context_bytes if verdict else outside,
+        "reserved_bytes": verdict.reserved_bytes if verdict else replay.peak.reserved_bytes,
+        "context_bytes": verdict.overhead_bytes if verdict else outside,
         "process_bytes": verdict.process_bytes if verdict else outside,
         "phase": replay.peak.phase.value,
         "at": replay.peak.at,

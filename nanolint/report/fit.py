@@ -51,8 +51,8 @@ def _card(row: Row) -> dict[str, Any]:
             "gradient_accumulation_steps": fit.run.gradient_accumulation_steps,
             "eval_iters": fit.run.eval_iters,
             "allocated_bytes": fit.verdict.replay.peak.allocated_bytes,
-            "process_bytes": fit.process_bytes,
-            "margin_bytes": fit.margin_bytes,
+            "process_bytes": fit.verdict.process_bytes,
+            "margin_bytes": fit.verdict.margin_bytes,
         },
     }
 
@@ -86,7 +86,7 @@ def _told(row: Row) -> tuple[str, str]:
     run = fit.run
     own = "*" if fit.is_own else " "
     steps = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
-    amounts = f"{_gib(fit.process_bytes)}  {_gib(fit.margin_bytes)}"
+    amounts = f"{_gib(fit.verdict.process_bytes)}  {_gib(fit.verdict.margin_bytes)}"
     return f"{run.batch_size:>9}{own}  {steps:>12}  {amounts}", ""
 
 

@@ -82,7 +82,7 @@ class _Picture:
         failed_at = None
         if verdict is not None and self._oom is not None:
             limited = replay(
-                case.run, gpu, limit_bytes=verdict.limit_bytes, expandable=expandable, trace=True
+                case.run, gpu, limit_bytes=verdict.usable_bytes, expandable=expandable, trace=True
             )
             failed_at = len(limited.events)
         self._step: Step = step_of(self._whole.events, failed_at)
@@ -92,7 +92,7 @@ class _Picture:
         if self._oom is not None:
             held = max(held, self._oom.reserved_bytes + self._oom.requested_bytes)
         self._unit, self._unit_name = (GIB, "GiB") if peak >= GIB else (MIB, "MiB")
-        limit = verdict.limit_bytes if verdict else 0
+        limit = verdict.usable_bytes if verdict else 0
         self._to_scale = limit <= MOST_ROOM * peak
         highest = max(peak, held, limit if self._to_scale else 0)
         self._top = highest * HEADROOM / self._unit
@@ -218,7 +218,7 @@ class _Picture:
     def _draw_limit(self) -> None:
         verdict = self._verdict
         assert verdict is not None
-        text = f"{verdict.target.label}: {format_bytes(verdict.limit_bytes)} for PyTorch"
+        text = f"{verdict.target.label}: {format_bytes(verdict.usable_bytes)} for PyTorch"
         if not self._to_scale:
             text += ", far above this axis"
         style = "-" if self._to_scale else (0, (6, 4))

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.memory.verdict.alternatives import Alternative, Alternatives
-from nanolint.memory.verdict.fit import reserved_on
 from nanolint.memory.verdict.search import best_micro_batch
-from nanolint.memory.verdict.verdict import Outcome, judge
+from nanolint.memory.verdict.verdict import Outcome, Verdict, judge
 from nanolint.run.run import Attention
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 from nanolint.units import GIB
@@ -40,19 +39,19 @@ def test_they_come_in_the_order_of_the_advice(ways: dict[str, Alternative]) -> N
 
 def test_batch_8_with_accumulation_64_is_what_fits(ways: dict[str, Alternative]) -> None:
     way = ways["batch_size = 8, gradient_accumulation_steps = 64"]
-    assert way.outcome is FITS
+    assert way.verdict.outcome is FITS
 
 
 def test_half_the_batch_alone_needs_as_much(ways: dict[str, Alternative]) -> None:
     alone = ways["batch_size = 8 (effective batch 256)"]
     kept = ways["batch_size = 8, gradient_accumulation_steps = 64"]
-    assert alone.process_bytes == kept.process_bytes
+    assert alone.verdict.process_bytes == kept.verdict.process_bytes
 
 
 def test_turning_compile_off_needs_more(ways: dict[str, Alternative]) -> None:
     way = ways["compile = False"]
-    assert way.outcome is Outcome.OUT_OF_MEMORY
-    assert way.process_bytes > judge(GPT2, card("rtx-3060")).process_bytes
+    assert way.verdict.outcome is Outcome.OUT_OF_MEMORY
+    assert way.verdict.process_bytes > judge(GPT2, card("rtx-3060")).process_bytes
 
 
 def test_a_narrower_model_has_heads_that_divide_it(ways: dict[str, Alternative]) -> None:
@@ -60,14 +59,14 @@ def test_a_narrower_model_has_heads_that_divide_it(ways: dict[str, Alternative])
     n_embd, n_head = (int(part.split(" = ")[1]) for part in change.split(", "))
     assert n_embd % n_head == 0
     assert n_embd // n_head == 64
-    assert ways[change].outcome is FITS
+    assert ways[change].verdict.outcome is FITS
 
 
 def test_the_largest_model_that_fits_is_offered() -> None:
     target = card("rtx-3060")
     (way,) = [w for w in Alternatives(GPT2, target) if w.change.startswith("n_layer")]
     layers = int(way.change.split(" = ")[1])
-    assert way.outcome is FITS
+    assert way.verdict.outcome is FITS
     assert judge(replace(GPT2, n_layer=layers + 1), target).outcome is not FITS
 
 
@@ -75,7 +74,7 @@ def test_closing_other_programs_is_offered_where_there_are_any() -> None:
     run = replace(GPT2, batch_size=12, gradient_accumulation_steps=1)
     crowded = list(Alternatives(run, card("rtx-3060", in_use_bytes=3 * GIB)))
     assert crowded[-1].change == "other programs closed (frees 3.00 GiB)"
-    assert crowded[-1].outcome is FITS
+    assert crowded[-1].verdict.outcome is FITS
 
 
 def test_a_checkpoint_keeps_its_layers_but_a_smaller_one_exists() -> None:
@@ -84,7 +83,7 @@ def test_a_checkpoint_keeps_its_layers_but_a_smaller_one_exists() -> None:
     smaller = ways._smaller_checkpoint()
     assert smaller is not None
     assert smaller.change == "init_from = 'gpt2-large'"
-    assert smaller.outcome is FITS
+    assert smaller.verdict.outcome is FITS
 
 
 def test_compile_is_not_offered_where_triton_refuses() -> None:
@@ -101,7 +100,7 @@ def test_an_evaluation_keeps_the_number_of_its_sequences() -> None:
     batch, iters = (int(part.split(" = ")[1]) for part in first.change.split(", "))
     assert "eval_iters" in first.change
     assert batch * iters == 200 * 100
-    assert first.outcome is FITS
+    assert first.verdict.outcome is FITS
 
 
 TINY = replace(SMALL, batch_size=64, compile=False)
@@ -121,14 +120,12 @@ def test_each_is_judged_with_the_allocator_and_on_the_platform_of_the_run() -> N
         ways = {way.change: way for way in Alternatives(TINY, target)}
         verdict = judge(replace(TINY, compile=True), target)
         way = ways["compile = True"]
-        assert way.outcome is verdict.outcome
-        reserved = reserved_on(replace(TINY, compile=True), verdict)
-        assert way.process_bytes == reserved + verdict.context_bytes
+        assert way.verdict == verdict
         found = best_micro_batch([(TINY, target)])
         assert found is not None
         steps = found.gradient_accumulation_steps
         told = f"batch_size = {found.batch_size}, gradient_accumulation_steps = {steps}"
-        assert ways[told].outcome is FITS
+        assert ways[told].verdict.outcome is FITS
 
 
 def test_the_way_by_expandable_segments_is_judged_with_them() -> None:
@@ -136,8 +133,11 @@ def test_the_way_by_expandable_segments_is_judged_with_them() -> None:
     way = {way.change: way for way in Alternatives(TINY, target)}[
         "expandable_segments:True in the environment"
     ]
-    assert way.process_bytes == judge(TINY, replace(target, allocator="expandable")).process_bytes
-    assert way.process_bytes < judge(TINY, target).process_bytes
+    assert (
+        way.verdict.process_bytes
+        == judge(TINY, replace(target, allocator="expandable")).process_bytes
+    )
+    assert way.verdict.process_bytes < judge(TINY, target).process_bytes
 
 
 def test_expandable_segments_are_not_offered_to_who_has_them() -> None:
@@ -187,7 +187,8 @@ class Judged(Alternatives):
 
     def _of(self, change: str, run: Run, target: Machine | None = None) -> Alternative:
         self.asked.append(run)
-        return Alternative(change, FITS if self.fits(run) else Outcome.OUT_OF_MEMORY, 0)
+        outcome = FITS if self.fits(run) else Outcome.OUT_OF_MEMORY
+        return Alternative(change, Verdict(run, target or self._target, outcome, None, 0, 0))
 
 
 @pytest.mark.parametrize("most", range(9))
@@ -202,7 +203,7 @@ def test_the_largest_of_many_sizes_that_fit_is_offered(most: int) -> None:
     assert heads.change == f"n_embd = {16 * expected}, n_head = {expected}"
     assert all(each.n_embd == 16 * each.n_head for each in wide.asked)
     for way in (layers, heads):
-        assert (way.outcome is FITS) is (most > 0)
+        assert (way.verdict.outcome is FITS) is (most > 0)
 
 
 @pytest.mark.parametrize(("layers", "name"), [(36, "gpt2-large"), (24, "gpt2-medium"), (0, "gpt2")])

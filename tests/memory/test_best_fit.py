@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.verdict.fit import best_fit, reserved_on
+from nanolint.memory.verdict.fit import best_fit
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.verdict import Outcome, judge
 from tests.memory.runs import GPT2, GPT2_XL, SMALL, card
@@ -49,8 +49,8 @@ def test_the_process_and_the_margin_make_up_the_card(name: str) -> None:
     target = card(name)
     fit = best_fit(GPT2, target)
     assert fit is not None
-    assert fit.margin_bytes > 0
-    assert fit.process_bytes + fit.margin_bytes == target.gpu.total_bytes
+    assert fit.verdict.margin_bytes > 0
+    assert fit.verdict.process_bytes + fit.verdict.margin_bytes == target.gpu.total_bytes
 
 
 def test_a_run_that_must_give_caches_back_is_told_as_it_is_on_the_card() -> None:
@@ -58,7 +58,7 @@ def test_a_run_that_must_give_caches_back_is_told_as_it_is_on_the_card() -> None
     target = card("12GB")
     fit = best_fit(run, target)
     assert fit is not None
-    assert fit.process_bytes < target.gpu.total_bytes
+    assert fit.verdict.process_bytes < target.gpu.total_bytes
 
 
 TINY = replace(SMALL, batch_size=64)
@@ -76,11 +76,11 @@ def test_what_is_reserved_is_never_more_than_the_card_lets_it(
     verdict = judge(run, replace(target, allocator=allocator))
     unlimited = replay(run, target.gpu, expandable=expandable).peak.reserved_bytes
     limited = replay(
-        run, target.gpu, limit_bytes=verdict.limit_bytes, expandable=expandable
+        run, target.gpu, limit_bytes=verdict.usable_bytes, expandable=expandable
     ).peak.reserved_bytes
-    found = reserved_on(run, verdict)
+    found = verdict.reserved_bytes
     assert found == (limited if verdict.fits else unlimited)
-    assert (found <= verdict.limit_bytes) is verdict.fits
+    assert (found <= verdict.usable_bytes) is verdict.fits
 
 
 @pytest.mark.parametrize(

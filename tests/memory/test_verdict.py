@@ -9,7 +9,7 @@ import pytest
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.tape import Component, Phase
-from nanolint.memory.verdict.overhead import context
+from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import message, replay
 from nanolint.memory.verdict.verdict import (
     Outcome,
@@ -180,7 +180,7 @@ def test_an_absurdly_deep_model_is_answered_in_bounded_work() -> None:
 
 def test_the_limit_is_the_card_without_its_context_and_what_others_use() -> None:
     target = replace(card(12, 28, (8, 6)), in_use_bytes=GIB)
-    held = context(target.gpu)
+    held = overhead(target.gpu)
     assert usable_bytes(target, held) == 11 * GIB - held.expected
     kept = 12 * GIB * 5 // 100
     for platform in ("windows", "wsl"):
@@ -198,7 +198,7 @@ def test_the_margin_is_the_error_of_the_context_and_of_the_model(
     compiled: bool, percent: int, world_size: int, platform: str
 ) -> None:
     target = replace(card(12, 28, (8, 6)), platform=platform)
-    held = context(target.gpu, world_size)
+    held = overhead(target.gpu, world_size)
     limit = usable_bytes(target, held)
     run = replace(GPT2, compile=compiled, world_size=world_size)
     margin = limit - comfortable_limit(run, target)
@@ -234,7 +234,7 @@ def test_what_a_run_takes_is_told_for_its_own_allocator() -> None:
     assert expandable.replay == replay(TIGHT, RTX_4070.gpu, expandable=True)
     assert expandable.process_bytes < default.process_bytes
     reserved = default.replay.peak.reserved_bytes
-    assert default.process_bytes == reserved + context(RTX_4070.gpu).expected
+    assert default.process_bytes == reserved + overhead(RTX_4070.gpu).expected
     assert judge(replace(TIGHT, device="cpu"), RTX_4070).process_bytes == 0
 
 
@@ -243,7 +243,7 @@ def test_the_error_of_a_verdict_tells_what_other_programs_hold() -> None:
     verdict = judge(EAGER, target)
     oom = verdict.oom
     assert oom is not None
-    assert oom.free_bytes + oom.reserved_bytes == verdict.limit_bytes == verdict.usable_bytes
+    assert oom.free_bytes + oom.reserved_bytes == verdict.usable_bytes
     assert oom.message == message(
         oom.requested_bytes,
         oom.allocated_bytes,
@@ -287,7 +287,7 @@ def test_what_windows_keeps_can_decide() -> None:
 
 def test_a_verdict_counts_the_context_of_all_processes() -> None:
     run = replace(TIGHT, world_size=8)
-    held = context(A100.gpu, 8)
+    held = overhead(A100.gpu, 8)
     verdict = judge(run, A100)
-    assert verdict.context_bytes == held.expected
-    assert verdict.limit_bytes == usable_bytes(A100, held)
+    assert verdict.overhead_bytes == held.expected
+    assert verdict.usable_bytes == usable_bytes(A100, held)

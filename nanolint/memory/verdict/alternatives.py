@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from nanolint.frozen import dataclass
-from nanolint.memory.verdict.fit import reserved_on
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, judge
 from nanolint.run.run import Attention
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from nanolint.gpus.gpu import Machine
+    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
 
 T = TypeVar("T")
@@ -27,15 +27,10 @@ TRITON_CAPABILITY = (7, 0)  # torch.compile refuses older cards
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One way to go on: what to write or do, and how the run would then fare.
-
-    ``process_bytes`` is what nvidia-smi would show for the process; where it does not fit, on an
-    unlimited card.
-    """
+    """One way to go on: what to write or do, and how the run would then fare."""
 
     change: str
-    outcome: Outcome
-    process_bytes: int
+    verdict: Verdict
 
 
 class Alternatives:
@@ -63,9 +58,7 @@ class Alternatives:
                 yield alternative
 
     def _of(self, change: str, run: Run, target: Machine | None = None) -> Alternative:
-        verdict = judge(run, target or self._target)
-        process = reserved_on(run, verdict) + verdict.context_bytes
-        return Alternative(change, verdict.outcome, process)
+        return Alternative(change, judge(run, target or self._target))
 
     def _micro_batch(self) -> Alternative | None:
         """The largest micro-batch that is comfortable; accumulation makes up for it."""
@@ -176,7 +169,7 @@ class Alternatives:
         while low < high:
             middle = (low + high) // 2
             tried = self._of("", changed(values[middle]))
-            if tried.outcome is Outcome.COMFORTABLE:
+            if tried.verdict.outcome is Outcome.COMFORTABLE:
                 high = middle
             else:
                 low = middle + 1

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, Verdict, judge
 
@@ -17,25 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The run with its micro-batch and accumulation changed. ``is_own``: they are the config's.
-
-    ``reserved_bytes`` is the most that PyTorch reserves on this card.
-    """
+    """The run with its micro-batch and accumulation changed. ``is_own``: they are the config's."""
 
     run: Run
     verdict: Verdict
-    reserved_bytes: int
     is_own: bool
-
-    @property
-    def process_bytes(self) -> int:
-        """What nvidia-smi would show for the process."""
-        return self.reserved_bytes + self.verdict.context_bytes
-
-    @property
-    def margin_bytes(self) -> int:
-        """What PyTorch could reserve beyond that."""
-        return self.verdict.usable_bytes - self.reserved_bytes
 
 
 def best_fit(run: Run, target: Machine) -> Fit | None:
@@ -56,20 +41,7 @@ def best_fit(run: Run, target: Machine) -> Fit | None:
     verdict = judge(best, target)
     if verdict.outcome is not Outcome.COMFORTABLE:
         return None
-    return Fit(best, verdict, reserved_on(best, verdict), is_own=best == run)
-
-
-def reserved_on(run: Run, verdict: Verdict) -> int:
-    """The most bytes that ``run`` reserves on the card of its verdict; without limit, if too many.
-
-    Near the limit that is less than on an unlimited card: PyTorch gives cached segments back.
-    """
-    unlimited = verdict.replay.peak.reserved_bytes
-    if not verdict.fits or unlimited <= verdict.limit_bytes:
-        return unlimited
-    gpu, limit = verdict.target.gpu, verdict.limit_bytes
-    limited = replay(run, gpu, limit_bytes=limit, expandable=verdict.target.expandable)
-    return limited.peak.reserved_bytes
+    return Fit(best, verdict, is_own=best == run)
 
 
 def _one_sequence(run: Run) -> Run:

@@ -1,4 +1,6 @@
-"""What a process holds on a card outside PyTorch's allocator: CUDA's context and loaded kernels.
+"""The overhead: what a process holds on a card outside PyTorch's allocator.
+
+That is CUDA's context and the loaded kernels.
 
 3 MiB per SM (4.5 on Hopper's and Blackwell's data-centre cards) plus the kernels that a training
 run loads. The interval covers the measured figures that constants.py names.
@@ -28,8 +30,8 @@ class Interval(NamedTuple):
     high: int
 
 
-def context(gpu: Gpu, world_size: int = 1) -> Interval:
-    """The context of one process on ``gpu``; with more processes NCCL's buffers are in it."""
+def overhead(gpu: Gpu, world_size: int = 1) -> Interval:
+    """The overhead of one process on ``gpu``; with more processes NCCL's buffers are in it."""
     large = gpu.compute_capability is not None and gpu.compute_capability in ((9, 0), (10, 0))
     per_sm = CONTEXT_PER_SM_BYTES_LARGE if large else CONTEXT_PER_SM_BYTES
     base = per_sm * (gpu.sm_count or _usual_sm_count(gpu.total_bytes))

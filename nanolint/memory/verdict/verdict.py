@@ -16,7 +16,7 @@ from nanolint.memory.constants import (
 )
 from nanolint.memory.loop.played import representative
 from nanolint.memory.recording import allocated_bytes, record, runs_compiled, state_bytes
-from nanolint.memory.verdict.overhead import context
+from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import failure, message, replay
 
 if TYPE_CHECKING:
@@ -41,15 +41,18 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A run judged on one target."""
+    """A run judged on one machine.
+
+    ``usable_bytes`` is the most that PyTorch's allocator may reserve there, ``overhead_bytes`` what
+    the process is expected to hold outside it.
+    """
 
     run: Run
     target: Machine
     outcome: Outcome
     oom: OutOfMemory | None
     usable_bytes: int
-    context_bytes: int
-    limit_bytes: int
+    overhead_bytes: int
 
     @property
     def replay(self) -> Replay:
@@ -57,9 +60,27 @@ class Verdict:
         return replay(self.run, self.target.gpu, expandable=self.target.expandable)
 
     @property
+    def reserved_bytes(self) -> int:
+        """The most that PyTorch reserves: on this machine where the run fits, else without limit.
+
+        Near the limit that is less than on a larger card: PyTorch gives cached segments back.
+        """
+        unlimited = self.replay.peak.reserved_bytes
+        if not self.fits or unlimited <= self.usable_bytes:
+            return unlimited
+        limit, expandable = self.usable_bytes, self.target.expandable
+        limited = replay(self.run, self.target.gpu, limit_bytes=limit, expandable=expandable)
+        return limited.peak.reserved_bytes
+
+    @property
+    def margin_bytes(self) -> int:
+        """What PyTorch could reserve beyond that; negative, what is lacking, where it fails."""
+        return self.usable_bytes - self.reserved_bytes
+
+    @property
     def process_bytes(self) -> int:
-        """What nvidia-smi would show for the process on a card without limit."""
-        return self.replay.peak.reserved_bytes + self.context_bytes if self.run.on_gpu else 0
+        """What nvidia-smi would show for the process."""
+        return self.reserved_bytes + self.overhead_bytes if self.run.on_gpu else 0
 
     @property
     def fits(self) -> bool:
@@ -68,9 +89,9 @@ class Verdict:
 
 
 def judge(run: Run, target: Machine) -> Verdict:
-    """Replay ``run`` under the card's limit: its total less the context and what others use."""
+    """Replay ``run`` under the machine's limit, see ``usable_bytes``."""
     gpu, expandable = target.gpu, target.expandable
-    held = context(gpu, run.world_size)
+    held = overhead(gpu, run.world_size)
     limit = usable_bytes(target, held)
     oom = None
     if is_comfortable(run, target):
@@ -89,13 +110,15 @@ def judge(run: Run, target: Machine) -> Verdict:
         outcome=outcome,
         oom=None if oom is None else replace(oom, message=_told(oom, target)),
         usable_bytes=limit,
-        context_bytes=held.expected,
-        limit_bytes=limit,
+        overhead_bytes=held.expected,
     )
 
 
 def usable_bytes(target: Machine, held: Interval) -> int:
-    """What PyTorch's allocator may reserve. Windows keeps a part of the card for itself."""
+    """What PyTorch's allocator may reserve: the total less overhead and what others use.
+
+    Windows keeps a part of the card for itself.
+    """
     gpu = target.gpu
     total = gpu.total_bytes
     if target.platform in ("windows", "wsl"):
@@ -104,8 +127,8 @@ def usable_bytes(target: Machine, held: Interval) -> int:
 
 
 def comfortable_limit(run: Run, target: Machine) -> int:
-    """The limit lowered by the context's uncertainty and by the error of the program's model."""
-    held = context(target.gpu, run.world_size)
+    """The limit lowered by the overhead's uncertainty and by the error of the program's model."""
+    held = overhead(target.gpu, run.world_size)
     limit = usable_bytes(target, held)
     compiled = runs_compiled(run, target.gpu)
     percent = MODEL_ERROR_COMPILED_PERCENT if compiled else MODEL_ERROR_EAGER_PERCENT

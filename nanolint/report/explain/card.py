@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.overhead import context
+from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import peak_change
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import GIB, format_bytes
@@ -31,7 +31,7 @@ def render(case: Case, verdict: Verdict, printer: Printer) -> None:
     _row(printer, "total", gpu.total_bytes, source)
     if verdict.target.in_use_bytes:
         _row(printer, "other programs", -verdict.target.in_use_bytes)
-    held = context(gpu, run.world_size)
+    held = overhead(gpu, run.world_size)
     between = f"between {_gib(held.low)} and {_gib(held.high)}"
     _row(printer, "context and kernels", -held.expected, between)
     in_use = verdict.target.in_use_bytes
@@ -40,22 +40,14 @@ def render(case: Case, verdict: Verdict, printer: Printer) -> None:
         _row(printer, f"kept by {verdict.target.platform}", -kept)
     _row(printer, "left for PyTorch", verdict.usable_bytes)
     peak = verdict.replay.peak
-    allocated, gaps = peak.allocated_bytes, peak.reserved_bytes - peak.allocated_bytes
+    allocated, gaps = peak.allocated_bytes, verdict.reserved_bytes - peak.allocated_bytes
     parts = f"{_gib(allocated)} allocated, {_gib(gaps)} in gaps"
-    _row(printer, "reserved at most", peak.reserved_bytes, parts)
-    _margin(verdict, printer)
+    _row(printer, "reserved at most", verdict.reserved_bytes, parts)
+    margin, cached = verdict.margin_bytes, peak.reserved_bytes - verdict.reserved_bytes
+    given_back = f"after {_gib(cached)} that PyTorch only cached was given back" if cached else ""
+    _row(printer, "to spare" if margin >= 0 else "short of", abs(margin), given_back)
     _row(printer, "nvidia-smi would show", verdict.process_bytes)
     _sequences(run, gpu, printer)
-
-
-def _margin(verdict: Verdict, printer: Printer) -> None:
-    margin = verdict.usable_bytes - verdict.replay.peak.reserved_bytes
-    if margin >= 0:
-        _row(printer, "to spare", margin)
-    elif verdict.fits:
-        _row(printer, "short of", -margin, "fits: PyTorch gives back what it only caches")
-    else:
-        _row(printer, "short of", -margin)
 
 
 def _sequences(run: Run, gpu: Gpu, printer: Printer) -> None:

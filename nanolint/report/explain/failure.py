@@ -46,6 +46,6 @@ def ways_out(
     ways = Alternatives(case.run, verdict.target)
     printer.line((title, "bold"), f"{'process':>{CHANGE + 11 - len(title)}}")
     for way in ways:
-        word, style = OUTCOMES[way.outcome]
-        amount = format_bytes(way.process_bytes)
+        word, style = OUTCOMES[way.verdict.outcome]
+        amount = format_bytes(way.verdict.process_bytes)
         printer.line(f"  {way.change:<{CHANGE}}{amount:>9}  ", (word, style))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.overhead import context
+from nanolint.memory.verdict.overhead import overhead
 from nanolint.report.explain.failure import ways_out
 from nanolint.report.explain.words import IN_PHASES
 from nanolint.units import GIB, format_bytes
@@ -36,7 +36,7 @@ def reported_machine(message: OomMessage, target: Machine | None) -> Machine:
 
 def _shared(message: OomMessage, machine: Machine) -> Machine:
     """``machine`` with what other programs held when the error was printed."""
-    own = context(machine.gpu, machine.count or 1).expected
+    own = overhead(machine.gpu, machine.count or 1).expected
     return replace(machine, in_use_bytes=message.others_bytes(own))
 
 

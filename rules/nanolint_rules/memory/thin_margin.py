@@ -36,9 +36,8 @@ def thin_margin(context: Context) -> Iterator[Finding]:
         if verdict is None or case.run is None or verdict.outcome is not Outcome.THIN:
             continue
         remedy = cure(context, comfortably=True)
-        spare = verdict.usable_bytes + verdict.context_bytes - verdict.process_bytes
-        # Negative where PyTorch gives cached memory back, which it does at the limit only.
-        room = f"about {format_bytes(spare)}" if spare > 0 else "nothing"
+        spare = verdict.margin_bytes
+        room = f"about {format_bytes(spare)}" if spare else "nothing"
         yield Finding(
             message=(
                 f"batch_size = {case.run.batch_size} fits {case.gpu_name} with {room} to spare, "

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nanolint.memory.constants import cublas_workspace_bytes
-from nanolint.memory.verdict.overhead import context
+from nanolint.memory.verdict.overhead import overhead
 from nanolint.units import GIB, MIB
 from tests.memory.runs import card
 
@@ -30,7 +30,7 @@ from tests.memory.runs import card
     ],
 )
 def test_a_measured_context_lies_in_the_interval(name: str, measured: int) -> None:
-    held = context(card(name).gpu)
+    held = overhead(card(name).gpu)
     assert held.low <= measured * MIB <= held.high
     assert held.low < held.expected < held.high
 
@@ -43,13 +43,13 @@ def test_data_centre_cards_hold_half_as_much_again_for_each_sm(
     capability: tuple[int, int] | None, per_sm: float
 ) -> None:
     gpu = replace(card("h100").gpu, sm_count=100, compute_capability=capability)
-    assert context(gpu).low == 100 * per_sm * MIB
+    assert overhead(gpu).low == 100 * per_sm * MIB
 
 
 def test_more_processes_hold_the_buffers_that_connect_them() -> None:
     gpu = card("a100-40gb").gpu
-    alone, many = context(gpu, 1), context(gpu, 2)
-    assert alone == context(gpu)
+    alone, many = overhead(gpu, 1), overhead(gpu, 2)
+    assert alone == overhead(gpu)
     assert (many.low - alone.low, many.high - alone.high) == (300 * MIB, 900 * MIB)
 
 
@@ -57,7 +57,7 @@ def test_more_processes_hold_the_buffers_that_connect_them() -> None:
 def test_a_card_that_is_only_a_size_has_the_usual_number_of_sms(gib: int, sm_count: int) -> None:
     gpu = replace(card("24GiB").gpu, total_bytes=gib * GIB)
     assert gpu.sm_count is None
-    assert context(gpu).low == 3 * MIB * sm_count
+    assert overhead(gpu).low == 3 * MIB * sm_count
 
 
 def test_cublas_takes_more_on_hopper() -> None:
