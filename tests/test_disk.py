@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.files import door
-from nanolint.files.door import UnusableError
+from nanolint.errors import Unusable
+from nanolint.files import door, notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def ask(folder: Path) -> None:
     door.names(folder, "*.py")
     door.texts(folder / "config", "*.py", LIMIT, 10)
     for name in ("a.py", "missing.py"):
-        with contextlib.suppress(UnusableError):
+        with contextlib.suppress(Unusable):
             door.read_bytes(folder / name, LIMIT)
 
 
@@ -45,11 +45,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_was_read_stays_true_while_nothing_changes(folder: Path) -> None:
-    with door.recording() as reads:
+    with notes.noting() as reads:
         ask(folder)
     assert len(reads) == 5
     (folder / "notes.txt").write_text("of no concern")
-    assert door.unchanged(reads)
+    assert notes.unchanged(reads)
 
 
 @pytest.mark.parametrize(
@@ -66,32 +66,32 @@ def test_what_was_read_stays_true_while_nothing_changes(folder: Path) -> None:
 def test_a_change_to_anything_that_was_read_is_seen(
     folder: Path, change: Callable[[Path], object]
 ) -> None:
-    with door.recording() as reads:
+    with notes.noting() as reads:
         ask(folder)
     change(folder)
-    assert not door.unchanged(reads)
+    assert not notes.unchanged(reads)
 
 
 def test_a_change_that_keeps_size_and_time_is_seen(folder: Path) -> None:
     path = folder / "a.py"
     before = path.stat()
-    with door.recording() as reads:
+    with notes.noting() as reads:
         door.read_bytes(path, LIMIT)
     path.write_text("a = 2\n")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert not door.unchanged(reads)
+    assert not notes.unchanged(reads)
 
 
 def test_unsaved_text_wins_over_the_disk(folder: Path) -> None:
     path = folder / "a.py"
-    with door.recording() as reads:
+    with notes.noting() as reads:
         door.read_bytes(path, LIMIT)
     door.show(path, b"a = 3\n")
     assert door.read_bytes(path, LIMIT) == b"a = 3\n"
-    assert not door.unchanged(reads)
+    assert not notes.unchanged(reads)
     door.show(path, None)
     assert door.read_bytes(path, LIMIT) == b"a = 1\n"
-    assert door.unchanged(reads)
+    assert notes.unchanged(reads)
 
 
 def test_a_file_that_is_not_saved_yet_is_there(folder: Path) -> None:
@@ -102,14 +102,14 @@ def test_a_file_that_is_not_saved_yet_is_there(folder: Path) -> None:
 
 def test_unsaved_text_is_bounded_too(folder: Path) -> None:
     door.show(folder / "a.py", b"x" * (LIMIT + 1))
-    with pytest.raises(UnusableError, match="larger than 100 bytes"):
+    with pytest.raises(Unusable, match="larger than 100 bytes"):
         door.read_bytes(folder / "a.py", LIMIT)
 
 
 def test_a_memo_is_kept_until_what_it_read_is_forgotten(folder: Path) -> None:
     calls = []
 
-    @door.memo
+    @notes.memo
     def content(path: Path) -> bytes:
         calls.append(path.name)
         return door.read_bytes(path, LIMIT)
@@ -125,19 +125,19 @@ def test_a_memo_is_kept_until_what_it_read_is_forgotten(folder: Path) -> None:
 
 
 def test_a_memo_tells_what_it_read_each_time(folder: Path) -> None:
-    @door.memo
+    @notes.memo
     def listed(path: Path) -> tuple[str, ...]:
         return door.names(path, "*.py")
 
-    with door.recording() as first:
+    with notes.noting() as first:
         listed(folder)
-    with door.recording() as outer, door.recording() as second:
+    with notes.noting() as outer, notes.noting() as second:
         listed(folder)
     assert first == second == outer != {}
 
 
 def test_a_new_file_makes_a_listing_forgotten(folder: Path) -> None:
-    @door.memo
+    @notes.memo
     def listed(path: Path) -> tuple[str, ...]:
         return door.names(path, "*.py")
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.files import reading, writing
-from nanolint.files.reading import Unreadable, read
+from nanolint.errors import Unusable
+from nanolint.files import writing
+from nanolint.files.door import read_bytes
 from nanolint.files.writing import Unwritable, replace
 from nanolint.linting.discovery import discover
 from nanolint.settings.schema import Settings, Sourced
@@ -113,47 +114,46 @@ class TestGitignore:
 class TestReading:
     def test_bytes_as_they_are(self) -> None:
         Path("a.py").write_bytes(b"\xef\xbb\xbfa = 1\r\n")
-        assert read(Path("a.py")) == b"\xef\xbb\xbfa = 1\r\n"
+        assert read_bytes(Path("a.py")) == b"\xef\xbb\xbfa = 1\r\n"
 
     @posix
     def test_a_pipe_is_refused_without_waiting(self) -> None:
         os.mkfifo("pipe.py")
-        with pytest.raises(Unreadable, match="a named pipe"):
-            read(Path("pipe.py"))
+        with pytest.raises(Unusable, match="a named pipe"):
+            read_bytes(Path("pipe.py"))
 
     @posix
     def test_a_device_is_refused(self) -> None:
-        with pytest.raises(Unreadable, match="a device"):
-            read(Path("/dev/zero"))
+        with pytest.raises(Unusable, match="a device"):
+            read_bytes(Path("/dev/zero"))
 
     @posix
     def test_a_socket_is_refused(self) -> None:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind("s.py")
-            with pytest.raises(Unreadable):
-                read(Path("s.py"))
+            with pytest.raises(Unusable):
+                read_bytes(Path("s.py"))
 
     def test_a_folder_is_refused(self) -> None:
-        with pytest.raises(Unreadable, match="directory"):
-            read(Path())
+        with pytest.raises(Unusable, match="directory"):
+            read_bytes(Path())
 
     def test_a_file_that_vanished(self) -> None:
-        with pytest.raises(Unreadable, match="no such file"):
-            read(Path("gone.py"))
+        with pytest.raises(Unusable, match="no such file"):
+            read_bytes(Path("gone.py"))
 
     @unprivileged
     def test_a_file_that_may_not_be_read(self) -> None:
         make("secret.py")
         Path("secret.py").chmod(0)
-        with pytest.raises(Unreadable, match="permission denied"):
-            read(Path("secret.py"))
+        with pytest.raises(Unusable, match="permission denied"):
+            read_bytes(Path("secret.py"))
 
-    def test_a_file_that_is_too_large(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(reading, "MOST_BYTES", 1 << 20)
+    def test_a_file_that_is_too_large(self) -> None:
         with Path("big.py").open("wb") as file:
             file.truncate((1 << 20) + 1)
-        with pytest.raises(Unreadable, match="larger than 1 MiB"):
-            read(Path("big.py"))
+        with pytest.raises(Unusable, match="larger than 1 MiB"):
+            read_bytes(Path("big.py"), 1 << 20)
 
 
 class TestWriting:
@@ -212,7 +212,7 @@ class TestWriting:
         def interrupt(_: Path) -> bytes:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(writing, "read", interrupt)
+        monkeypatch.setattr(writing, "read_bytes", interrupt)
         Path("a.py").write_bytes(b"old")
         with pytest.raises(KeyboardInterrupt):
             replace(Path("a.py"), b"new", expected=b"old")

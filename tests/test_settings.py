@@ -102,7 +102,7 @@ def test_a_pyproject_mistake_names_the_table(tmp_path: Path) -> None:
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"nanolint\.toml does not exist"):
+    with pytest.raises(SettingsError, match=r"nanolint\.toml: no such file"):
         load(tmp_path / "nanolint.toml")
 
 

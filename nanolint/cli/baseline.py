@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.parser import UsageError
-from nanolint.files.reading import Unreadable, read, reason
+from nanolint.errors import Unusable
+from nanolint.files.door import read_bytes, reason
 from nanolint.report.fingerprints import fingerprints
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _place(name: str, baseline: Path) -> str:
 def _read(path: Path) -> dict[str, frozenset[str]]:
     """The fingerprints by the name of their file."""
     try:
-        content = json.loads(read(path))
+        content = json.loads(read_bytes(path))
         version, findings = content["version"], content["findings"]
         if version != VERSION:
             raise UsageError(
@@ -74,7 +75,7 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
             name: frozenset(each for found in rules.values() for each in found)
             for name, rules in findings.items()
         }
-    except Unreadable as error:
+    except Unusable as error:
         raise UsageError(f"--baseline: {path}: {error}") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UsageError(f"--baseline: {path}: not a baseline of nanolint") from error

@@ -39,7 +39,8 @@ class ConfigFile:
 
 def open_config(name: str, plan: Plan) -> ConfigFile:
     """Read the config called ``name``; raises UsageError, in one line, where that fails."""
-    from nanolint.files.reading import Unreadable, read
+    from nanolint.errors import Unusable
+    from nanolint.files.door import read_bytes
     from nanolint.source.parse import Unparsable, parse
     from nanolint.source.refusals import TooComplex
     from nanolint.source.text import LineIndex, Undecodable, decode
@@ -49,11 +50,11 @@ def open_config(name: str, plan: Plan) -> ConfigFile:
     path = Path(name)
     project = find_project(path, train_script=plan.train_script)
     try:
-        text = decode(read(path)).text
+        text = decode(read_bytes(path)).text
         module = parse(text, project.environment, star_importer(project, path))
     except Unparsable as error:
         row, _ = LineIndex(text).position(error.offset)
         raise UsageError(f"{name}: not valid Python: {error}, line {row}") from error
-    except (Unreadable, Undecodable, TooComplex) as error:
+    except (Unusable, Undecodable, TooComplex) as error:
         raise UsageError(f"{name}: {error}") from error
     return ConfigFile(name, text, module, project, plan.setup(path).options)

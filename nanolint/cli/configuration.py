@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.cli.parser import UsageError
 from nanolint.files import door
-from nanolint.files.paths import absolute
+from nanolint.files.door import absolute
 from nanolint.settings import schema
 from nanolint.settings.schema import Sourced
 

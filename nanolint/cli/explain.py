@@ -117,7 +117,7 @@ def _plot(config: ConfigFile, case: Case, path: Path, streams: Streams) -> int:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise UsageError("--plot needs matplotlib: pip install 'nanolint[plot]'") from error
-    from nanolint.files.reading import reason
+    from nanolint.files.door import reason
     from nanolint.report.plot import draw
 
     try:
@@ -147,15 +147,16 @@ def _compare(
 
 
 def _pasted(name: str, streams: Streams) -> str:
-    from nanolint.files.reading import Unreadable, read, read_bounded
+    from nanolint.errors import Unusable
+    from nanolint.files.door import read_bounded, read_bytes
 
     try:
         if name != STDIN:
-            raw = read(Path(name))
+            raw = read_bytes(Path(name))
         else:
             buffer = getattr(streams.stdin, "buffer", None)
             raw = read_bounded(buffer) if buffer else streams.stdin.read().encode()
-    except Unreadable as error:
+    except Unusable as error:
         raise UsageError(f"--oom: {name}: {error}") from error
     return raw.decode(errors="replace")
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.cli import bugs
-from nanolint.files.reading import Unreadable, read
+from nanolint.errors import Unusable
+from nanolint.files.door import read_bytes
 from nanolint.files.writing import Unwritable
 from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
@@ -43,8 +44,8 @@ def judge_file(candidate: Candidate, plan: Plan, work: Work) -> FileResult:
     """Judge a file, and rewrite it if asked to. Never raises: one file must not stop the others."""
     name, path = candidate.name, candidate.path
     try:
-        raw = read(path)
-    except Unreadable as error:
+        raw = read_bytes(path)
+    except Unusable as error:
         return FileResult(name, error=str(error))
     result, fixed = judge(raw, name, path, plan, work, explicit=candidate.explicit)
     if fixed == raw or not work.write:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from nanolint.cli import bugs
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
-from nanolint.files.reading import reason
+from nanolint.files.door import reason
 from nanolint.linting import registry
 from nanolint.report import summary
 from nanolint.report.once import once_per_project

@@ -10,7 +10,8 @@ from nanolint.cli.judging import Work, judge
 from nanolint.cli.reporting import report
 from nanolint.cli.shell_scripts import Launched, read_shell_script
 from nanolint.cli.streams import Streams
-from nanolint.files.reading import Unreadable, read_bounded
+from nanolint.errors import Unusable
+from nanolint.files.door import read_bounded
 from nanolint.linting.discovery import discover, is_excluded_anywhere
 from nanolint.report.results import FileResult, Results
 from nanolint.settings.schema import SettingsError
@@ -77,7 +78,7 @@ def check_stdin(configuration: Configuration, streams: Streams) -> int:
         else:
             plan = configuration.plan_of(folder)
             result, fixed = judge(raw, name, path, plan, _work(options))
-    except Unreadable as error:
+    except Unusable as error:
         result = FileResult(name, error=str(error))
     if options.fix and not options.diff:
         _write_stdout(fixed, streams)

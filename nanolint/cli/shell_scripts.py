@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.launch import launch_options
-from nanolint.files.door import exists, is_file
-from nanolint.files.paths import absolute
-from nanolint.files.reading import Unreadable, read
+from nanolint.errors import Unusable
+from nanolint.files.door import absolute, exists, is_file, read_bytes
 from nanolint.frozen import dataclass
 from nanolint.linting.discovery import Candidate, is_excluded_anywhere
 from nanolint.report.results import FileResult
@@ -50,8 +49,8 @@ def read_shell_script(
     ):
         return [], None
     try:
-        text = read(path).decode(errors="replace")
-    except Unreadable as error:
+        text = read_bytes(path).decode(errors="replace")
+    except Unusable as error:
         return [], FileResult(name, error=str(error))
     runs: list[Launched] = []
     remarks: list[str] = []

@@ -1,49 +1,42 @@
-"""The door to the disk: what lies around a file is read here, with a note of all that was asked.
+"""The door to the disk: every file, folder and link is read here, with a note of what was asked.
 
-So a result knows what it was worked out from: train.py, model.py, settings, data, imported
-configs, and also the files that were looked for and not found. It holds for as long as the same
-questions have the same answers.
+The unsaved text that an editor shows stands for the file (``show``). Nothing but regular files is
+opened, nothing is read past a limit, and what cannot be read is ``Unusable``, with the reason.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
-from functools import wraps
 from hashlib import blake2b
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from pathlib import Path
+from typing import BinaryIO
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+from nanolint.errors import Unusable
+from nanolint.files import notes
+from nanolint.files.notes import asks, note, noting
 
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
+MOST_BYTES = 8 << 20  # far beyond what is parsed; keeps a stray data file out of memory
 
 FILE, FOLDER, OTHER = "file", "folder", "other"
 BROKEN_LINK, NOTHING, UNKNOWN = "broken link", "nothing", "unknown"
 
-# A question is its kind, an absolute path, and what else it depends on. What was read maps each
-# question to a digest of its answer.
-Question = tuple[str | int, ...]
-Reads = dict[Question, str]
-CONTRADICTION = ""  # the digest of two different answers to one question: it changed meanwhile
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a named pipe (give - to read from standard input)"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
 
-_reads: ContextVar[Reads | None] = ContextVar("reads", default=None)
 _shown: dict[str, bytes] = {}  # the unsaved text of files that an editor has open
-_memos: list[dict[tuple[object, ...], tuple[object, Reads]]] = []
 
 
-class UnusableError(Exception):
-    """A file that cannot be used; the message says why in a few words, without the path."""
-
-
-def read_bytes(path: Path | str, limit: int) -> bytes:
+@asks("content")
+def read_bytes(path: Path | str, limit: int = MOST_BYTES) -> bytes:
     """The content of a regular file of at most ``limit`` bytes.
 
-    Raises UnusableError: pipes and devices are never opened, larger files never read.
+    Raises Unusable: what pipes and devices hold is never read, nor a larger file.
     """
     place = place_of(path)
     try:
@@ -51,14 +44,29 @@ def read_bytes(path: Path | str, limit: int) -> bytes:
         if content is None:
             content = _read(place, limit)
         if len(content) > limit:
-            raise UnusableError(f"is larger than {limit:,} bytes")
-    except UnusableError as error:
+            raise _too_large(limit)
+    except Unusable as error:
         note(("content", place, limit), f"not usable: {error}".encode())
         raise
     note(("content", place, limit), content)
     return content
 
 
+def read_bounded(file: BinaryIO, limit: int = MOST_BYTES) -> bytes:
+    """All of ``file``, standard input say; raises Unusable when that is more than ``limit``."""
+    content = file.read(limit + 1)
+    if len(content) > limit:
+        raise _too_large(limit)
+    return content
+
+
+def reason(error: OSError | ValueError) -> str:
+    """What the system says is wrong, without number and file name."""
+    text = getattr(error, "strerror", None) or str(error)
+    return text[:1].lower() + text[1:]
+
+
+@asks("kind")
 def kind(path: Path | str) -> str:
     """FILE, FOLDER, OTHER (a device, say), BROKEN_LINK, NOTHING, or UNKNOWN: not ours to see."""
     place = place_of(path)
@@ -77,6 +85,7 @@ def exists(path: Path | str) -> bool:
     return kind(path) not in (NOTHING, BROKEN_LINK)
 
 
+@asks("real")
 def real(path: Path | str) -> str:
     """Where ``path`` leads once all links are followed."""
     place = place_of(path)
@@ -85,6 +94,7 @@ def real(path: Path | str) -> str:
     return found
 
 
+@asks("names")
 def names(folder: Path | str, pattern: str = "*") -> tuple[str, ...]:
     """The names in ``folder`` that match, sorted; none where it cannot be read.
 
@@ -101,6 +111,7 @@ def names(folder: Path | str, pattern: str = "*") -> tuple[str, ...]:
     return found
 
 
+@asks("entries")
 def entries(folder: Path | str, suffix: str) -> tuple[tuple[str, bool], ...]:
     """The folders in ``folder``, and its files whose names end with ``suffix``, by name.
 
@@ -123,6 +134,7 @@ def entries(folder: Path | str, suffix: str) -> tuple[tuple[str, bool], ...]:
     return tuple(found)
 
 
+@asks("texts")
 def texts(folder: Path | str, pattern: str, limit: int, most: int) -> tuple[tuple[str, bytes], ...]:
     """The first ``most`` files of ``folder`` that match, by name; those over ``limit`` bytes not.
 
@@ -131,106 +143,17 @@ def texts(folder: Path | str, pattern: str, limit: int, most: int) -> tuple[tupl
     place = place_of(folder)
     found = []
     told = blake2b(digest_size=16)
-    with recording(apart=True):
+    with noting(apart=True):
         for name in names(place, pattern)[:most]:
             try:
                 content = read_bytes(os.path.join(place, name), limit)
-            except UnusableError:
+            except Unusable:
                 continue
             found.append((name, content))
             told.update(os.fsencode(f"{name}\0{len(content)}\0"))
             told.update(content)
     note(("texts", place, pattern, limit, most), told.digest())
     return tuple(found)
-
-
-@contextmanager
-def recording(*, apart: bool = False) -> Iterator[Reads]:
-    """Collect what is asked inside; whoever records around it is told too, unless ``apart``."""
-    reads: Reads = {}
-    token = _reads.set(reads)
-    try:
-        yield reads
-    finally:
-        _reads.reset(token)
-        if not apart:
-            recall(reads)
-
-
-def recall(reads: Reads) -> None:
-    """Tell whoever records now what was read at another time."""
-    around = _reads.get()
-    if around is not None:
-        for question, answer in reads.items():
-            _add(around, question, answer)
-
-
-def note(question: Question, answer: bytes) -> None:
-    """Tell whoever records that ``question`` was asked, and what came of it."""
-    reads = _reads.get()
-    if reads is not None:
-        _add(reads, question, digest(answer))
-
-
-def _add(reads: Reads, question: Question, answer: str) -> None:
-    if reads.setdefault(question, answer) != answer:
-        reads[question] = CONTRADICTION
-
-
-def unchanged(reads: Reads) -> bool:
-    """Whether each question in ``reads`` would be answered as it was."""
-    for question, answer in reads.items():
-        with recording(apart=True) as now:
-            what, *rest = question
-            with suppress(UnusableError, OSError):  # noted as the answer, like any other
-                QUESTIONS[str(what)](*rest)
-        if now.get(question) != answer:
-            return False
-    return True
-
-
-def memo(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Keep the results of ``function``, each with what it read, until ``forget``.
-
-    Takes positional arguments only. Exceptions are not kept.
-    """
-    kept: dict[tuple[object, ...], tuple[Result, Reads]] = {}
-
-    @wraps(function)
-    def remembered(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        assert not kwargs
-        entry = kept.get(args)
-        if entry is None:
-            with recording() as reads:
-                entry = function(*args, **kwargs), reads
-            kept[args] = entry
-        else:
-            recall(entry[1])
-        return entry[0]
-
-    _memos.append(kept)  # type: ignore[arg-type]
-    return remembered
-
-
-def forget(path: Path | None = None) -> None:
-    """Drop what was remembered of ``path``, or everything, because it may have changed."""
-    if path is None:
-        for kept in _memos:
-            kept.clear()
-        return
-    place = place_of(path)
-    for kept in _memos:
-        for key in [key for key, (_, reads) in list(kept.items()) if concerns(reads, place)]:
-            kept.pop(key, None)
-
-
-def concerns(reads: Reads, path: str) -> bool:
-    """Whether what was read could differ when the file at the absolute ``path`` changes."""
-    folder = os.path.dirname(path)
-    return any(
-        question[1] == path or (question[1] == folder and question[0] in LISTINGS)
-        for question in reads
-    )
 
 
 def show(path: Path, content: bytes | None) -> None:
@@ -244,9 +167,15 @@ def show(path: Path, content: bytes | None) -> None:
         forget(path)
 
 
-def digest(content: bytes) -> str:
-    """32 hexadecimal digits that stand for ``content``."""
-    return blake2b(content, digest_size=16).hexdigest()
+def forget(path: Path | None = None) -> None:
+    """Drop what was kept of ``path``, or everything, because it may have changed."""
+    notes.forget(None if path is None else place_of(path))
+
+
+def absolute(path: Path) -> Path:
+    """``path`` from the root on, without ``..``; links are not followed: a linked config belongs to
+    the link's folder."""
+    return Path(os.path.abspath(path))
 
 
 def place_of(path: Path | str) -> str:
@@ -264,32 +193,29 @@ def _matches(name: str, pattern: str) -> bool:
     return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
 
 
-# By the first word of a question, what asks it again. A module above may add to it.
-QUESTIONS: dict[str, Callable[..., object]] = {
-    "content": read_bytes,
-    "kind": kind,
-    "real": real,
-    "names": names,
-    "entries": entries,
-    "texts": texts,
-}
-LISTINGS = ("names", "entries", "texts")  # change when a file appears in the folder
-
-
 def _read(place: str, limit: int) -> bytes:
+    # What becomes a pipe meanwhile: opening it without O_NONBLOCK would wait for its writer.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        status = os.stat(place)
-        if not stat.S_ISREG(status.st_mode):
-            raise UnusableError("is not a regular file")
-        if status.st_size > limit:
-            raise UnusableError(f"is larger than {limit:,} bytes")
-        with open(place, "rb") as file:
-            return file.read(limit + 1)
-    except FileNotFoundError:
-        raise UnusableError("does not exist") from None
+        _refuse(os.stat(place), limit)
+        with open(os.open(place, flags), "rb", closefd=True) as file:
+            _refuse(os.fstat(file.fileno()), limit)
+            return read_bounded(file, limit)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UnusableError(f"cannot be read: {reason}") from None
+        raise Unusable(reason(error)) from error
+
+
+def _refuse(status: os.stat_result, limit: int) -> None:
+    for is_kind, name in _KINDS:
+        if is_kind(status.st_mode):
+            raise Unusable(f"not a file but {name}")
+    if status.st_size > limit:
+        raise _too_large(limit)
+
+
+def _too_large(limit: int) -> Unusable:
+    mebibytes, rest = divmod(limit, 1 << 20)
+    return Unusable(f"larger than {limit:,} bytes" if rest else f"larger than {mebibytes} MiB")
 
 
 def _kind(place: str) -> str:

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError, exists, read_bytes
-from nanolint.files.paths import absolute
+from nanolint.errors import Unusable
+from nanolint.files.door import absolute, exists, read_bytes
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Ignored:
         """What holds inside ``folder``, whose own file speaks last."""
         try:
             lines = read_bytes(folder / FILE_NAME, MOST_BYTES).decode().splitlines()
-        except (UnusableError, UnicodeDecodeError):
+        except (Unusable, UnicodeDecodeError):
             return self
         from pathspec import GitIgnoreSpec
 

@@ -7,11 +7,12 @@ import os
 import stat
 from pathlib import Path
 
+from nanolint.errors import Refused, Unusable
 from nanolint.files import door
-from nanolint.files.reading import Unreadable, read, reason
+from nanolint.files.door import read_bytes, reason
 
 
-class Unwritable(Exception):
+class Unwritable(Refused):
     """A file that was not replaced, and why, in a few words."""
 
 
@@ -27,7 +28,7 @@ def replace(path: Path, new: bytes, *, expected: bytes) -> None:
             raise Unwritable("the file is read-only")
         temporary = _written_beside(real, new)
         try:
-            if read(real) != expected:
+            if read_bytes(real) != expected:
                 raise Unwritable("the file changed while it was judged; run nanolint again")
             temporary.replace(real)
             door.forget(path)
@@ -37,7 +38,7 @@ def replace(path: Path, new: bytes, *, expected: bytes) -> None:
                 temporary.unlink()
             raise
         _sync_folder(real.parent)
-    except Unreadable as error:
+    except Unusable as error:
         raise Unwritable(str(error)) from error
     except OSError as error:
         raise Unwritable(reason(error)) from error

@@ -12,7 +12,7 @@ import os
 import sys
 from typing import Any
 
-from nanolint.files import door
+from nanolint.files.notes import asks, note
 from nanolint.frozen import dataclass
 from nanolint.gpus.gpu import Gpu
 from nanolint.gpus.lookup import meanings
@@ -69,13 +69,12 @@ def may_have_card() -> bool:
     return True
 
 
+@asks("card")
 def _ask_again(what: str) -> None:
+    """What an answer may have been worked out from: the card, or its total."""
     local = local_gpu() if may_have_card() else None
     told = local and local.gpu if what == "total" else local
-    door.note(("card", what), repr(told).encode())
-
-
-door.QUESTIONS["card"] = _ask_again  # what an answer may have been worked out from
+    note(("card", what), repr(told).encode())
 
 
 def _read(nvml: Any) -> LocalGpu | None:

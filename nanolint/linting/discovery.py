@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.files import door
+from nanolint.files.door import absolute, reason
 from nanolint.files.gitignore import Ignored, ignored_above
-from nanolint.files.paths import absolute
 from nanolint.files.patterns import matches
-from nanolint.files.reading import reason
 from nanolint.frozen import dataclass
 from nanolint.settings.schema import SettingsError
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Safety, Severity
-from nanolint.files.door import is_file
-from nanolint.files.paths import absolute
+from nanolint.files.door import absolute, is_file
 from nanolint.files.patterns import matches
 from nanolint.linting import registry
 from nanolint.linting.engine import Setup

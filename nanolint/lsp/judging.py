@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanolint.files import door
+from nanolint.files import notes
 from nanolint.linting.engine import Report, judge, lint, read
 from nanolint.linting.fixing import fix_text
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
@@ -33,7 +33,7 @@ class Judged:
     setup: Setup
     report: Report
     context: Context | None
-    reads: door.Reads
+    reads: notes.Reads
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -67,7 +67,7 @@ def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:
 
     Who opens a file need not take it for a config, unless it lies among configs.
     """
-    with door.recording() as reads:
+    with notes.noting() as reads:
         setup = plan.setup(path)
         context = read(text, path, setup, explicit=_among_configs(path))
         if isinstance(context, Report):

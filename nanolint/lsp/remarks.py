@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError, memo
+from nanolint.errors import Unusable
+from nanolint.files.notes import memo
 from nanolint.lsp.cursor import assignment_line, comment_on_line
 from nanolint.trainers.nanogpt.keys import meaning
 from nanolint.trainers.nanogpt.reading import read_source
@@ -29,7 +30,7 @@ def meaning_in(project: Project, key: str) -> str:
 def _comment(script: Path, key: str) -> str:
     try:
         text = read_source(script)
-    except UnusableError:
+    except Unusable:
         return ""
     line = assignment_line(text, key)
     comment = None if line is None else comment_on_line(text, line.start)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nanolint.errors import UserError
-from nanolint.files import door
+from nanolint.files import door, notes
 from nanolint.linting.plan import make_plan
 from nanolint.lsp.judging import Judged, judge_text
 from nanolint.settings.schema import FILE_NAMES, Sourced, discover
@@ -123,7 +123,7 @@ class Session:
         return self._stale(
             document
             for document in self.documents
-            if document.current is None or not door.unchanged(document.current.reads)
+            if document.current is None or not notes.unchanged(document.current.reads)
         )
 
     def configure(self, tables: Mapping[Path | None, Mapping[str, Any]]) -> None:
@@ -175,7 +175,7 @@ class Session:
 
     def _judge(self, document: Document) -> Judged | None:
         try:
-            with door.recording() as reads:
+            with notes.noting() as reads:
                 plan = self.plan_for(document.path)
                 if plan is None:
                     return None
@@ -203,7 +203,7 @@ class Session:
     def _concerns(self, document: Document, path: Path) -> bool:
         """Whether what was found for ``document`` could change with the file at ``path``."""
         judged = document.current
-        return judged is None or door.concerns(judged.reads, str(path))
+        return judged is None or notes.concerns(judged.reads, str(path))
 
     def _stale(self, documents: Iterable[Document]) -> list[Document]:
         found = list(documents)

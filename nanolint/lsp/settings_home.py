@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
-from nanolint.files.door import UnusableError, read_bytes
+from nanolint.errors import Unusable
+from nanolint.files.door import read_bytes
 from nanolint.frozen import dataclass
 from nanolint.lsp.settings_edit import NotEditable, new_file, with_gpu
 from nanolint.settings.schema import FILE_NAMES, MOST_BYTES, discover
@@ -37,6 +38,6 @@ def settings_edit(config: Path, gpu: str) -> SettingsEdit:
         return SettingsEdit(folder / FILE_NAMES[0], "", Edit(0, 0, new_file(gpu)), is_new=True)
     try:
         text = read_bytes(file, MOST_BYTES).decode()
-    except (UnusableError, UnicodeDecodeError) as error:
+    except (Unusable, UnicodeDecodeError) as error:
         raise NotEditable(f"{file.name}: {error}") from None
     return SettingsEdit(file, text, with_gpu(file, text, gpu))

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from nanolint.errors import UserError
-from nanolint.files.door import UnusableError, is_file, memo, read_bytes
+from nanolint.errors import Unusable, UserError
+from nanolint.files.door import is_file, read_bytes
+from nanolint.files.notes import memo
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict
@@ -193,8 +194,8 @@ def _read(path: Path) -> dict[str, Any]:
 
     try:
         table: dict[str, Any] = tomllib.loads(read_bytes(path, MOST_BYTES).decode())
-    except UnusableError as error:
-        raise SettingsError(f"{path} {error}") from error
+    except Unusable as error:
+        raise SettingsError(f"{path}: {error}") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: not UTF-8, so not TOML") from error
     except tomllib.TOMLDecodeError as error:

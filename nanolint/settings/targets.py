@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.files import door
+from nanolint.files import notes
 from nanolint.files.patterns import matches
 from nanolint.frozen import dataclass
 from nanolint.settings.schema import DEFAULT, SettingsError, Sourced
@@ -65,7 +65,7 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
         origin = f"{sourced.origin('target')}: target" if general else origin
     else:
         local = _local_gpu()
-        door.note(CARD_TOTAL, repr(local and local.gpu).encode())
+        notes.note(CARD_TOTAL, repr(local and local.gpu).encode())
         origin = LOCAL if local else DEFAULT
         found = (replace(_auto(local), in_use_bytes=0),) if local else ()
         targets = _with_in_use(found, sourced)
@@ -116,7 +116,7 @@ def _target(name: str, place: str) -> Machine:
 
     if name.lower() == AUTO:
         local = _local_gpu()
-        door.note(CARD_NOW, repr(local).encode())
+        notes.note(CARD_NOW, repr(local).encode())
         if local is None:
             raise SettingsError(f"{place}: {AUTO} needs an NVIDIA card and its driver; found none")
         return _auto(local)

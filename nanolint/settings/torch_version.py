@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError, exists, is_file, memo, names, read_bytes
+from nanolint.errors import Unusable
+from nanolint.files.door import exists, is_file, names, read_bytes
+from nanolint.files.notes import memo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,5 +58,5 @@ def _in_folder(folder: Path) -> tuple[int, int] | None:
 def _text(path: Path) -> str:
     try:
         return read_bytes(path, MOST_BYTES).decode("utf-8", "replace")
-    except UnusableError:
+    except Unusable:
         return ""

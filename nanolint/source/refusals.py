@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from nanolint.errors import Refused
 
-class TooComplex(Exception):
+
+class TooComplex(Refused):
     """A text past the bounds within which it is parsed; the message says which."""
 
 
-class Unparsable(Exception):
+class Unparsable(Refused):
     """Text that is not valid Python; ``offset`` is the character where that shows."""
 
     def __init__(self, message: str, offset: int) -> None:

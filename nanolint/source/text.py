@@ -6,6 +6,7 @@ import codecs
 import re
 from bisect import bisect_right
 
+from nanolint.errors import Refused
 from nanolint.frozen import dataclass
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -18,7 +19,7 @@ _SLOW_CODECS = frozenset({"idna", "punycode"})  # quadratic in the length of the
 _ASCII = bytes(range(1, 128))
 
 
-class Undecodable(Exception):
+class Undecodable(Refused):
     """Bytes that are not the text of a Python file."""
 
 

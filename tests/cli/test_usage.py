@@ -42,7 +42,7 @@ FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"
         (["a.py", "--set", "batch_size"], "--set: expected KEY=VALUE, found batch_size"),
         (["--", "a.py", "--batch_size"], "after --: nanoGPT needs a value: --batch_size=VALUE"),
         (["a.py", "--train-script", "gone.py"], "--train-script: no such file: gone.py"),
-        (["a.py", "--config", "gone.toml"], "gone.toml does not exist"),
+        (["a.py", "--config", "gone.toml"], "gone.toml: no such file"),
         (["a.py", "--output-file", "gone/x"], "--output-file: gone/x: no such file or directory"),
         (["-", "a.py"], "- (standard input) cannot be judged together with files"),
         (["a.py", "--stdin-filename", "b.py"], "--stdin-filename goes with - (standard input)"),
@@ -82,7 +82,7 @@ def test_broken_settings_are_one_line(text: str, line: str) -> None:
     assert line in outcome.error
 
 
-class TestUnreadable:
+class TestUnusable:
     """Each bad file costs one line and status 2; the good one beside it is still judged."""
 
     def judge(self, name: str) -> str:

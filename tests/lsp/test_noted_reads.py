@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanolint.files import door
+from nanolint.files import door, notes
 from nanolint.gpus import local
 from nanolint.gpus.local import LocalGpu
 from nanolint.gpus.lookup import find
@@ -53,7 +53,7 @@ def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return write_project(tmp_path, PROJECT)
 
 
-def judge(root: Path, gpu: str | None = CARD) -> tuple[tuple[Report, Setup] | None, door.Reads]:
+def judge(root: Path, gpu: str | None = CARD) -> tuple[tuple[Report, Setup] | None, notes.Reads]:
     """What the server finds in the open config, and by which setup, as all around it is now."""
     door.forget()
     session = Session({} if gpu is None else {"NANOLINT_GPU": gpu}, [].append)
@@ -113,10 +113,10 @@ CHANGES: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_change_to_what_counts_is_seen(change: Callable[[], object], project: Path) -> None:
     before, reads = judge(project)
-    assert door.unchanged(reads)
+    assert notes.unchanged(reads)
     change()
     assert judge(project)[0] != before  # so that the old findings would have been wrong
-    assert not door.unchanged(reads)
+    assert not notes.unchanged(reads)
 
 
 def test_the_card_in_this_machine_is_asked_for_again(
@@ -131,9 +131,9 @@ def test_the_card_in_this_machine_is_asked_for_again(
 
     plug_in(CARD)
     _, reads = judge(project, gpu=None)
-    assert door.unchanged(reads)
+    assert notes.unchanged(reads)
     plug_in("h100-80gb-sxm")
-    assert not door.unchanged(reads)
+    assert not notes.unchanged(reads)
 
 
 CONTENTS: dict[str, tuple[str | bytes, ...]] = {
@@ -170,5 +170,5 @@ def test_what_is_unchanged_would_be_found_again(start: list[Edit], later: list[E
         for path, content in later:
             before, reads = judge(root)
             put(path, content)
-            if door.unchanged(reads):
+            if notes.unchanged(reads):
                 assert judge(root)[0] == before

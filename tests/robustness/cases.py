@@ -278,32 +278,32 @@ AROUND = [
     Case(
         "a train.py that is not nanoGPT's",
         both(text(CONFIG), text(FOREIGN, "train.py")),
-        f"train.py is not nanoGPT's: it loads no configurator; {OWN_DEFAULTS}",
+        f"train.py: not nanoGPT's: it loads no configurator; {OWN_DEFAULTS}",
         FOUND,
     ),
     Case(
         "a train.py of noise",
         both(text(CONFIG), raw(NOISE, "train.py")),
-        f"train.py is not a text file; {OWN_DEFAULTS}",
+        f"train.py: not a text file; {OWN_DEFAULTS}",
         FOUND,
     ),
     Case(
         "a train.py of 20 MB",
         both(text(CONFIG), text("a = 1\n" * 3_400_000, "train.py")),
-        f"train.py is larger than 1,048,576 bytes; {OWN_DEFAULTS}",
+        f"train.py: larger than 1 MiB; {OWN_DEFAULTS}",
         FOUND,
     ),
     Case(
         "a train.py of 5,000 parentheses",
         both(text(CONFIG), text(DEEP, "train.py")),
-        f"train.py cannot be used: its code is nested too deeply; {OWN_DEFAULTS}",
+        f"train.py: its code is nested too deeply; {OWN_DEFAULTS}",
         FOUND,
     ),
     Case("a train.py that is a pipe", both(text(CONFIG), pipe("train.py")), JUDGED, FOUND),
     Case(
         "a train.py that links to itself",
         both(text(CONFIG), link("train.py", "train.py")),
-        f"train.py cannot be read: Too many levels of symbolic links; {OWN_DEFAULTS}",
+        f"train.py: too many levels of symbolic links; {OWN_DEFAULTS}",
         FOUND,
     ),
     Case(
@@ -347,7 +347,7 @@ SETTINGS = [
         (
             "settings of 20 MB",
             text("# x\n" * 5_000_000, "x/nanolint.toml"),
-            "is larger than 4,194,304 bytes",
+            ": larger than 4 MiB",
             FAILED,
         ),
         ("settings that are a pipe", pipe("x/nanolint.toml"), JUDGED, FOUND),

@@ -36,12 +36,12 @@ SLOW_DISK = (
 BEFORE_READING = """
 import os
 from nanolint.cli import judging
-read = judging.read
+read = judging.read_bytes
 def meddle(path):
     if path.name == "x.py":
         {}
     return read(path)
-judging.read = meddle
+judging.read_bytes = meddle
 """
 BEFORE_WRITING = """
 import os

@@ -166,7 +166,7 @@ def test_keys_of_the_forks_own(tmp_path: Path) -> None:
         (b"exec(open('configurator.py').read())\n", "none of its keys"),
         (b"batch_size = = 3\n", "not valid Python"),
         (b"\x7fELF\0\0\0", "not a text file"),
-        (b"# coding: utf-8\nx = '\xff\xfe'\n", "decode"),
+        (b"# coding: utf-8\nx = '\xff\xfe'\n", "not valid utf-8"),
         (b"#" * (2 << 20), "larger than"),
         (b"x = " + b"[" * 5000 + b"]" * 5000, ""),
         (b"x = 1" + b" + 1" * 50_000, ""),
@@ -193,11 +193,11 @@ def test_train_scripts_that_must_not_be_opened(tmp_path: Path) -> None:
     door.forget()
     path.unlink()
     path.symlink_to(path)
-    assert "cannot be read" in find_project(tmp_path / "a.py").problems[0]
+    assert "too many levels" in find_project(tmp_path / "a.py").problems[0]
     door.forget()
     path.unlink()
     path.symlink_to(tmp_path / "nowhere.py")
-    assert "does not exist" in find_project(tmp_path / "a.py").problems[0]
+    assert "no such file" in find_project(tmp_path / "a.py").problems[0]
     path.unlink()
     path.mkdir()
     assert find_project(tmp_path / "a.py") is NANOGPT

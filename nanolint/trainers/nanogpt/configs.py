@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError, names
+from nanolint.errors import Unusable
+from nanolint.files.door import names
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind, classify
 from nanolint.trainers.nanogpt.reading import read_source
@@ -48,7 +49,7 @@ def _run(path: Path, project: Project, options: Options) -> Run | None:
     try:
         text = read_source(path)
         module = parse(text, project.environment, star_importer(project, path))
-    except (UnusableError, Unparsable, TooComplex):
+    except (Unusable, Unparsable, TooComplex):
         return None
     if classify(module, text, path, project, explicit=False) is not FileKind.CONFIG:
         return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError, is_file
+from nanolint.errors import Unusable
+from nanolint.files.door import is_file
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.reading import read_source
 
@@ -76,7 +77,7 @@ def _exports(
 
     try:
         module = parse(read_source(path), None, star_import)
-    except (UnusableError, Unparsable, TooComplex):
+    except (Unusable, Unparsable, TooComplex):
         return None
     if any(key == "*" for key, _ in module.dynamic):
         return None

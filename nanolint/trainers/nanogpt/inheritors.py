@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import memo, texts
+from nanolint.files.door import texts
+from nanolint.files.notes import memo
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,8 @@ import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError, read_bytes
+from nanolint.errors import Unusable
+from nanolint.files.door import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +59,7 @@ def vocabulary(meta_pkl: Path) -> int | None:
     """
     try:
         return _vocabulary(read_bytes(meta_pkl, SIZE_LIMIT))
-    except UnusableError:
+    except Unusable:
         return None
 
 

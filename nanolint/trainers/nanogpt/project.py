@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import BROKEN_LINK, FILE, UnusableError, exists, kind, memo, names
+from nanolint.errors import Unusable
+from nanolint.files.door import BROKEN_LINK, FILE, exists, kind, names
+from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Project
@@ -72,7 +74,7 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
         project = _project(candidate)
         if isinstance(project, Project):
             return project
-        problems.append(f"{candidate} {project}; {JUDGED_AS_NANOGPT}")
+        problems.append(f"{candidate}: {project}; {JUDGED_AS_NANOGPT}")
     if not problems:
         problems = [
             f"{folder} has no {TRAIN_SCRIPT_NAME}; {JUDGED_AS_NANOGPT}, unless --train-script "
@@ -102,7 +104,7 @@ def _project(train_script: Path) -> Project | str:
     """The project of a train.py, or why there is none."""
     try:
         return _read_project(train_script)
-    except UnusableError as error:
+    except Unusable as error:
         return str(error)
 
 
@@ -111,7 +113,7 @@ def _scripts(folder: Path) -> list[Path]:
 
 
 def _read_project(train_script: Path) -> Project:
-    """Raises UnusableError when ``train_script`` is not nanoGPT's kind."""
+    """Raises Unusable when ``train_script`` is not nanoGPT's kind."""
     root = train_script.parent
     text = read_source(train_script)
     script = read_train_script(text, root_importer(root))
@@ -153,7 +155,7 @@ def _other_scripts(train_script: Path) -> _Others:
         try:
             text = read_source(path)
             tree = syntax_tree(text) if "configurator" in text else None
-        except UnusableError:
+        except Unusable:
             continue
         found = None if tree is None else settable_keys(tree)
         if tree is not None and found is not None:

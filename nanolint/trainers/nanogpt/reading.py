@@ -6,7 +6,8 @@ import ast
 import warnings
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError, read_bytes
+from nanolint.errors import Unusable
+from nanolint.files.door import read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,20 +16,20 @@ SOURCE_LIMIT = 1 << 20  # bytes of a Python file
 
 
 def read_source(path: Path) -> str:
-    """The decoded text of a Python file. Raises UnusableError."""
+    """The decoded text of a Python file. Raises Unusable."""
     from nanolint.source.text import Undecodable, decode
 
     content = read_bytes(path, SOURCE_LIMIT)
     if b"\0" in content:
-        raise UnusableError("is not a text file")
+        raise Unusable("not a text file")
     try:
         return decode(content).text
     except Undecodable as error:
-        raise UnusableError(f"cannot be decoded: {error}") from None
+        raise Unusable(str(error)) from None
 
 
 def syntax_tree(text: str) -> ast.Module:
-    """The abstract syntax tree of ``text``. Raises UnusableError."""
+    """The abstract syntax tree of ``text``. Raises Unusable."""
     from nanolint.source.refusals import TooComplex
     from nanolint.source.scan import check
 
@@ -38,8 +39,8 @@ def syntax_tree(text: str) -> ast.Module:
             warnings.simplefilter("ignore")  # invalid escapes are the author's business
             return ast.parse(text)
     except TooComplex as error:
-        raise UnusableError(f"cannot be used: {error}") from None
+        raise Unusable(str(error)) from None
     except SyntaxError as error:
-        raise UnusableError(f"is not valid Python: {error.msg}, line {error.lineno}") from None
+        raise Unusable(f"not valid Python: {error.msg}, line {error.lineno}") from None
     except (RecursionError, MemoryError, ValueError):
-        raise UnusableError("is too deeply nested, or not text") from None
+        raise Unusable("too deeply nested, or not text") from None

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError
+from nanolint.errors import Unusable
 from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
 from nanolint.source.values import Known, Unknown
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nanolint.source.values import Value
 
-FOREIGN = "is not nanoGPT's"  # how the reason starts, as against a file that cannot be read
+FOREIGN = "not nanoGPT's"  # how the reason starts, as against a file that cannot be read
 
 # Fewer of nanoGPT's keys above the configurator line, and the script is not nanoGPT's.
 LEAST_SHARED_KEYS = 3
@@ -49,7 +49,7 @@ class TrainScript:
 def read_train_script(
     text: str, star_import: Callable[[str], Mapping[str, Value] | None]
 ) -> TrainScript:
-    """Understand the text of a train.py. Raises UnusableError when it is not nanoGPT's kind."""
+    """Understand the text of a train.py. Raises Unusable when it is not nanoGPT's kind."""
     from nanolint.source.parse import Unparsable, parse
     from nanolint.source.plain import read_plain_settings
     from nanolint.source.refusals import TooComplex
@@ -57,18 +57,18 @@ def read_train_script(
     tree = syntax_tree(text)
     end = settings_end(tree, text)
     if end is None:
-        raise UnusableError(f"{FOREIGN}: it loads no configurator")
+        raise Unusable(f"{FOREIGN}: it loads no configurator")
     try:
         above = text[:end]
         module = read_plain_settings(above, star_import) or parse(above, None, star_import)
     except (Unparsable, TooComplex) as error:
-        raise UnusableError(f"cannot be used: {error}") from None
+        raise Unusable(str(error)) from None
     environment = module.final
     keys = (settable_keys(tree) or frozenset()) | {
         key for key, value in module.imported if isinstance(value, Known) or key in KEYS
     }
     if len(environment.keys() & KEYS.keys()) < LEAST_SHARED_KEYS:
-        raise UnusableError(f"{FOREIGN}: it sets none of its keys above its configurator")
+        raise Unusable(f"{FOREIGN}: it sets none of its keys above its configurator")
     return TrainScript(
         tree=tree,
         environment=environment,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import FOLDER, UnusableError, is_file, kind, names, read_bytes
+from nanolint.errors import Unusable
+from nanolint.files.door import FOLDER, is_file, kind, names, read_bytes
 from nanolint.run.settled import Layer, Origin
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import PADDED_VOCABULARY, SHAKESPEARE_CHAR_VOCABULARY
@@ -62,6 +63,6 @@ def _from_pickle(meta: Path) -> Value:
 def _writes_meta(prepare: Path) -> bool:
     try:
         content = read_bytes(prepare, SOURCE_LIMIT)
-    except UnusableError:
+    except Unusable:
         return False
     return b"meta.pkl" in content

@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError, is_file
+from nanolint.errors import Unusable
+from nanolint.files.door import is_file
 from nanolint.frozen import dataclass
 from nanolint.run.settled import ManualAttention
 from nanolint.run.trust import Doubt, Subject
@@ -111,8 +112,8 @@ def _recognise_model(
         return ManualAttention.NEVER, ()
     try:
         model = syntax_tree(read_source(path))
-    except UnusableError as error:
-        return ManualAttention.NEVER, (Doubt(Subject.MODEL, f"{path.name} {error}", path),)
+    except Unusable as error:
+        return ManualAttention.NEVER, (Doubt(Subject.MODEL, f"{path.name} ({error})", path),)
     pieces = model_pieces(model)
     found = digests(model, pieces)
     return _manual_attention(found), tuple(_strange_pieces(pieces, found, path))
