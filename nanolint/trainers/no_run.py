@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import UnusableError
+from nanolint.errors import Unusable
 from nanolint.trainers.nanogpt.kind import loads_configurator
 from nanolint.trainers.nanogpt.reading import syntax_tree
 
@@ -38,7 +38,7 @@ def why_no_run(text: str) -> str:
         return "loads the configurator itself; name the config that it runs"
     try:
         tree = syntax_tree(text)
-    except UnusableError as error:
+    except Unusable as error:
         return str(error)
     nodes = list(ast.walk(tree))
     library = _library(nodes)
