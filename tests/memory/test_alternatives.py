@@ -185,7 +185,7 @@ class Judged(Alternatives):
         self.fits = fits
         self.asked: list[Run] = []
 
-    def _of(self, change: str, run: Run, target: Machine | None = None) -> Alternative:  # noqa: ARG002
+    def _of(self, change: str, run: Run, target: Machine | None = None) -> Alternative:
         self.asked.append(run)
         outcome = FITS if self.fits(run) else Outcome.OUT_OF_MEMORY
         return Alternative(change, Verdict(run, target or self._target, outcome, None, 0, 0))
