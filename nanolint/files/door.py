@@ -111,9 +111,14 @@ def names(folder: Path | str, pattern: str = "*") -> tuple[str, ...]:
     return found
 
 
+<<<<<<< HEAD
 @asks("entries")
 def entries(folder: Path | str, suffix: str) -> tuple[tuple[str, bool], ...]:
     """The folders in ``folder``, and its files whose names end with ``suffix``, by name.
+=======
+def entries(folder: Path | str, *suffixes: str) -> tuple[tuple[str, bool], ...]:
+    """The folders in ``folder``, and its files whose names end with a suffix, by name.
+>>>>>>> 20d653e (Make a fix unsafe where anything else in the project may take the value, and say who)
 
     Each with whether it is a folder. Links to folders are left out. Raises OSError.
     """
@@ -123,14 +128,14 @@ def entries(folder: Path | str, suffix: str) -> tuple[tuple[str, bool], ...]:
         with os.scandir(place) as scan:
             for entry in scan:
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if is_folder or (entry.name.endswith(suffix) and _kind(entry.path) == FILE):
+                if is_folder or (entry.name.endswith(suffixes) and _kind(entry.path) == FILE):
                     found.append((entry.name, is_folder))
     except OSError:
-        note(("entries", place, suffix), b"not readable")
+        note(("entries", place, *suffixes), b"not readable")
         raise
     found.sort()
     told = "\0".join(f"{name}/" if is_folder else name for name, is_folder in found)
-    note(("entries", place, suffix), os.fsencode(told))
+    note(("entries", place, *suffixes), os.fsencode(told))
     return tuple(found)
 
 

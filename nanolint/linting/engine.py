@@ -140,7 +140,6 @@ def _context(
     *,
     explicit: bool,
 ) -> Context:
-    from nanolint.trainers.nanogpt.inheritors import inheritors
     from nanolint.trainers.nanogpt.resolve import resolve
 
     options = setup.options
@@ -162,7 +161,6 @@ def _context(
         cases=cases,
         fault=fault,
         known_codes=setup.known_codes,
-        inherited_by=inheritors(path),
     )
 
 

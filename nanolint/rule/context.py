@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
     from nanolint.run.settled import Options, Project, Resolution, Setting
+    from nanolint.run.takers import Takers
     from nanolint.run.trust import Doubt
     from nanolint.source.assignments import Assignment, Module
     from nanolint.source.suppressions import Suppression
@@ -93,7 +94,6 @@ class Context:
         cases: tuple[Case, ...],
         fault: SyntaxFault | None = None,
         known_codes: Mapping[str, str] | None = None,
-        inherited_by: tuple[str, ...] = (),
     ) -> None:
         self.text = text
         self.path = path
@@ -104,7 +104,6 @@ class Context:
         self.cases = cases
         self.fault = fault
         self.known_codes = known_codes or {}  # codes and names in lower case -> code
-        self.inherited_by = inherited_by  # names of configs that import this one
         # Filled in by the engine before rules with Need.OUTCOME run.
         self.suppressions: tuple[Suppression, ...] = ()
         self.unused_suppressions: tuple[UnusedSuppression, ...] = ()
@@ -123,6 +122,13 @@ class Context:
     def run(self) -> Run | None:
         """The run of the first case: for rules to which the GPU makes no difference."""
         return self.cases[0].run
+
+    @cached_property
+    def takers(self) -> Takers:
+        """Who else takes values from this file; looked for when first asked."""
+        from nanolint.run.takers import find_takers
+
+        return find_takers(self.path, self.project.train_script)
 
     def value(self, key: str) -> Plain:
         """The known value of ``key`` after all layers, None when it is unknown or not a key."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _NEWLINE = re.compile(r"(\r\n|\r|\n)")
 _BLANK = " \t\f\\"
+_ARITHMETIC = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Call, ast.Load)
 
 
 def replace_integer(
@@ -39,6 +41,27 @@ def replace_integer(
             literal = _like(assignment.expression[start - at : end - at], scaled)
             return Edit(start, end, literal)
     return replace_value(assignment, str(new), comments)
+
+
+def keeps_shape(assignment: Assignment, edit: Edit) -> bool:
+    """Whether ``edit`` leaves something of the expression: it changes one factor of a product."""
+    span = assignment.value_span
+    return span.start < edit.start or edit.end < span.end
+
+
+def is_arithmetic(assignment: Assignment) -> bool:
+    """Whether the expression is made of numbers alone: ``512 // 32``, and no name or choice.
+
+    One number in its place then loses nothing that could have another value another day.
+    """
+    try:
+        tree = ast.parse(f"({assignment.expression}\n)", mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return all(
+        isinstance(node, _ARITHMETIC) or (isinstance(node, ast.Name) and node.id == "int")
+        for node in ast.walk(tree.body)
+    )
 
 
 def _scale(factor: Factor, old: int, new: int) -> int | None:

@@ -90,7 +90,7 @@ def set_value(context: Context, key: str, literal: str, *, safety: Safety) -> Re
     if reason is not None:
         return Remedy(notes=(f"not fixed: {reason}",))
     title = f"Set {key} = {literal}"
-    notes = inheritance(context)
+    notes = others_change(context)
     safety = Safety.UNSAFE if notes and safety is Safety.SAFE else safety
     assignment = context.assignment(key)
     if assignment is not None:
@@ -104,13 +104,16 @@ def insertion(context: Context, key: str, literal: str) -> Edit:
     return insert_assignment(context.text, _anchors(context, key)[-1], key, literal)
 
 
-def inheritance(context: Context) -> tuple[str, ...]:
-    """Why a change to this file is a change to other runs, if it is."""
-    if context.inherited_by:
-        return (f"unsafe, because {', '.join(context.inherited_by)} inherits what this file sets",)
+def others_change(context: Context) -> tuple[str, ...]:
+    """Why a change to this file is a change to other runs, if it is or may be: one line."""
     if context.is_train_script:
         return ("unsafe, because every config inherits this default",)
-    return ()
+    others = context.takers.others
+    if not others:
+        return ()
+    first, more = others[0], len(others) - 1
+    and_more = f" (and {more} more of this kind)" if more else ""
+    return (f"unsafe, because {first.place} {first.how}{and_more}",)
 
 
 def _anchors(context: Context, key: str) -> list[Assignment]:

@@ -128,6 +128,10 @@ def test_a_fix_keeps_the_run_and_every_byte_around_it(scene: Scene, train_script
     elif best is None:
         event("nothing fits")
         assert all("no micro-batch fits" in each.message for each in left) and left
+    elif chooses(config, pair):
+        event("chooses")  # an expression that a number would flatten
+        assert new["batch_size"] == old["batch_size"]
+        assert all(any("unsafe" in note or "not fixed" in note for note in e.notes) for e in left)
     elif config.blocked:
         event("blocked")
         assert new["batch_size"] in (old["batch_size"], best)
@@ -174,6 +178,13 @@ def assert_only_values_differ(config: Config, new_text: str, pair: tuple[str, st
         ".+?" if piece.key in pair else re.escape(piece.text) for piece in config.pieces
     )
     assert re.fullmatch(pattern, new_text, re.DOTALL), (config.text, new_text)
+
+
+def chooses(config: Config, pair: tuple[str, str]) -> bool:
+    """Whether a value of the pair is written as a choice."""
+    return any(
+        piece.key in pair and re.search(r"\bif\b|\bmax\b", piece.text) for piece in config.pieces
+    )
 
 
 def plain(names: dict[str, Any]) -> tuple[tuple[str, object], ...]:

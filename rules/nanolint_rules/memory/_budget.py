@@ -11,9 +11,10 @@ from nanolint.memory.verdict.smallest import smallest_card
 from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
 from nanolint.rule import Finding, Fix, Related, Safety, format_bytes
 from nanolint.rule.rewrite import replace_integer
-from nanolint_rules._values import blocker, inheritance, insertion
+from nanolint_rules._values import blocker, insertion
 from nanolint_rules.config._sums import sums_to_update
 from nanolint_rules.memory._float16 import float16_advice
+from nanolint_rules.memory._safety import unsafe_because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -182,17 +183,17 @@ def _with_edits(
     reason = next(filter(None, (blocker(context, key) for key in changed)), None)
     if reason is not None:
         return Cure(clause, notes=(f"not fixed: {reason}",))
-    run, inherited = context.run, inheritance(context)
-    if inherited:
+    run = context.run
+    edits = {key: _edit(context, key, value) for key, value in changed.items()}
+    notes = list(unsafe_because(context, changed, edits))
+    if notes:
         safety = Safety.UNSAFE
-    notes = list(inherited)
     if run is not None and "batch_size" in changed and not run.eval_only:
         before, after = (run.eval_iters * size for size in (run.batch_size, changed["batch_size"]))
         notes.append(f"estimate_loss will see {after:,} sequences a split, not {before:,}")
     title = "Set " + " and ".join(f"{key} = {value}" for key, value in changed.items())
-    edits = [_edit(context, key, value) for key, value in changed.items()]
-    edits += sums_to_update(context, changed)
-    return Cure(clause, Fix(title, safety, tuple(sorted(edits))), tuple(notes))
+    all_edits = sorted([*edits.values(), *sums_to_update(context, changed)])
+    return Cure(clause, Fix(title, safety, tuple(all_edits)), tuple(notes))
 
 
 def _edit(context: Context, key: str, value: int) -> Edit:

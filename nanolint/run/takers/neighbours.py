@@ -1,0 +1,96 @@
+"""The files of a project that may start, import or execute others: code and launch scripts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from nanolint.files import door
+from nanolint.frozen import dataclass
+
+PYTHON = ".py"
+# What people write launch lines into. Prose names configs too, but starts nothing.
+LAUNCH_SCRIPTS = (
+    *(".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".job", ".pbs", ".bat", ".cmd", ".ps1"),
+    *(".mk", ".ipynb", ".yaml", ".yml", ".toml", "Makefile", "makefile", "Dockerfile", "justfile"),
+)
+
+MOST_FOLDERS = 2_000
+MOST_FILES = 4_000
+MOST_BYTES = 1 << 20  # of a file; a script is a few pages
+MOST_NOTEBOOK_BYTES = 1 << 23  # pictures and all
+
+# Environments, copies that tools keep, and what version control keeps, are not of the project.
+_STRANGERS = frozenset({"__pycache__", "node_modules", "site-packages", "wandb", "venv"})
+_HIDDEN_BUT_OURS = frozenset({".github"})
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as it was found; ``name`` is its path below the folder that was searched."""
+
+    path: Path
+    name: str
+    text: str
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is code, and not a script that launches code."""
+        return self.name.endswith(PYTHON)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The files, and for each that was not searched its name with the reason, as a clause."""
+
+    files: tuple[File, ...]
+    unsearched: tuple[tuple[str, str], ...]
+
+
+@door.memo
+def neighbours(root: Path) -> Neighbours:
+    """The code and the launch scripts in ``root`` and below it, in order of their paths."""
+    files: list[File] = []
+    unsearched: list[tuple[str, str]] = []
+    folders = [root]
+    searched = 0
+    while folders:
+        folder = folders.pop()
+        searched += 1
+        if searched > MOST_FOLDERS or len(files) > MOST_FILES:
+            unsearched.append((f"{root.name}/", "has more files than are searched"))
+            break
+        try:
+            entries = door.entries(folder, PYTHON, *LAUNCH_SCRIPTS)
+        except OSError:
+            continue
+        below = []
+        for name, is_folder in entries:
+            if is_folder:
+                if not _is_strange(name):
+                    below.append(folder / name)
+                continue
+            found = _file(folder / name, root)
+            if isinstance(found, File):
+                files.append(found)
+            elif name.endswith(PYTHON):
+                unsearched.append((os.path.relpath(folder / name, root), found))
+        folders += reversed(below)
+    return Neighbours(tuple(files), tuple(unsearched))
+
+
+def _is_strange(folder: str) -> bool:
+    hidden = folder.startswith(".") and folder not in _HIDDEN_BUT_OURS
+    return hidden or folder in _STRANGERS
+
+
+@door.memo
+def _file(path: Path, root: Path) -> File | str:
+    """The file, or why it was not searched, as a clause."""
+    limit = MOST_NOTEBOOK_BYTES if path.suffix == ".ipynb" else MOST_BYTES
+    try:
+        content = door.read_bytes(path, limit)
+    except door.UnusableError as error:
+        return str(error)
+    name = Path(os.path.relpath(path, root)).as_posix()
+    return File(path, name, content.decode("utf-8", "replace"))

@@ -1,0 +1,60 @@
+"""Why a fix of the micro-batch could change what some run trains with, or what the user wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule.rewrite import is_arithmetic, keeps_shape
+from nanolint.run.run import Dialect
+from nanolint_rules._values import others_change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from nanolint.rule import Context, Edit
+
+STEPS = "gradient_accumulation_steps"
+
+
+def unsafe_because(
+    context: Context, changed: Mapping[str, int], edits: Mapping[str, Edit]
+) -> tuple[str, ...]:
+    """The reasons, one line each, not to set the keys ``changed`` by ``edits`` without asking."""
+    return (
+        *others_change(context),
+        *_uneven(context, changed),
+        *_asked_to_evaluate(context),
+        *_lost_shapes(context, edits),
+    )
+
+
+def _uneven(context: Context, changed: Mapping[str, int]) -> Iterator[str]:
+    """Launch lines whose processes could not share the accumulation as they can now."""
+    run, steps = context.run, changed.get(STEPS)
+    if run is None or steps is None or run.dialect is not Dialect.TOTAL:
+        return
+    if run.gradient_accumulation_steps and steps % run.gradient_accumulation_steps == 0:
+        return
+    for each in context.takers.shared:
+        if each.world_size is None or steps % each.world_size:
+            processes = each.world_size or "a number of"
+            yield (
+                f"unsafe, because {each.place} starts {processes} processes, "
+                f"which must divide {STEPS} = {steps}"
+            )
+            return
+
+
+def _asked_to_evaluate(context: Context) -> Iterator[str]:
+    """Whether the file trains, and is only evaluated this time, or the other way round."""
+    if context.from_command_line("eval_only"):
+        yield "unsafe, because without eval_only of the command line the file describes another run"
+
+
+def _lost_shapes(context: Context, edits: Mapping[str, Edit]) -> Iterator[str]:
+    for key, edit in edits.items():
+        assignment = context.assignment(key)
+        if assignment is None or keeps_shape(assignment, edit) or is_arithmetic(assignment):
+            continue
+        written = " ".join(assignment.expression.split())
+        yield f"unsafe, because a number would take the place of {key} = {written}"

@@ -1,0 +1,62 @@
+"""A safe fix never changes the batch of any run of the project, whoever starts it and how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from tests import project_tree
+from tests.cli.command import nanolint
+from tests.properties.effort import examples
+from tests.properties.projects import BASE, IDIOMS, LIBRARY, LINES, SIZES, Generated, projects
+from tests.properties.starting import Start, batches
+
+GIVEN = (("config",), (".",), (BASE,), (BASE, "config/over.py"))
+
+
+@examples(40)
+@given(project=projects(), given_paths=st.sampled_from(GIVEN))
+def test_a_safe_fix_keeps_the_batch_of_every_run(
+    project: Generated, given_paths: tuple[str, ...]
+) -> None:
+    event("fixed" if assert_kept(project, given_paths) else "not fixed")
+
+
+def test_every_idiom_keeps_a_base_from_being_fixed() -> None:
+    for idiom in IDIOMS:
+        small = idiom + "batch_size = 4\n"
+        files = {BASE: base(64), "config/small.py": small, "lib.py": LIBRARY}
+        starts = (Start((BASE,)), Start(("config/small.py",)))
+        assert not assert_kept(Generated(files, starts, alone=False, plain=True), ("config",))
+
+
+def test_every_launch_line_is_kept_or_stands_in_the_way() -> None:
+    for name, line, start in LINES:
+        files = {BASE: base(64), "config/over.py": "gradient_accumulation_steps = 16\n", name: line}
+        starts = (Start((BASE,)), *([start] if start else []))
+        assert_kept(Generated(files, starts, alone=False, plain=True), ("config",))
+
+
+def base(batch: int) -> str:
+    return f"{SIZES}batch_size = {batch}\ngradient_accumulation_steps = 32\n"
+
+
+def assert_kept(project: Generated, given_paths: tuple[str, ...]) -> bool:
+    """Fix the project, and compare its runs. Returns whether the base was fixed."""
+    with TemporaryDirectory() as folder:
+        root = project_tree.write_project(Path(folder), dict(project.files))
+        before = batches(root, project.starts)
+        paths = [str(root / path) for path in given_paths]
+        outcome = nanolint("--gpu", "1GiB", "--select", "NL1", "--fix", *paths)
+        after = batches(root, project.starts)
+        texts = {name: (root / name).read_text() for name in project.files}
+    assert all(isinstance(batch, int) for batch in before), before
+    assert before == after, (texts, outcome.out)
+    fixed = texts[BASE] != project.files[BASE]
+    assert fixed or "unsafe, because " in outcome.out
+    if project.alone and project.plain:
+        assert fixed, outcome.out
+    return fixed

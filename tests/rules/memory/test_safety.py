@@ -1,0 +1,102 @@
+"""When a fix of the micro-batch is made without asking, and when it is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import project_tree
+from tests.rules.harness import Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIZES = "block_size = 256\nn_layer = 2\nn_head = 4\nn_embd = 256\n"
+CHOICES = [
+    "64 if big else 8",
+    "max(64, 8)",
+    "[4, 8, 64][-1]",
+    "0 or 64",
+    "MICRO",
+    "{'a': 64}['a']",
+    "MICRO + 0",
+]
+NUMBERS = {
+    "64": "4",
+    "0x40": "4",
+    "2 ** 6": "4",
+    "1 << 6": "4",
+    "128 // 2": "4",
+    "+64": "4",
+    "int(64)": "4",
+    "(64)": "(4)",
+    "16 * 4": "1 * 4",
+    "32 * (2 if big else 1)": "2 * (2 if big else 1)",
+}
+
+
+def text(written: str, steps: int = 32) -> str:
+    return f"big = True\nMICRO = 64\n{SIZES}batch_size = {written}\n" + (
+        f"gradient_accumulation_steps = {steps}\n"
+    )
+
+
+def bench(root: Path, files: dict[str, str] | None = None, **told: object) -> Bench:
+    """The rule on config/base.py, in a project."""
+    project_tree.write_project(root, {"config/base.py": text("64"), **(files or {})})
+    return Bench("NL102", gpu="1GiB", path=root / "config" / "base.py", **told)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("written", CHOICES)
+def test_a_choice_is_not_flattened_to_a_number_without_asking(written: str, tmp_path: Path) -> None:
+    on = bench(tmp_path)
+    found = on.finding(text(written))
+    assert on.fixed(text(written)) == text(written)
+    assert f"unsafe, because a number would take the place of batch_size = {written}" in found.notes
+    assert "batch_size = 4\n" in on.fixed(text(written), unsafe=True)
+
+
+@pytest.mark.parametrize("written", NUMBERS)
+def test_numbers_and_factors_are_changed_where_they_stand(written: str, tmp_path: Path) -> None:
+    assert f"batch_size = {NUMBERS[written]}\n" in bench(tmp_path).fixed(text(written))
+
+
+@pytest.mark.parametrize("processes", ["8", "$N", "gpu"])
+def test_a_launch_must_be_able_to_share_the_accumulation(processes: str, tmp_path: Path) -> None:
+    files = {"run.sh": f"cd ..\ntorchrun --nproc_per_node={processes} train.py config/base.py\n"}
+    on, before = bench(tmp_path, files), text("10", steps=40)  # to be 4 x 100
+    (note,) = [note for note in on.finding(before).notes if "unsafe" in note]
+    count = processes if processes.isdecimal() else "a number of"
+    assert on.fixed(before) == before
+    assert note == (
+        f"unsafe, because run.sh:2 starts {count} processes, "
+        "which must divide gradient_accumulation_steps = 100"
+    )
+
+
+def test_a_launch_that_shares_it_as_before_is_no_obstacle(tmp_path: Path) -> None:
+    def fixed(processes: str, batch: int, steps: int) -> str:
+        line = f"torchrun --nproc_per_node={processes} train.py config/base.py\n"
+        return bench(tmp_path, {"run.sh": line}).fixed(text(str(batch), steps=steps))
+
+    assert "batch_size = 4\ngradient_accumulation_steps = 100\n" in fixed("5", 10, 40)
+    assert "batch_size = 4\ngradient_accumulation_steps = 48\n" in fixed("$N", 16, 12)
+
+
+def test_what_is_only_evaluated_this_time_may_train_another_time(tmp_path: Path) -> None:
+    on = bench(tmp_path, overrides={"eval_only": True})
+    found = on.finding(text("64"))
+    assert on.fixed(text("64")) == text("64")
+    assert any("without eval_only of the command line" in note for note in found.notes)
+
+
+def test_the_file_that_takes_values_is_named(tmp_path: Path) -> None:
+    files = {
+        "config/small.py": "from config.base import *\nbatch_size = 4\n",
+        "b.py": "import base",
+    }
+    (note,) = [n for n in bench(tmp_path, files).finding(text("64")).notes if "unsafe" in n]
+    assert note == (
+        "unsafe, because b.py:1 starts from this file, or runs it (and 1 more of this kind)"
+    )

@@ -1,0 +1,236 @@
+"""Who else takes values from a config, in whatever way people write that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.run.takers import Takers, find_takers
+from nanolint.run.takers.neighbours import MOST_BYTES
+from tests import project_tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BASE = "batch_size = 16\ngradient_accumulation_steps = 32\n"
+
+# What a file of that name may say to start from config/base.py.
+PYTHON = {
+    "with and open": ("config/small.py", "with open('config/base.py') as f:\n    exec(f.read())\n"),
+    "one line": ("config/small.py", "with open('config/base.py') as f: exec(f.read())\n"),
+    "pathlib": ("config/small.py", "exec(Path('config/base.py').read_text())\n"),
+    "a path in parts": (
+        "config/small.py",
+        "exec(open(os.path.join(os.path.dirname(x), 'base.py')).read())\n",
+    ),
+    "an f-string": ("config/small.py", "exec(open(f'config/{name}.py').read())\n"),
+    "a suffix": ("config/small.py", "exec(open('config/' + name + '.py').read())\n"),
+    "a part of the name": ("config/small.py", "exec(open(f'config/ba{end}.py').read())\n"),
+    "the text first": ("config/small.py", "src = open('config/base.py').read()\nexec(src)\n"),
+    "assigned": ("config/small.py", "_ = exec(open('config/base.py').read())\n"),
+    "io": ("config/small.py", "import io\nexec(io.open('config/base.py').read())\n"),
+    "builtins": ("config/small.py", "import builtins\nbuiltins.exec(open('base.py').read())\n"),
+    "a helper": ("lib/load.py", "def load(code):\n    exec(code)\n"),
+    "a loop": ("config/small.py", "for n in ('base',): exec(open('config/%s.py' % n).read())\n"),
+    "several lines": (
+        "config/small.py",
+        "exec(\n    open(\n        'config/base.py'\n    ).read()\n)\n",
+    ),
+    "behind a semicolon": ("config/small.py", "import os; from config.base import *\n"),
+    "under if": ("config/small.py", "if 1: from config.base import *\n"),
+    "under try": (
+        "config/small.py",
+        "try:\n    from config.base import *\nexcept Exception:\n    pass\n",
+    ),
+    "continued": ("config/small.py", "from config.base \\\n    import *\n"),
+    "from the package": ("config/small.py", "from config import base\n"),
+    "in brackets": ("config/small.py", "from config import (\n    base,\n)\n"),
+    "relative": ("config/small.py", "from .base import *\n"),
+    "a module": ("config/small.py", "import config.base\n"),
+    "a module by another name": ("config/small.py", "import os, config.base as b\n"),
+    "the search path": ("config/small.py", "sys.path.insert(0, 'config')\nimport base\n"),
+    "importlib": ("config/small.py", "b = importlib.import_module('config.base')\n"),
+    "importlib, relative": ("config/small.py", "b = import_module('.base', 'config')\n"),
+    "importlib, of a value": ("config/small.py", "b = import_module('config.' + name)\n"),
+    "__import__": ("config/small.py", "b = __import__('config.base', fromlist=['*'])\n"),
+    "the package's own list": ("config/__init__.py", "__all__ = ['base']\n"),
+    "runpy": ("config/small.py", "globals().update(runpy.run_path('config/base.py'))\n"),
+    "runpy, a module": ("config/small.py", "globals().update(runpy.run_module('config.base'))\n"),
+    "code in a string": ("config/small.py", "exec('from config.base import *')\n"),
+    "its text searched": ("config/small.py", "n = re.search('8', open('config/base.py').read())\n"),
+    "Windows": ("config/small.py", "exec(open('config\\\\base.py').read())\n"),
+    "a folder below": ("config/sub/c.py", "from config.base import *\n"),
+    "another folder": ("experiments/c.py", "exec(open('config/base.py').read())\n"),
+    "a long file": ("config/small.py", "# x\n" * 20_000 + "exec(open('config/base.py').read())\n"),
+    "too long a file": ("config/small.py", "# x\n" * (MOST_BYTES // 4 + 1)),
+    "no Python": ("config/small.py", "exec open('config/base.py')\n"),
+    "a program that starts it": (
+        "sweep.py",
+        "import subprocess\nsubprocess.run(['python', 'train.py', 'config/base.py'])\n",
+    ),
+    "a program that starts all": (
+        "sweep.py",
+        "import subprocess, glob\nfor c in glob.glob('config/*.py'):\n    subprocess.run([c])\n",
+    ),
+    "the training script": ("train.py", "exec(open('config/base.py').read())\n"),
+}
+
+SCRIPTS = {
+    "an override": ("run.sh", "python train.py config/base.py --batch_size=4\n"),
+    "an override before": (
+        "run.sh",
+        "python train.py --gradient_accumulation_steps=8 config/base.py\n",
+    ),
+    "evaluation": ("run.sh", "python train.py config/base.py --eval_only=True\n"),
+    "several lines": ("run.sh", "python train.py \\\n  --batch_size=4 \\\n  config/base.py\n"),
+    "quoted": ("run.sh", 'python train.py "config/base.py" "--batch_size=4"\n'),
+    "another config behind": ("run.sh", "python train.py config/base.py config/more.py\n"),
+    "another config before": ("run.sh", "python -m train config/more.py config/base.py\n"),
+    "a variable for the name": (
+        "run.sh",
+        "for c in base; do python train.py config/$c.py --batch_size=4; done\n",
+    ),
+    "a variable for the options": (
+        "run.sh",
+        "A=--batch_size=4\npython train.py config/base.py $A\n",
+    ),
+    "an array": ("run.sh", 'A=(\n  --batch_size=4\n)\npython train.py config/base.py "${A[@]}"\n'),
+    "a variable for the command": (
+        "run.sh",
+        'C="python train.py config/base.py"\n$C --batch_size=4\n',
+    ),
+    "a variable from outside": ("run.sh", "python train.py config/base.py $EXTRA\n"),
+    "a function": ("run.sh", 't() { python train.py "$@"; }\nt config/base.py --batch_size=4\n'),
+    "a copy": ("run.sh", "cat config/base.py more.txt > config/new.py\n"),
+    "Slurm": ("job.slurm", "#SBATCH -n 4\nsrun python train.py config/base.py --batch_size=4\n"),
+    "another folder": (
+        "scripts/run.sh",
+        "cd .. && python train.py config/base.py --batch_size=4\n",
+    ),
+    "make": ("Makefile", "small:\n\tpython train.py config/base.py --batch_size=4\n"),
+    "Docker": ("Dockerfile", 'CMD ["python", "train.py", "config/base.py", "--batch_size=4"]\n'),
+    "Windows": ("run.bat", "python train.py config\\base.py ^\r\n  --batch_size=4\r\n"),
+    "a notebook": (
+        "a.ipynb",
+        '{"source": [\n"!python train.py config/base.py \\\\\\n",\n"  --batch_size=4\\n"]}',
+    ),
+    "a sweep": (
+        "sweep.yaml",
+        "command:\n- python\n- train.py\n- config/base.py\n"
+        "parameters:\n  batch_size:\n    values: [4]\n",
+    ),
+}
+
+HARMLESS = {
+    "prose": ("README.md", "python train.py config/base.py --batch_size=4\n"),
+    "prose of data": ("data/shakespeare/readme.md", "config/base.py --batch_size=4\n"),
+    "a comment": ("config/small.py", "# like config/base.py, exec(open('config/base.py'))\n"),
+    "a docstring": ("config/small.py", '"""As config/base.py: import base."""\nbatch_size = 4\n'),
+    "a name that says base": ("config/small.py", "out_dir = 'out-base'\nwandb_run_name = 'base'\n"),
+    "a longer name": ("config/small.py", "exec(open('config/database.py').read())\n"),
+    "another base": ("config/small.py", "exec(open('other/base.py').read())\n"),
+    "another module": ("run_all.py", "import base\n"),
+    "a program that is told what to execute": (
+        "go.py",
+        "import sys\nexec(open(sys.argv[1]).read())\n",
+    ),
+    "the configurator": ("bench.py", "exec(open('configurator.py').read())\n"),
+    "a suffix that is asked for": (
+        "lint.py",
+        "import subprocess\nif p.endswith('.py'): check(p)\n",
+    ),
+    "another config's launch": ("run.sh", "python train.py config/more.py --batch_size=4\n"),
+    "the script alone": ("run.sh", "python train.py --batch_size=4\n"),
+    "other keys": ("run.sh", "python train.py config/base.py --n_layer=6 --out_dir=$OUT\n"),
+    "what is passed on": (
+        "run.sh",
+        'cd $HOME && python train.py config/base.py "$@" > $LOG 2>&1\n',
+    ),
+    "a launcher's variables": ("run.sh", "N=8\n$RUN --nproc_per_node=$N train.py config/base.py\n"),
+    "a comment in a script": ("run.sh", "# python train.py config/base.py --batch_size=4\n"),
+    "an environment's own": (".venv/lib/x.py", "exec(code)\n"),
+    "a run that was kept": ("wandb/run-1/files/code/small.py", "from config.base import *\n"),
+    "a picture": ("a.ipynb", '{"image": "' + "x" * 100_000 + '.py --batch_size"}'),
+}
+
+
+def takers(root: Path, name: str, text: str) -> Takers:
+    """Who takes values from config/base.py, beside one more file."""
+    project_tree.write_project(
+        root,
+        {
+            "config/base.py": BASE,
+            "config/more.py": "max_iters = 10\n",
+            "base.py": "",
+            "other/base.py": "",
+            name: text,
+        },
+    )
+    if "sys.path" in text:
+        (root / "base.py").unlink()
+    return find_takers(root / "config" / "base.py", root / "train.py")
+
+
+@pytest.mark.parametrize("case", PYTHON)
+def test_a_file_that_starts_from_the_config_is_found(case: str, tmp_path: Path) -> None:
+    name, text = PYTHON[case]
+    found = takers(tmp_path, name, text).others
+    assert [each.place.rpartition(":")[0] or each.place for each in found] == [name], found
+
+
+@pytest.mark.parametrize("case", SCRIPTS)
+def test_a_line_that_launches_the_config_as_another_run_is_found(case: str, tmp_path: Path) -> None:
+    name, text = SCRIPTS[case]
+    found = takers(tmp_path, name, text).others
+    assert found and {each.place.partition(":")[0] for each in found} == {name}
+
+
+@pytest.mark.parametrize("case", HARMLESS)
+def test_what_takes_nothing_does_not_count(case: str, tmp_path: Path) -> None:
+    assert takers(tmp_path, *HARMLESS[case]).others == ()
+
+
+def test_lines_are_named(tmp_path: Path) -> None:
+    found = takers(tmp_path, "config/small.py", "import os\n\nfrom config.base import *\n")
+    assert [each.place for each in found.others] == ["config/small.py:3"]
+    found = takers(tmp_path, "run.sh", "cd x\npython train.py \\\n config/base.py --batch_size=4\n")
+    assert [each.place for each in found.others if "run" in each.place] == ["run.sh:2"]
+
+
+def test_launches_on_several_processes_are_counted(tmp_path: Path) -> None:
+    def sizes(line: str) -> list[int | None]:
+        return [each.world_size for each in takers(tmp_path, "run.sh", line).shared]
+
+    assert sizes("torchrun --nproc_per_node=8 train.py config/base.py\n") == [8]
+    assert sizes("torchrun --nnodes=2 --nproc-per-node 4 train.py config/base.py\n") == [8]
+    assert sizes("torchrun --nproc_per_node=$N train.py config/base.py\n") == [None]
+    assert sizes("srun python train.py config/base.py\n") == [None]
+    assert sizes("torchrun --nproc_per_node=8 train.py config/more.py\n") == []
+    assert sizes("python train.py config/base.py\n") == []
+
+
+def test_the_folder_around_config_is_searched_where_there_is_no_project(tmp_path: Path) -> None:
+    for name, text in {"config/a.py": BASE, "lib.py": "from config.a import *\n"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (found,) = find_takers(tmp_path / "config" / "a.py", None).others
+    assert found.place == "lib.py:1"
+
+
+def test_the_whole_repository_may_name_the_config_of_a_project_in_it(tmp_path: Path) -> None:
+    project_tree.write_project(
+        tmp_path,
+        {
+            "gpt/train.py": project_tree.train_script(),
+            "gpt/config/base.py": BASE,
+            "plugins.py": "importlib.import_module(name)\n",  # of another project
+            "runs/all.py": "exec(open('../gpt/config/base.py').read())\n",
+        },
+    )
+    found = find_takers(tmp_path / "gpt" / "config" / "base.py", tmp_path / "gpt" / "train.py")
+    assert [each.place for each in found.others] == ["runs/all.py:1"]
+
+
+def test_what_has_no_name_has_no_takers() -> None:
+    assert find_takers(None, None) == Takers()
