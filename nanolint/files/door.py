@@ -111,14 +111,9 @@ def names(folder: Path | str, pattern: str = "*") -> tuple[str, ...]:
     return found
 
 
-<<<<<<< HEAD
 @asks("entries")
-def entries(folder: Path | str, suffix: str) -> tuple[tuple[str, bool], ...]:
-    """The folders in ``folder``, and its files whose names end with ``suffix``, by name.
-=======
 def entries(folder: Path | str, *suffixes: str) -> tuple[tuple[str, bool], ...]:
     """The folders in ``folder``, and its files whose names end with a suffix, by name.
->>>>>>> 20d653e (Make a fix unsafe where anything else in the project may take the value, and say who)
 
     Each with whether it is a folder. Links to folders are left out. Raises OSError.
     """

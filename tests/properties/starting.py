@@ -31,9 +31,9 @@ class Start:
 PROGRAM = """\
 import ast, json, os, sys
 
-told = json.load(sys.stdin)
-os.chdir(told["root"])
-sys.path.insert(0, told["root"])
+job = json.load(sys.stdin)
+os.chdir(job["root"])
+sys.path.insert(0, job["root"])
 
 
 class torch:
@@ -43,7 +43,7 @@ class torch:
 
 def configured(arguments):
     names = {"__name__": "__main__", "__file__": "train.py", "torch": torch}
-    exec(told["settings"], names)
+    exec(job["settings"], names)
     for argument in arguments:
         if "=" not in argument:
             with open(argument) as file:
@@ -61,7 +61,7 @@ def configured(arguments):
 
 
 def trained(arguments, world_size):
-    for name in [name for name in sys.modules if name.split(".")[0] in told["packages"]]:
+    for name in [name for name in sys.modules if name.split(".")[0] in job["packages"]]:
         del sys.modules[name]
     try:
         names = configured(arguments)
@@ -74,20 +74,20 @@ def trained(arguments, world_size):
         return type(error).__name__
 
 
-json.dump([trained(*start) for start in told["starts"]], sys.stdout)
+json.dump([trained(*start) for start in job["starts"]], sys.stdout)
 """
 
 
 def batches(root: Path, starts: Sequence[Start]) -> list[int | str]:
     """The sequences of an optimizer step of each run, or the exception that it ends with."""
-    told = {
+    job = {
         "root": str(root),
         "settings": project_tree.SETTINGS,
         "packages": sorted(path.stem for path in root.iterdir()),
         "starts": [(each.arguments, each.world_size) for each in starts],
     }
     command = [sys.executable, "-I", "-S", "-B", "-c", PROGRAM]
-    done = subprocess.run(command, input=json.dumps(told), capture_output=True, text=True)
+    done = subprocess.run(command, input=json.dumps(job), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found: list[int | str] = json.loads(done.stdout)
     return found

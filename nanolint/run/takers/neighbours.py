@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from nanolint.errors import Unusable
 from nanolint.files import door
+from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
 
 PYTHON = ".py"
@@ -47,7 +49,7 @@ class Neighbours:
     unsearched: tuple[tuple[str, str], ...]
 
 
-@door.memo
+@memo
 def neighbours(root: Path) -> Neighbours:
     """The code and the launch scripts in ``root`` and below it, in order of their paths."""
     files: list[File] = []
@@ -84,13 +86,13 @@ def _is_strange(folder: str) -> bool:
     return hidden or folder in _STRANGERS
 
 
-@door.memo
+@memo
 def _file(path: Path, root: Path) -> File | str:
     """The file, or why it was not searched, as a clause."""
     limit = MOST_NOTEBOOK_BYTES if path.suffix == ".ipynb" else MOST_BYTES
     try:
         content = door.read_bytes(path, limit)
-    except door.UnusableError as error:
-        return str(error)
+    except Unusable as error:
+        return f"is not searched: {error}"
     name = Path(os.path.relpath(path, root)).as_posix()
     return File(path, name, content.decode("utf-8", "replace"))
