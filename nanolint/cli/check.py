@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.cli.launch import read_launch, split_launch
-from nanolint.cli.options import check_parser
+from nanolint.cli.options import FOR_PROGRAMS, check_parser
 from nanolint.cli.parser import UsageError
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def run(arguments: list[str], streams: Streams) -> int:
         raise UsageError("- (standard input) cannot be judged together with files")
     if options.add_ignore and (options.fix or options.diff or paths == [STDIN]):
         raise UsageError("--add-ignore goes with files, and with neither --fix nor --diff")
+    if options.diff and options.output_format in FOR_PROGRAMS:
+        raise UsageError(f"--diff prints a diff, not {options.output_format}; give one of them")
     if options.stdin_filename is not None and paths != [STDIN]:
         raise UsageError("--stdin-filename goes with - (standard input)")
     # Only now is it certain that anything will be judged; what follows imports the engine.

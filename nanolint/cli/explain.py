@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.launch import read_one_file
-from nanolint.cli.options import add_settings_options, add_target_options
+from nanolint.cli.options import add_one_file, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
 from nanolint.cli.streams import printer
 
@@ -36,23 +36,26 @@ def run(arguments: list[str], streams: Streams) -> int:
     """Explain the config that ``arguments`` name; returns the exit status."""
     options, name, overrides = read_one_file("explain", _parser(), arguments, streams)
     # Only now is it certain that anything will be judged; what follows imports the engine.
-    from nanolint.cli.config_file import open_config
+    from nanolint.cli.config_file import named, open_config
     from nanolint.cli.configuration import Configuration
 
-    plan = Configuration(options, overrides).plan_of(Path(name).parent)
-    targets = plan.setup(Path(name)).targets
+    file = named(name, options.stdin_filename)
+    if file.is_stdin and options.oom == STDIN:
+        raise UsageError("- (standard input) cannot be both the config and the error")
+    plan = Configuration(options, overrides).plan_of(file.folder)
+    targets = plan.setup(file.path).targets
     one_only = next((way for way in ("json", "plot", "oom") if _asked(options, way)), None)
     if len(targets) > 1 and one_only:
         names = ", ".join(target.label for target in targets)
         raise UsageError(f"explain takes one GPU, found {names}; choose one with --gpu")
-    config = open_config(name, plan)
+    config = open_config(file, plan, streams)
     cases = [config.case(target) for target in targets or (None,)]
     if options.plot is not None:
         return _plot(config, cases[0], options.plot, streams)
     if options.oom is not None:
         return _compare(config, cases[0], plan, options, streams)
     if options.format == "json":
-        explanation = _explanation(config.name, cases[0])
+        explanation = _explanation(config, cases[0])
         streams.stdout.write(json.dumps(explanation.as_json(), indent=2) + "\n")
     else:
         _tell(config, cases, options, streams)
@@ -60,8 +63,8 @@ def run(arguments: list[str], streams: Streams) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser("nanolint explain", "FILE [OPTION]...", DESCRIPTION)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a config, or a train.py")
+    parser = Parser("nanolint explain", "FILE|- [OPTION]...", DESCRIPTION)
+    add_one_file(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument(
         "--plot",
@@ -85,11 +88,13 @@ def _asked(options: Namespace, name: str) -> bool:
     return options.format == "json" if name == "json" else vars(options)[name] is not None
 
 
-def _explanation(name: str, case: Case) -> Explanation:
+def _explanation(config: ConfigFile, case: Case) -> Explanation:
     from nanolint.memory.verdict.overhead import overhead
     from nanolint.memory.verdict.replay import replay
     from nanolint.memory.verdict.verdict import usable_bytes
     from nanolint.report.explanation import Explanation
+    from nanolint.settings.torch_version import NEWEST
+    from nanolint.source.text import LineIndex
 
     run, target, verdict = case.run, case.target, case.verdict
     unlimited = None
@@ -98,7 +103,11 @@ def _explanation(name: str, case: Case) -> Explanation:
     usable = None
     if run and target:
         usable = usable_bytes(target, overhead(target.gpu, run.world_size))
-    return Explanation(name, target, case.resolution, unlimited, verdict, usable)
+    lines = LineIndex(config.text)
+    torch = config.options.torch_version or NEWEST
+    return Explanation(
+        config.name, target, case.resolution, unlimited, verdict, usable, torch, lines
+    )
 
 
 def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams: Streams) -> None:
@@ -148,14 +157,10 @@ def _compare(
 
 def _pasted(name: str, streams: Streams) -> str:
     from nanolint.errors import Unusable
-    from nanolint.files.door import read_bounded, read_bytes
+    from nanolint.files.door import read_bytes
 
     try:
-        if name != STDIN:
-            raw = read_bytes(Path(name))
-        else:
-            buffer = getattr(streams.stdin, "buffer", None)
-            raw = read_bounded(buffer) if buffer else streams.stdin.read().encode()
+        raw = streams.read_stdin() if name == STDIN else read_bytes(Path(name))
     except Unusable as error:
         raise UsageError(f"--oom: {name}: {error}") from error
     return raw.decode(errors="replace")

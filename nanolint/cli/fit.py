@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.launch import read_one_file
-from nanolint.cli.options import add_settings_options, add_target_options
+from nanolint.cli.options import add_one_file, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
 from nanolint.cli.streams import printer
 
@@ -40,12 +39,13 @@ def run(arguments: list[str], streams: Streams) -> int:
     """Print the table for the config that ``arguments`` name; returns the exit status."""
     options, name, overrides = read_one_file("fit", _parser(), arguments, streams)
     # Only now is it certain that anything will be judged; what follows imports the engine.
-    from nanolint.cli.config_file import open_config
+    from nanolint.cli.config_file import named, open_config
     from nanolint.cli.configuration import Configuration
 
-    plan = Configuration(options, overrides).plan_of(Path(name).parent)
-    config = open_config(name, plan)
-    rows = _rows(config, _targets(plan.setup(Path(name)).targets, plan, options))
+    file = named(name, options.stdin_filename)
+    plan = Configuration(options, overrides).plan_of(file.folder)
+    config = open_config(file, plan, streams)
+    rows = _rows(config, _targets(plan.setup(file.path).targets, plan, options))
     _needed_run(config, rows)
     from nanolint.report import fit
 
@@ -57,8 +57,8 @@ def run(arguments: list[str], streams: Streams) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser("nanolint fit", "FILE [OPTION]...", DESCRIPTION)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a config, or a train.py")
+    parser = Parser("nanolint fit", "FILE|- [OPTION]...", DESCRIPTION)
+    add_one_file(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     add_target_options(parser)
@@ -97,7 +97,7 @@ def _rows(config: ConfigFile, targets: Sequence[tuple[Machine, bool]]) -> list[R
         fit = None
         if case.run is not None and case.run.on_gpu:
             fit = best_fit(case.run, target)
-        rows.append(Row(target, case.run, fit, named))
+        rows.append(Row(target, case.resolution, fit, named))
     return rows
 
 

@@ -45,4 +45,5 @@ def run(arguments: list[str], streams: Streams) -> int:
     if launched.train_script is None and not options.quiet:
         streams.warn(f"nanolint: {launch.script}: no such file; judged as nanoGPT's own train.py")
     paths = [str(path) for path in launch.configs or (launch.script,)]
-    return session.check_files(paths, Configuration(launched, overrides), streams)
+    configuration = Configuration(launched, overrides)
+    return session.check_files(paths, configuration, streams, as_runs=True)

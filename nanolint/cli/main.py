@@ -97,7 +97,7 @@ def _internal_error(error: Exception, argv: Sequence[str], streams: Streams) -> 
     if bugs.wants_traceback(verbose="--verbose" in argv or "-v" in argv):
         import traceback
 
-        streams.warn("".join(traceback.format_exception(error)).rstrip())
+        streams.warn_as_is("".join(traceback.format_exception(error)).rstrip())
     else:
         streams.warn(bugs.HINT)
     return FAILURE

@@ -5,7 +5,16 @@ from __future__ import annotations
 from nanolint import __version__
 from nanolint.cli.parser import Parser, comma_separated, positive, version
 
-FORMATS = ("full", "concise", "json", "sarif", "github")
+FOR_PROGRAMS = ("json", "json-full", "sarif", "github")  # the report and nothing else
+FORMATS = ("full", "concise", *FOR_PROGRAMS)
+
+
+def add_one_file(parser: Parser) -> None:
+    """The one file that a command is about, or standard input."""
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE|-", help="a config, or a train.py; - is standard input"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="the name of what - stands for")
 
 
 def add_target_options(parser: Parser) -> None:
@@ -35,8 +44,9 @@ def add_target_options(parser: Parser) -> None:
 def add_settings_options(parser: Parser) -> None:
     """Which settings file counts."""
     group = parser.add_argument_group("settings")
-    group.add_argument("--config", metavar="PATH", help="use this settings file")
-    group.add_argument("--isolated", action="store_true", help="use no settings file")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument("--config", metavar="PATH", help="use this settings file")
+    either.add_argument("--isolated", action="store_true", help="use no settings file")
 
 
 def add_rule_options(parser: Parser) -> None:

@@ -8,28 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nanolint.cli import bugs
+from nanolint.cli.options import FOR_PROGRAMS
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
 from nanolint.files.door import reason
 from nanolint.linting import registry
 from nanolint.report import summary
 from nanolint.report.once import once_per_project
-from nanolint.report.printer import printable
 from nanolint.rule import NO_TARGET
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nanolint.cli.configuration import Configuration
     from nanolint.cli.streams import Streams
-    from nanolint.report.results import Results
+    from nanolint.report.results import FileResult, Results
 
 CLEAN, FINDINGS, FAILURE = 0, 1, 2
-
-FOR_PROGRAMS = frozenset(
-    {"json", "sarif", "github"}
-)  # formats that hold the report and nothing else
 
 NAME_A_TARGET = (
     "no target GPU, so memory and GPU rules were skipped; name one with --gpu rtx-4070 "
@@ -41,7 +37,7 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
     """Report ``results``; returns the exit status."""
     options = configuration.options
     if options.write_baseline is not None:
-        return _write_baseline(results, options, streams)
+        return _write_baseline(results, configuration, streams)
     if options.baseline is not None:
         from nanolint.cli.baseline import without_known
 
@@ -49,21 +45,27 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
     once = {rule.code for rule in registry.load().rules if rule.once}
     results = once_per_project(results, once)
     name = configuration.settings_of(Path()).settings.output_format
-    style = "diff" if options.diff else "statistics" if options.statistics else name
+    counted = options.statistics and name not in FOR_PROGRAMS
+    style = "diff" if options.diff else "statistics" if counted else name
     with _output(options, streams) as out:
         writer = printer(out, options.color)
-        import_module(f"nanolint.report.{style}").render(results, writer)
+        import_module(f"nanolint.report.{style.replace('-', '_')}").render(results, writer)
         if not (options.quiet or options.diff or style in FOR_PROGRAMS):
             summary.render(results, writer, verbose=options.verbose)
-    _tell(results, streams, options)
+    if options.statistics and style in FOR_PROGRAMS:
+        from nanolint.report import statistics
+
+        statistics.render(results, printer(streams.stderr, options.color))
+    _tell(results, streams, configuration)
     return _status(results, options)
 
 
-def _write_baseline(results: Results, options: Namespace, streams: Streams) -> int:
+def _write_baseline(results: Results, configuration: Configuration, streams: Streams) -> int:
+    options = configuration.options
     from nanolint.cli.baseline import write_baseline
 
     write_baseline(Path(options.write_baseline), results)
-    _tell(results, streams, options)
+    _tell(results, streams, configuration)
     if not options.quiet:
         count = _number(len(results.findings), "known finding")
         streams.warn(f"Wrote {count} to {options.write_baseline}.")
@@ -85,18 +87,18 @@ def _output(options: Namespace, streams: Streams) -> Iterator[TextIO]:
         raise UsageError(f"--output-file: {path}: {reason(error)}") from error
 
 
-def _tell(results: Results, streams: Streams, options: Namespace) -> None:
+def _tell(results: Results, streams: Streams, configuration: Configuration) -> None:
     """What the user must know beside the findings, on stderr."""
+    options = configuration.options
     traced = bugs.wants_traceback(verbose=options.verbose)
     for file in results.files:
         if file.error is not None:
-            streams.warn(f"nanolint: {printable(file.name)}: {printable(file.error)}")
+            streams.warn(f"nanolint: {file.name}: {file.error}")
         if file.trace and traced:
-            streams.warn(file.trace.rstrip())
+            streams.warn_as_is(file.trace.rstrip())
         for dropped in file.dropped:
             code = dropped.diagnostic.code
-            why = printable(dropped.reason)
-            streams.warn(f"nanolint: {printable(file.name)}: fix of {code} left out: {why}")
+            streams.warn(f"nanolint: {file.name}: fix of {code} left out: {dropped.reason}")
     if any(file.trace for file in results.files) and not traced:
         streams.warn(bugs.HINT)
     if options.quiet:
@@ -104,15 +106,30 @@ def _tell(results: Results, streams: Streams, options: Namespace) -> None:
     problems = dict.fromkeys(registry.load().problems)
     problems |= dict.fromkeys(remark for file in results.files for remark in file.remarks)
     for problem in problems:
-        streams.warn(f"nanolint: {printable(problem)}")
-    if any(skip.reason == NO_TARGET for file in results.files for skip in file.skipped):
-        streams.warn(f"nanolint: {NAME_A_TARGET}")
+        streams.warn(f"nanolint: {problem}")
+    without = [f for f in results.files if any(skip.reason == NO_TARGET for skip in f.skipped)]
+    if without:
+        streams.warn(f"nanolint: {_no_target(without, configuration)}")
     if options.diff:
         fixed, files = len(results.applied), sum(bool(file.applied) for file in results.files)
         if fixed:
             streams.warn(f"Would fix {_number(fixed, 'finding')} in {_number(files, 'file')}.")
         else:
             streams.warn("Nothing to fix.")
+
+
+def _no_target(files: Sequence[FileResult], configuration: Configuration) -> str:
+    """Why ``files`` are judged for no GPU: nobody named one, or only for other files."""
+    first = files[0].name
+    sourced = configuration.settings_of(Path(first).parent)
+    if not sourced.settings.target:
+        return NAME_A_TARGET
+    patterns = ", ".join(pattern for table in sourced.settings.target for pattern in table.files)
+    others = f" and {_number(len(files) - 1, 'other file')}" if len(files) > 1 else ""
+    return (
+        f"no target GPU for {first}{others}, so memory and GPU rules were skipped: the targets in "
+        f"{sourced.origin('target')} are for files that match {patterns} only"
+    )
 
 
 def _number(count: int, word: str) -> str:

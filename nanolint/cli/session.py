@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,11 @@ from nanolint.cli.reporting import report
 from nanolint.cli.shell_scripts import Launched, read_shell_script
 from nanolint.cli.streams import Streams
 from nanolint.errors import Unusable
-from nanolint.files.door import read_bounded
 from nanolint.linting.discovery import discover, is_excluded_anywhere
 from nanolint.report.results import FileResult, Results
 from nanolint.settings.schema import SettingsError
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Sequence
 
     from nanolint.cli.configuration import Configuration
@@ -25,10 +24,13 @@ if TYPE_CHECKING:
 
 STDIN_NAME = "<stdin>"
 SHELL_SCRIPT = ".sh"
+WITH_RUNS = "json-full"  # the format that says in bytes what each run takes
 
 
-def check_files(paths: Sequence[str], configuration: Configuration, streams: Streams) -> int:
-    """Judge files and folders; returns the exit status."""
+def check_files(
+    paths: Sequence[str], configuration: Configuration, streams: Streams, *, as_runs: bool = False
+) -> int:
+    """Judge files and folders; returns the exit status. ``as_runs``: refuse what holds no run."""
     options = configuration.options
     scripts = [path for path in paths if path.endswith(SHELL_SCRIPT)]
     others = [path for path in paths if not path.endswith(SHELL_SCRIPT)]
@@ -57,9 +59,11 @@ def check_files(paths: Sequence[str], configuration: Configuration, streams: Str
     if refusals and not jobs:
         raise refusals[0]
     judged = with_progress(
-        judge_all(jobs, list(plans.values()), _work(options)), len(jobs), streams
+        judge_all(jobs, list(plans.values()), _work(configuration)), len(jobs), streams
     )
     files += (run.placed(result) for run, result in zip(planned, judged, strict=True))
+    if as_runs:
+        files = [_refused(file) for file in files]
     return report(Results(files, options.unsafe_fixes), configuration, streams)
 
 
@@ -71,19 +75,26 @@ def check_stdin(configuration: Configuration, streams: Streams) -> int:
     folder = path.parent if path else Path()
     raw = fixed = b""
     try:
-        raw = fixed = _read_stdin(streams)
+        raw = fixed = streams.read_stdin()
         settings = configuration.settings_of(folder)
         if options.force_exclude and path and is_excluded_anywhere(path, settings):
             result = FileResult(name)
         else:
             plan = configuration.plan_of(folder)
-            result, fixed = judge(raw, name, path, plan, _work(options))
+            result, fixed = judge(raw, name, path, plan, _work(configuration))
     except Unusable as error:
         result = FileResult(name, error=str(error))
     if options.fix and not options.diff:
         _write_stdout(fixed, streams)
         streams = Streams(streams.stdin, streams.stderr, streams.stderr)
     return report(Results([result], options.unsafe_fixes), configuration, streams)
+
+
+def _refused(file: FileResult) -> FileResult:
+    """``file`` as an error, if it holds no run."""
+    if file.no_run is None:
+        return file
+    return replace(file, error=f"holds no run: {file.no_run}", diagnostics=(), no_run=None)
 
 
 def _hint(name: str) -> str:
@@ -98,18 +109,16 @@ def _hint(name: str) -> str:
     return f"; did you mean the command `nanolint {near[0]}`?" if near else ""
 
 
-def _work(options: Namespace) -> Work:
+def _work(configuration: Configuration) -> Work:
+    options = configuration.options
+    output_format = configuration.settings_of(Path()).settings.output_format
     return Work(
         fix=options.fix or options.diff,
         unsafe=options.unsafe_fixes,
         write=options.add_ignore or (options.fix and not options.diff),
         ignore=options.add_ignore,
+        amounts=output_format == WITH_RUNS,
     )
-
-
-def _read_stdin(streams: Streams) -> bytes:
-    buffer = getattr(streams.stdin, "buffer", None)
-    return read_bounded(buffer) if buffer else streams.stdin.read().encode()
 
 
 def _write_stdout(raw: bytes, streams: Streams) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.options import add_rule_options, add_settings_options, add_target_options
-from nanolint.cli.parser import Parser
+from nanolint.cli.parser import Parser, UsageError
 from nanolint.cli.streams import printer
+from nanolint.files.door import exists
 from nanolint.settings.schema import DEFAULT, Sourced
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def run(arguments: list[str], streams: Streams) -> int:
     options = _parser().parse(arguments, streams)
     configuration = Configuration(options)
     path: Path = options.file
+    if not exists(path):
+        raise UsageError(f"no such file or folder: {path}")
     folder = path if path.is_dir() else path.parent
     sourced = configuration.settings_of(folder)
     plan = configuration.plan_of(folder)

@@ -23,8 +23,21 @@ class Streams:
         self.progress = progress or stderr
 
     def warn(self, line: str) -> None:
-        """Write one line to stderr."""
-        self.stderr.write(f"{line}\n")
+        """Write one line to stderr; nothing in it is obeyed by a terminal."""
+        from nanolint.report.printer import printable
+
+        self.stderr.write(f"{printable(line)}\n")
+
+    def warn_as_is(self, text: str) -> None:
+        """Write lines of nanolint's own to stderr: a traceback."""
+        self.stderr.write(f"{text}\n")
+
+    def read_stdin(self) -> bytes:
+        """All of standard input; raises Unusable where that is too much."""
+        from nanolint.files.door import read_bounded
+
+        buffer = getattr(self.stdin, "buffer", None)
+        return read_bounded(buffer) if buffer else self.stdin.read().encode()
 
 
 def printer(stream: TextIO, color: str = "auto") -> Printer:

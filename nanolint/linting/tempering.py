@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Safety, Severity
 from nanolint.rule import Need
-from nanolint.run.trust import Trust, in_short, ordered
+from nanolint.run.trust import Trust, in_short, least, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic
         return found
     about = [case for case in cases if case.target and case.target.label == found.gpu] or cases
     doubts = ordered(doubt for case in about for doubt in case.resolution.doubts)
-    trust = max((case.resolution.trust for case in about), key=list(Trust).index)
+    trust = least(case.resolution.trust for case in about)
     fix = found.fix
     if fix is not None and fix.safety is Safety.SAFE and any(c.resolution.doubts for c in cases):
         fix = replace(fix, safety=Safety.UNSAFE)  # it was worked out for all targets together

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.load import TROUBLE, load_of
+from nanolint.run.trust import in_short
 from nanolint.trainers.nanogpt.kind import FileKind
 from nanolint.units import format_bytes
 
@@ -25,7 +26,9 @@ def _told(case: Case) -> str:
     run = case.run
     if run is None:
         return f"{card} | {case.resolution.why_unknown}"
-    return " | ".join([card, *_memory(case, run), *_batch(run)])
+    doubts = case.resolution.doubts
+    doubt = [f"in doubt: {in_short(doubts)}"] if doubts else []
+    return " | ".join([card, *_memory(case, run), *_batch(run), *doubt])
 
 
 def _memory(case: Case, run: Run) -> tuple[str, ...]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
+from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.keys import ROLES
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
-    from nanolint.run.settled import Resolution
+    from nanolint.run.settled import Resolution, Setting
+    from nanolint.source.text import LineIndex
 
 RUN_KEYS = (
     *("batch_size", "gradient_accumulation_steps", "world_size", "block_size"),
@@ -27,7 +30,8 @@ class Explanation:
 
     ``replay`` is that of an unlimited card, None while the run is not known; ``verdict`` is None
     without a target, or for a run that does not touch a GPU. ``usable_bytes`` is what PyTorch
-    could reserve on the target, None without target or run.
+    could reserve on the target, None without target or run. ``torch`` is the version that the run
+    was judged for; ``lines`` are those of the file at hand.
     """
 
     name: str
@@ -36,6 +40,8 @@ class Explanation:
     replay: Replay | None
     verdict: Verdict | None
     usable_bytes: int | None
+    torch: tuple[int, int]
+    lines: LineIndex
 
     def as_json(self) -> dict[str, Any]:
         """The object that ``--format json`` prints."""
@@ -62,6 +68,26 @@ class Explanation:
                 {"key": unresolved.key, "reason": unresolved.reason}
                 for unresolved in self.resolution.unresolved
             ],
+            "trust": self.resolution.trust,
+            "doubts": [str(doubt) for doubt in self.resolution.doubts],
+            "torch": ".".join(map(str, self.torch)),
+            "roles": {
+                role.value: self._role(self.resolution.settings[key])
+                for role, key in ROLES.items()
+                if key in self.resolution.settings
+            },
+        }
+
+    def _role(self, setting: Setting) -> dict[str, Any]:
+        """The value that plays a role, null where it is not known, and the place that set it."""
+        origin = setting.origin
+        row = self.lines.position(origin.span.start)[0] if origin.span else None
+        return {
+            "key": setting.key,
+            "value": setting.value.value if isinstance(setting.value, Known) else None,
+            "origin": origin.layer.value,
+            "file": str(origin.path) if origin.path else None,
+            "line": row,
         }
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
 from nanolint.report.printer import printable
+from nanolint.run.trust import least, ordered
 from nanolint.units import GIB
 
 if TYPE_CHECKING:
@@ -15,26 +16,42 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.fit import Fit
     from nanolint.report.printer import Printer
     from nanolint.run.run import Run
+    from nanolint.run.settled import Resolution
+    from nanolint.run.trust import Doubt
 
 HEAD = ("batch_size", "accumulation", "process", "to spare")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One card. ``run`` is the config on it, None where it is not known; ``fit`` None: none fits.
+    """One card. ``resolution`` is the config on it; ``fit`` is None where none fits.
 
     ``asked`` marks a card that the user or the settings named.
     """
 
     target: Machine
-    run: Run | None
+    resolution: Resolution
     fit: Fit | None
     asked: bool
+
+    @property
+    def run(self) -> Run | None:
+        """The run as the file has it, None where it is not known."""
+        return self.resolution.run
 
 
 def as_json(name: str, rows: Sequence[Row]) -> dict[str, Any]:
     """The object that ``--format json`` prints. Sizes are bytes."""
-    return {"file": name, "cards": [_card(row) for row in rows]}
+    return {
+        "file": name,
+        "trust": least(row.resolution.trust for row in rows),
+        "doubts": [str(doubt) for doubt in _doubts(rows)],
+        "cards": [_card(row) for row in rows],
+    }
+
+
+def _doubts(rows: Sequence[Row]) -> tuple[Doubt, ...]:
+    return ordered(doubt for row in rows for doubt in row.resolution.doubts)
 
 
 def _card(row: Row) -> dict[str, Any]:
@@ -67,6 +84,8 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
         kept = f"effective batch {run.effective_batch_size:,} kept"
     printer.line((printable(name), "bold"))
     printer.line(f"the largest micro-batch that fits with room to spare, {kept}")
+    for doubt in _doubts(rows):
+        printer.line(("in doubt: ", "yellow"), printable(str(doubt)))
     batch, steps, process, margin = HEAD
     steps = "eval_iters" if run.eval_only else steps
     line = f"  {'':<{widest}}  {'total':>10}  {batch:>10}  {steps:>12}  {process:>10}  {margin:>10}"

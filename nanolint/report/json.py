@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 def render(results: Results, printer: Printer) -> None:
     """Write all findings as one JSON list."""
+    printer.stream.write(json.dumps(as_list(results), indent=2) + "\n")
+
+
+def as_list(results: Results) -> list[dict[str, Any]]:
+    """All findings, as the formats for programs have them."""
     findings: list[dict[str, Any]] = []
     for file in results.files:
         lines = LineIndex(file.text)
         findings += (_finding(diagnostic, file.name, lines) for diagnostic in file.diagnostics)
-    printer.stream.write(json.dumps(findings, indent=2) + "\n")
+    return findings
 
 
 def _finding(diagnostic: Diagnostic, filename: str, lines: LineIndex) -> dict[str, Any]:

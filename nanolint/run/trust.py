@@ -54,6 +54,11 @@ class Doubt:
         return f"{self.text} ({place})"
 
 
+def least(trusts: Iterable[Trust]) -> Trust:
+    """The least of ``trusts``, of which there is one at least."""
+    return max(trusts, key=list(Trust).index)
+
+
 def in_short(doubts: Sequence[Doubt]) -> str:
     """The first of the doubts, and how many there are beside it."""
     others = len(doubts) - 1

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 PYPROJECT = "pyproject.toml"
+BOM = b"\xef\xbb\xbf"
 MOST_BYTES = 4 << 20
 FILE_NAMES = ("nanolint.toml", PYPROJECT)  # in this order within one folder
 DEFAULT = "default"
@@ -94,7 +95,7 @@ class Settings:
     extend_unsafe_fixes: tuple[str, ...] = ()
     exclude: tuple[str, ...] = tuple(EXCLUDED.split())
     extend_exclude: tuple[str, ...] = ()
-    output_format: Literal["full", "concise", "json", "sarif", "github"] = "full"
+    output_format: Literal["full", "concise", "json", "json-full", "sarif", "github"] = "full"
 
     __pydantic_config__: ClassVar[ConfigDict] = PYDANTIC_CONFIG
 
@@ -183,6 +184,10 @@ def _load(path: Path) -> Sourced | None:
         table, where = tool["nanolint"], f"{path}: [tool.nanolint]"
         if not isinstance(table, dict):
             raise SettingsError(f"{where} must be a table")
+    elif isinstance(table.get("tool"), dict) and "nanolint" in table["tool"]:
+        raise SettingsError(
+            f"{path}: leave out [tool.nanolint]; in this file the keys stand without a table"
+        )
     return Sourced(_validate(table, where), dict.fromkeys(table, str(path)), path)
 
 
@@ -193,7 +198,12 @@ def _read(path: Path) -> dict[str, Any]:
         import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
 
     try:
-        table: dict[str, Any] = tomllib.loads(read_bytes(path, MOST_BYTES).decode())
+        content = read_bytes(path, MOST_BYTES)
+        if content.startswith(BOM):
+            raise SettingsError(
+                f"{path}: begins with a byte order mark, which TOML does not allow; save it without"
+            )
+        table: dict[str, Any] = tomllib.loads(content.decode())
     except Unusable as error:
         raise SettingsError(f"{path}: {error}") from error
     except UnicodeDecodeError as error:

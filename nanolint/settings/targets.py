@@ -103,6 +103,11 @@ def _from_tables(
         if table.in_use is not None and not sourced.origin("in-use").startswith("--"):
             target = _holding(target, table.in_use, f"{place}.in-use")
         if table.count is not None:
+            if target.count not in (None, table.count):
+                raise SettingsError(
+                    f"{place}.count: {table.count} does not go with {target.label}; "
+                    "give one of them"
+                )
             target = replace(target, count=table.count)
         if table.files:
             claims.append((table.files, target))

@@ -12,6 +12,7 @@ from nanolint.files.notes import memo
 if TYPE_CHECKING:
     from pathlib import Path
 
+NEWEST = (2, 13)  # that the memory model knows; what a project without a version is judged by
 MOST_BYTES = 4 << 20
 MOST_FILES = 20
 

@@ -41,6 +41,13 @@ SHAPE: dict[str, Any] = {
     "fits": None,
     "oom": None,
     "unresolved": None,
+    "trust": None,
+    "doubts": None,
+    "torch": None,
+    "roles": [
+        *["micro-batch", "accumulation", "context", "layers", "heads", "width", "vocabulary"],
+        *["dtype", "compile"],
+    ],
 }
 
 
@@ -129,3 +136,19 @@ def test_a_run_off_the_gpu_takes_nothing_of_it() -> None:
     assert sizes == [0, 0, 0, 0]
     assert 0 < told["gpu"]["usable_bytes"] < told["gpu"]["total_bytes"]
     assert told["fits"] is None
+
+
+def test_roles_say_which_key_plays_which_part_and_where_it_is_set() -> None:
+    roles = explain("--set", "n_layer=2")["roles"]
+    place = {"origin": "file", "file": "a.py", "line": 1}
+    assert roles["micro-batch"] == {"key": "batch_size", "value": 16, **place}
+    assert (roles["layers"]["value"], roles["layers"]["origin"]) == (2, "command line")
+    assert roles["vocabulary"]["key"] == "vocab_size"
+    asked = CONFIG.replace("512", "choose()")
+    unknown = explain(config=asked)["roles"]["context"]
+    assert (unknown["key"], unknown["value"]) == ("block_size", None)
+
+
+def test_the_torch_version_that_was_judged_for() -> None:
+    assert explain("--torch-version=2.5")["torch"] == "2.5"
+    assert explain()["torch"] == "2.13"

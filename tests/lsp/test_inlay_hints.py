@@ -113,3 +113,11 @@ def test_a_script_has_neither(tmp_path: Path) -> None:
     text = script.read_text()
     context = context_of(text, path=script)
     assert code_lenses(context) == () and inlay_hints(context, text) == ()
+
+
+def test_a_lens_says_that_it_is_in_doubt(tmp_path: Path) -> None:
+    loop = LOOP.replace("scaler.scale(error).backward()", "my_own_backward(error)")
+    path = write_project(tmp_path, {"train.py": train_script(loop=loop)}) / "x.py"
+    (lens,) = code_lenses(context_of(SMALL, path=path))
+    assert " | peak ~" in lens
+    assert " | in doubt: train.py has no training loop" in lens

@@ -37,6 +37,13 @@ def test_what_the_runner_would_take_for_its_own_is_escaped(oom: Diagnostic) -> N
     assert told.endswith("::100%25: a,%0D%0Ab\n")
 
 
+def test_no_name_of_a_file_is_obeyed(oom: Diagnostic) -> None:
+    name = "a\x1b[31m\u202eb.py"
+    told = rendered(FileResult(name, TEXT, (oom,)), FileResult(name, error="no such file"))
+    assert told.count(",file=a␛[31m\ufffdb.py,") == 1
+    assert not {"\x1b", "\u202e"} & set(told)
+
+
 def test_columns_only_within_a_line(oom: Diagnostic) -> None:
     several = replace(oom, span=Span(0, TEXT.index("block_size")), severity=Severity.INFO)
     assert "::notice title=NL102 oversized-logits,file=a.py,line=1,endLine=3::" in rendered(

@@ -63,6 +63,12 @@ def kind(root: Path, name: str, text: str, *, explicit: bool = False) -> FileKin
         ("tests/test_linear.py", KERNEL_TEST, FileKind.SCRIPT, FileKind.CONFIG),
         ("config/a.py", OF_A_RUNNER, FileKind.SCRIPT, FileKind.CONFIG),
         ("config/a.py", OF_A_RUNNER + "dtype = 'float16'\n", FileKind.CONFIG, FileKind.CONFIG),
+        (
+            "tools/train_x.py",
+            "batch_size = 3\nblock_size = 4\nloss.backward()\n",
+            FileKind.SCRIPT,
+            FileKind.SCRIPT,
+        ),
         ("model.py", MODEL, FileKind.SCRIPT, FileKind.SCRIPT),
         ("configurator.py", CONFIGURATOR, FileKind.SCRIPT, FileKind.SCRIPT),
     ],

@@ -26,7 +26,8 @@ def render(case: Case, verdict: Verdict, printer: Printer) -> None:
     gpu, run = verdict.target.gpu, case.run
     assert run is not None  # a verdict implies a run
     word, style = OUTCOMES[verdict.outcome]
-    printer.line((verdict.target.label, "bold"), ": ", (word, style))
+    sure = (", as far as is known", "yellow") if case.resolution.doubts else ""
+    printer.line((verdict.target.label, "bold"), ": ", (word, style), sure)
     source = "estimated from its nominal size" if gpu.estimated else "as PyTorch reports it"
     _row(printer, "total", gpu.total_bytes, source)
     if verdict.target.in_use_bytes:

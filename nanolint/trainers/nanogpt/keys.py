@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.run.roles import Role
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
@@ -114,6 +115,21 @@ _KEYS = (
 )
 
 KEYS: Mapping[str, Key] = MappingProxyType({key.name: key for key in _KEYS})
+
+# Which of them plays which part in a run.
+ROLES: Mapping[Role, str] = MappingProxyType(
+    {
+        Role.MICRO_BATCH: "batch_size",
+        Role.ACCUMULATION: "gradient_accumulation_steps",
+        Role.CONTEXT: "block_size",
+        Role.LAYERS: "n_layer",
+        Role.HEADS: "n_head",
+        Role.WIDTH: "n_embd",
+        Role.VOCABULARY: "vocab_size",
+        Role.DTYPE: "dtype",
+        Role.COMPILE: "compile",
+    }
+)
 
 # What sample.py and bench.py let a config set beyond train.py's keys, and what each means.
 OTHER_SCRIPTS_MEANINGS: Mapping[str, str] = MappingProxyType(

@@ -23,6 +23,8 @@ _STAR_IMPORT = re.compile(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
 _PROGRAM = re.compile(
     r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s|torch\.)", re.MULTILINE
 )
+# What trains, or builds what is trained, is not what a train.py runs with exec.
+_TRAINS = re.compile(r"\.backward\s*\(|\bnn\.Module\b|\.add_argument\s*\(|\bTrainer\s*\(")
 _LOADS_CONFIGURATOR = re.compile(
     r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
 )
@@ -76,7 +78,7 @@ def classify(
 
     if is_train_script(path, project):
         return FileKind.TRAIN_SCRIPT
-    if loads_configurator(text):
+    if loads_configurator(text) or _TRAINS.search(text):
         return FileKind.SCRIPT
     keys = {assignment.key for assignment in module.assignments}
     keys |= {key for key, _ in module.imported}

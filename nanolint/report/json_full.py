@@ -1,0 +1,32 @@
+"""For programs: the findings beside every run that was judged (a test pins the shape)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from nanolint.report.json import as_list
+
+if TYPE_CHECKING:
+    from nanolint.linting.judged import JudgedRun
+    from nanolint.report.printer import Printer
+    from nanolint.report.results import Results
+
+
+def render(results: Results, printer: Printer) -> None:
+    """Write one JSON object: ``findings`` as in ``json``, and ``runs``, one for each card."""
+    runs = [_run(run, file.name) for file in results.files for run in file.runs]
+    told = {"findings": as_list(results), "runs": runs}
+    printer.stream.write(json.dumps(told, indent=2) + "\n")
+
+
+def _run(run: JudgedRun, filename: str) -> dict[str, Any]:
+    return {
+        "file": filename,
+        "gpu": run.gpu,
+        "fits": run.fits,
+        "trust": run.trust,
+        "doubts": list(run.doubts),
+        "process_bytes": run.process_bytes,
+        "usable_bytes": run.usable_bytes,
+    }

@@ -1,0 +1,116 @@
+"""What was not judged is said, and never taken for clean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import nanolint
+from tests.cli.configs import GPU, LARGE, SMALL, write
+from tests.project_tree import write_project
+
+OTHER_TRAINER = "B = 64\nT = 1024\nfor step in range(9):\n    loss.backward()\n"
+WITH_RUNS = "--output-format=json-full"
+
+
+def test_a_named_program_is_said_to_hold_no_run() -> None:
+    write("train_x.py", OTHER_TRAINER)
+    outcome = nanolint("train_x.py", GPU)
+    assert outcome.status == 0
+    assert outcome.out == (
+        "No run in train_x.py: trains in a loop of its own and sets B, T on lines 1, 2\n"
+        "No run was judged.\n"
+    )
+
+
+def test_an_empty_folder_is_not_clean() -> None:
+    Path("empty").mkdir()
+    outcome = nanolint("empty", GPU)
+    assert (outcome.status, outcome.out) == (0, "No run was judged.\n")
+    assert outcome.error == "nanolint: no Python files found"
+
+
+def test_a_folder_ends_with_what_was_judged(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    write("config/a.py", SMALL)
+    write("config/b.py", SMALL.replace("= 8", "= choose()"))
+    write("tools/x.py", OTHER_TRAINER)
+    out = nanolint(".", GPU).out
+    assert out.endswith("2 runs judged for RTX 3060 12GB; 1 not judged; 3 files hold no run.\n")
+    assert nanolint("config").out.endswith("2 runs, memory not judged: no target GPU.\n")
+
+
+def test_launch_refuses_a_script_that_is_no_run() -> None:
+    write("train_x.py", OTHER_TRAINER)
+    outcome = nanolint("launch", GPU, "--", "python", "train_x.py")
+    assert outcome.status == 2
+    assert "nanolint: train_x.py: holds no run: trains in a loop of its own" in outcome.err
+
+
+class TestJsonFull:
+    KEYS = ("file", "gpu", "fits", "trust", "doubts", "process_bytes", "usable_bytes")
+
+    def test_the_shape_is_promised(self, tmp_path: Path) -> None:
+        write_project(tmp_path)
+        write("config/large.py", LARGE)
+        write("config/small.py", SMALL)
+        told = json.loads(nanolint("config", GPU, "--gpu=rtx-4090", WITH_RUNS).out)
+        assert list(told) == ["findings", "runs"]
+        plain = json.loads(nanolint("config", GPU, "--gpu=rtx-4090", "--output-format=json").out)
+        assert told["findings"] == plain
+        assert all(tuple(run) == self.KEYS for run in told["runs"])
+        assert [(run["file"], run["gpu"], run["fits"]) for run in told["runs"]] == [
+            ("config/large.py", "RTX 3060 12GB", False),
+            ("config/large.py", "RTX 4090", True),
+            ("config/small.py", "RTX 3060 12GB", True),
+            ("config/small.py", "RTX 4090", True),
+        ]
+        large, _, small, _ = told["runs"]
+        assert large["process_bytes"] > large["usable_bytes"] > small["process_bytes"] > 0
+        assert {run["trust"] for run in told["runs"]} == {"exact"}
+
+    def test_the_numbers_are_those_of_explain(self) -> None:
+        write("a.py", SMALL)
+        (run,) = json.loads(nanolint("a.py", GPU, WITH_RUNS).out)["runs"]
+        told = json.loads(nanolint("explain", "a.py", GPU, "--format=json").out)
+        assert run["process_bytes"] == told["peak"]["process_bytes"]
+        assert run["usable_bytes"] == told["gpu"]["usable_bytes"]
+        assert (run["trust"], run["doubts"]) == (told["trust"], told["doubts"])
+
+    def test_an_unknown_run_has_no_number_and_the_reason(self) -> None:
+        write("a.py", "batch_size = choose()\nblock_size = 64\n")
+        (run,) = json.loads(nanolint("a.py", GPU, WITH_RUNS).out)["runs"]
+        assert (run["fits"], run["process_bytes"], run["trust"]) == (None, None, "unknown")
+        assert run["doubts"][0].startswith("not known before the run: batch_size (")
+
+    def test_without_a_card_nothing_is_said_to_fit(self) -> None:
+        write("a.py", SMALL)
+        (run,) = json.loads(nanolint("a.py", WITH_RUNS).out)["runs"]
+        assert (run["gpu"], run["fits"], run["usable_bytes"]) == (None, None, None)
+
+    def test_runs_are_judged_whatever_rules_are_selected(self) -> None:
+        write("a.py", LARGE)
+        told = json.loads(nanolint("a.py", GPU, WITH_RUNS, "--select=NL3").out)
+        assert (told["findings"], told["runs"][0]["fits"]) == ([], False)
+
+
+def test_the_same_reason_is_not_given_twice() -> None:
+    write("a.py", SMALL)
+    out = nanolint("a.py", GPU, "--set", "n_embd=769", "--output-format=concise").out
+    assert out.splitlines()[1:] == ["Found 1 error in 1 file.", "1 run not judged."]
+
+
+@pytest.mark.parametrize("output_format", ["json", "json-full", "sarif", "github"])
+def test_statistics_go_beside_what_programs_read(output_format: str) -> None:
+    write("a.py", LARGE)
+    plain = nanolint("a.py", GPU, f"--output-format={output_format}")
+    counted = nanolint("a.py", GPU, f"--output-format={output_format}", "--statistics")
+    assert counted.out == plain.out
+    assert "1  NL102  oversized-logits  (1 fixable)\n" in counted.err
+    refused = nanolint("a.py", GPU, f"--output-format={output_format}", "--diff")
+    assert (refused.status, refused.error) == (
+        2,
+        f"nanolint: --diff prints a diff, not {output_format}; give one of them",
+    )
