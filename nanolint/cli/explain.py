@@ -43,6 +43,8 @@ def run(arguments: list[str], streams: Streams) -> int:
     if file.is_stdin and options.oom == STDIN:
         raise UsageError("- (standard input) cannot be both the config and the error")
     plan = Configuration(options, overrides).plan_of(file.folder)
+    for remark in plan.chosen.remarks:
+        streams.warn(f"nanolint: {remark}")
     targets = plan.setup(file.path).targets
     one_only = next((way for way in ("json", "plot", "oom") if _asked(options, way)), None)
     if len(targets) > 1 and one_only:
@@ -158,12 +160,13 @@ def _compare(
 def _pasted(name: str, streams: Streams) -> str:
     from nanolint.errors import Unusable
     from nanolint.files.door import read_bytes
+    from nanolint.memory.verdict.oom_message import decode_log
 
     try:
         raw = streams.read_stdin() if name == STDIN else read_bytes(Path(name))
     except Unusable as error:
         raise UsageError(f"--oom: {name}: {error}") from error
-    return raw.decode(errors="replace")
+    return decode_log(raw)
 
 
 def _needed_run(config: ConfigFile, case: Case) -> None:

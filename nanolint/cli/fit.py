@@ -44,6 +44,8 @@ def run(arguments: list[str], streams: Streams) -> int:
 
     file = named(name, options.stdin_filename)
     plan = Configuration(options, overrides).plan_of(file.folder)
+    for remark in plan.chosen.remarks:
+        streams.warn(f"nanolint: {remark}")
     config = open_config(file, plan, streams)
     rows = _rows(config, _targets(plan.setup(file.path).targets, plan, options))
     _needed_run(config, rows)

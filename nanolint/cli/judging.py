@@ -155,7 +155,7 @@ def _refused_override(path: Path | None, setup: Setup) -> str | None:
 
 def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool) -> FileResult:
     diagnostics = tuple(plan.adjusted(diagnostic) for diagnostic in report.diagnostics)
-    remarks = report.problems
+    remarks = (*plan.chosen.remarks, *report.problems)
     if report.unjudged is not None and not explicit:
         # A file that was only met on the way through a folder may be left alone.
         remarks = (*remarks, f"{name}: {report.unjudged}")

@@ -32,6 +32,8 @@ class Machine:
     ``count`` is the number of cards when the user named one, else None. ``in_use_bytes`` is what
     other programs hold on the card, outside the run that is judged. ``platform`` is linux, windows,
     wsl or macos; ``allocator`` is PyTorch's: default, or expandable for expandable segments.
+    ``allowed_bytes`` is the most that the process lets PyTorch reserve
+    (``torch.cuda.set_per_process_memory_fraction``), None where it sets no such limit.
     """
 
     gpu: Gpu
@@ -39,6 +41,7 @@ class Machine:
     in_use_bytes: int = 0
     platform: str = "linux"
     allocator: str = "default"
+    allowed_bytes: int | None = None
 
     @property
     def label(self) -> str:

@@ -3,9 +3,11 @@
 A name matches when its letters and digits are those of a catalogue name, leaving out vendor words
 (``NVIDIA``, ``GeForce``, ``Tesla``) on both sides. The words in `_OPTIONAL` and the memory size
 may be missing from what was typed. Of several matches the one with the fewest words missing is
-meant: ``3070`` is the desktop card, not the laptop's. A name that several sizes share is
-ambiguous, save for those with an alias in the catalogue (``rtx 3060`` is the 12 GB card: NVML has
-one name for both, and the 8 GB card came two years later and is rare).
+meant: ``3070`` is the desktop card, not the laptop's. A name that is sold in several sizes means
+the size that was sold first (the catalogue's aliases), and ``other_sizes`` says which others there
+are. A name that different cards share (``rtx 6000``) is ambiguous.
+
+A slice of a card (MIG) is written as drivers and torch do: ``A100-SXM4-40GB MIG 1g.5gb``.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from itertools import combinations
 
 from nanolint.frozen import dataclass
 from nanolint.gpus import catalogue
+from nanolint.gpus.foreign import why_unmodelled
 from nanolint.gpus.gpu import Gpu, Machine
+from nanolint.gpus.slices import Slice, slice_of, sliceable
 from nanolint.units import GIB, parse_size
 
 LONGEST_QUERY = 80
@@ -58,6 +62,18 @@ class UnknownGpu(GpuError):
         )
 
 
+class UnmodelledGpu(GpuError):
+    """A real accelerator, but not one whose memory can be told before the run."""
+
+    def __init__(self, query: str, why: str) -> None:
+        super().__init__(query, why)
+        self.query = query
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"no verdict for {_shown(self.query)}: {self.why}"
+
+
 class AmbiguousGpu(GpuError):
     """Cards with different memory are called so; ``candidates`` are their names."""
 
@@ -74,7 +90,7 @@ def find(query: str) -> Machine:
     """The card that a name, a size or either after a count stands for.
 
     ``12GB`` is the 12 GB card with the least usable memory; any other unit (``11.69GiB``,
-    ``11970MiB``) is exactly that total. Raises UnknownGpu or AmbiguousGpu.
+    ``11970MiB``) is exactly that total. Raises UnknownGpu, UnmodelledGpu or AmbiguousGpu.
     """
     if len(query) > LONGEST_QUERY:
         raise UnknownGpu(query)
@@ -102,6 +118,20 @@ def search(query: str) -> list[Gpu]:
     ]
 
 
+def other_sizes(query: str) -> tuple[str, ...]:
+    """The cards that are called as ``query`` says, which names no size, beside the one it means.
+
+    ``rtx 3060`` is taken for the 12 GB card, and is also the name of the 8 GB one.
+    """
+    counted = _COUNT.fullmatch(query[:LONGEST_QUERY])
+    name = counted[2] if counted else query
+    if _split_size(name)[1] is not None or _BARE_SIZE.fullmatch(name):
+        return ()
+    taken = find(query).gpu
+    family = _family(taken)
+    return tuple(gpu.name for gpu in meanings(name) if gpu != taken and _family(gpu) == family)
+
+
 def meanings(name: str) -> tuple[Gpu, ...]:
     """Every card that ``name`` may mean, the best match first; none for an unknown name."""
     return tuple(dict.fromkeys(match.gpu for _, match in _matches(name)))
@@ -110,14 +140,36 @@ def meanings(name: str) -> tuple[Gpu, ...]:
 def _find_one(text: str, query: str) -> Gpu:
     if size := _BARE_SIZE.fullmatch(text):
         return _card_of_size(size[1], size[2].lower(), query)
+    if part := slice_of(text):
+        return _slice(part, query)
     matches = _matches(text)
     if not matches:
+        if why := why_unmodelled(text):
+            raise UnmodelledGpu(query, why)
         raise UnknownGpu(query, _look_alikes(text))
     fewest = matches[0][0]
     best = {match.gpu for missing, match in matches if missing == fewest}
     if len({gpu.nominal_bytes for gpu in best}) > 1:
         raise AmbiguousGpu(query, tuple(gpu.name for gpu in catalogue.load() if gpu in best))
     return min(best, key=lambda gpu: (gpu.total_bytes, gpu.name))
+
+
+def _slice(part: Slice, query: str) -> Gpu:
+    """The slice of the card that has such slices; of several sizes, of the one it is most of."""
+    if not part.card:
+        raise UnmodelledGpu(query, "name the card too, such as 'A100 40GB MIG 1g.5gb'")
+    whole = _find_one(part.card, query)
+    named = _split_size(part.card)[1] is not None
+    sizes = [gpu for gpu in catalogue.load() if _family(gpu) == _family(whole)]
+    cards = [gpu for gpu in ([whole] if named else sizes) if sliceable(gpu, part)]
+    if not cards:
+        raise UnmodelledGpu(query, f"{whole.name} has no MIG slice {part.profile}")
+    return part.of(max(cards, key=lambda gpu: gpu.nominal_bytes))
+
+
+def _family(gpu: Gpu) -> str:
+    """The card's name without its size."""
+    return _split_size(gpu.name)[0].strip()
 
 
 @dataclass(frozen=True, slots=True)

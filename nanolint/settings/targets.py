@@ -13,7 +13,7 @@ from nanolint.settings.schema import DEFAULT, SettingsError, Sourced
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from nanolint.gpus.gpu import Machine
@@ -32,11 +32,13 @@ class Choice:
     """The targets, and where they were named. Without any, ``origin`` is ``DEFAULT``.
 
     ``claims`` are cards for the files that their patterns match, in the place of ``targets``.
+    ``remarks`` say in a line each which card was taken for a name that is sold in several sizes.
     """
 
     targets: tuple[Machine, ...]
     origin: str
     claims: Claims = ()
+    remarks: tuple[str, ...] = ()
 
     def claimed(self, path: Path | None, root: Path) -> tuple[Machine, ...]:
         """The cards that claim ``path`` for themselves; patterns are relative to ``root``."""
@@ -74,7 +76,19 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
         tuple(placed(target, settings) for target in targets),
         origin,
         tuple((files, placed(target, settings)) for files, target in claims),
+        tuple(_taken((*names, *(table.gpu for table in tables)))),
     )
+
+
+def _taken(names: Iterable[str]) -> Iterator[str]:
+    """What is assumed about names that are sold in several sizes."""
+    from nanolint.gpus.lookup import find, other_sizes
+
+    for name in dict.fromkeys(names):
+        others = () if name.lower() == AUTO else other_sizes(name)
+        if others:
+            taken, else_ = find(name).gpu.name, " or ".join(others)
+            yield f"{name} is taken for {taken}, the size that was sold first; say {else_} if it is"
 
 
 def _with_in_use(targets: Iterable[Machine], sourced: Sourced) -> tuple[Machine, ...]:

@@ -178,6 +178,17 @@ class TestPasted:
         same = nanolint("explain", config, "--gpu=rtx-4070", "--oom=-", stdin=error).out
         assert "RTX 4070" in same
 
+    def test_a_limit_that_the_process_sets_itself_counts_in_the_replay(self, config: str) -> None:
+        Path(config).write_text(CONFIG.replace("= 16", "= 4"), encoding="utf-8")
+        free = ERROR.format(tried="0.39")
+        limited = free.replace("Of the allocated", "4.00 GiB allowed; Of the allocated")
+        told = words(nanolint("explain", config, "--oom=-", stdin=limited.encode()).out)
+        assert "allowed to the process 4.00 GiB" in told
+        assert "stops in the" in told
+        told = words(nanolint("explain", config, "--oom=-", stdin=free.encode()).out)
+        assert "allowed to the process" not in told
+        assert "fits: it does not agree" in told
+
     @pytest.mark.parametrize("pasted", [b"", b"Killed", b"\xff\xfe\x00", b"out of memory" * 99_999])
     def test_what_is_no_such_error(self, config: str, pasted: bytes) -> None:
         outcome = nanolint("explain", config, "--oom=-", stdin=pasted)

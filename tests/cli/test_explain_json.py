@@ -131,7 +131,7 @@ def test_two_gpus_are_one_too_many() -> None:
 
 
 def test_a_run_off_the_gpu_takes_nothing_of_it() -> None:
-    told = explain("--gpu=rtx-3060", "--set=device=cpu")
+    told = explain("--gpu=rtx-3060-12gb", "--set=device=cpu")
     sizes = [size for key, size in told["peak"].items() if key.endswith("_bytes")]
     assert sizes == [0, 0, 0, 0]
     assert 0 < told["gpu"]["usable_bytes"] < told["gpu"]["total_bytes"]

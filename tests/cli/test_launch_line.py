@@ -12,7 +12,7 @@ from tests.project_tree import write_project
 
 CONFIG = "config/large.py"
 LARGE = "batch_size = 8\ngradient_accumulation_steps = 64\ndtype = 'bfloat16'\n"
-GPU, JSON = "--gpu=rtx-3060", "--output-format=json"
+GPU, JSON = "--gpu=rtx-3060-12gb", "--output-format=json"
 
 
 @pytest.fixture(autouse=True)

@@ -101,3 +101,16 @@ def test_the_settings_are_shown() -> None:
     shown = json.loads(nanolint("settings", "--format=json").out)
     tables = shown["target"]["value"]
     assert [table["gpu"] for table in tables] == ["a100-40gb", "rtx-3060"]
+
+
+def test_the_size_that_was_taken_for_a_name_is_said_once() -> None:
+    for name in ("a.py", "b.py"):
+        Path(name).write_text("batch_size = 4\nblock_size = 64\n", encoding="utf-8")
+    outcome = nanolint("a.py", "b.py", "--gpu=a100")
+    assert outcome.error == (
+        "nanolint: a100 is taken for A100 40GB, the size that was sold first; "
+        "say A100 80GB if it is"
+    )
+    for command in ("explain", "fit"):
+        assert "a100 is taken for A100 40GB" in nanolint(command, "a.py", "--gpu=a100").error
+    assert not nanolint("a.py", "--gpu=a100-80gb").err

@@ -112,7 +112,7 @@ def test_amd_cards_have_a_total_and_no_cuda_figures() -> None:
 
 @pytest.mark.parametrize("gpu", catalogue.load(), ids=lambda gpu: gpu.name)
 def test_every_entry_is_sane(gpu: Gpu) -> None:
-    assert gpu.nominal_bytes >= 4 * GIB
+    assert gpu.nominal_bytes >= 3 * GIB
     assert 0.9 * gpu.nominal_bytes < gpu.total_bytes <= gpu.nominal_bytes
     assert gpu.source
     if gpu.vendor == "nvidia":

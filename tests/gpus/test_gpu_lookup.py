@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import pickle
+import re
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from nanolint.gpus import catalogue
-from nanolint.gpus.lookup import AmbiguousGpu, GpuError, UnknownGpu, find, search
+from nanolint.gpus.lookup import (
+    AmbiguousGpu,
+    GpuError,
+    UnknownGpu,
+    UnmodelledGpu,
+    find,
+    other_sizes,
+    search,
+)
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
@@ -54,6 +63,16 @@ GIB = 1024**3
         ("3080", "RTX 3080 10GB"),
         ("3080-12gb", "RTX 3080 12GB"),
         ("1060", "GTX 1060 6GB"),
+        ("1060 3gb", "GTX 1060 3GB"),
+        ("a100", "A100 40GB"),
+        ("8xa100", "8x A100 40GB"),
+        ("v100", "V100 16GB"),
+        ("4060 ti", "RTX 4060 Ti 8GB"),
+        ("5060ti", "RTX 5060 Ti 8GB"),
+        # A slice: of the sizes of a card, the one that is divided into such slices.
+        ("a100 1g.5gb", "A100 40GB MIG 1g.5gb"),
+        ("a100 mig-1g.10gb", "A100 80GB MIG 1g.10gb"),
+        ("7x a100 3g.20gb", "7x A100 40GB MIG 3g.20gb"),
         ("4060ti16gb", "RTX 4060 Ti 16GB"),
         # A size that only the laptop's has.
         ("4090 16gb", "RTX 4090 Laptop"),
@@ -82,7 +101,11 @@ def test_loose_names(query: str, label: str) -> None:
         ("Tesla P100-PCIE-16GB", "P100 16GB"),
         ("NVIDIA A100-SXM4-40GB", "A100 40GB"),
         ("NVIDIA A100 80GB PCIe", "A100 80GB"),
-        ("NVIDIA A100-SXM4-80GB MIG 1g.10gb", "A100 MIG 1g.10gb"),
+        ("NVIDIA A100-SXM4-80GB MIG 1g.10gb", "A100 80GB MIG 1g.10gb"),
+        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", "A100 40GB MIG 1g.5gb"),
+        ("NVIDIA A100-SXM4-80GB MIG 3g.40gb", "A100 80GB MIG 3g.40gb"),
+        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb+me", "H100 SXM 80GB MIG 1g.10gb"),
+        ("NVIDIA A30 MIG 1g.6gb", "A30 MIG 1g.6gb"),
         ("NVIDIA H100 80GB HBM3", "H100 SXM 80GB"),
         ("NVIDIA H100 NVL", "H100 NVL"),
         ("NVIDIA GH200 480GB", "GH200 96GB"),
@@ -106,15 +129,10 @@ def test_every_listed_name_finds_its_card(gpu: Gpu) -> None:
 @pytest.mark.parametrize(
     ("query", "candidates"),
     [
-        ("a100", ("A100 40GB", "A100 80GB")),
-        ("8xa100", ("A100 40GB", "A100 80GB")),
-        ("v100", ("V100 16GB", "V100 32GB")),
-        ("4060 ti", ("RTX 4060 Ti 8GB", "RTX 4060 Ti 16GB")),
-        ("5060ti", ("RTX 5060 Ti 8GB", "RTX 5060 Ti 16GB")),
         ("rtx 6000", ("Quadro RTX 6000", "RTX 6000 Ada")),
     ],
 )
-def test_a_name_that_sizes_share_is_ambiguous(query: str, candidates: tuple[str, ...]) -> None:
+def test_a_name_that_cards_share_is_ambiguous(query: str, candidates: tuple[str, ...]) -> None:
     with pytest.raises(AmbiguousGpu) as error:
         find(query)
     assert error.value.candidates == candidates
@@ -163,7 +181,7 @@ def test_nothing_alike_says_what_would_do() -> None:
         "8x" * 10**5,
         "9" * 10**6,
         "a100-" * 10**5,
-        "NVIDIA A100-SXM4-80GB MIG 3g.40gb",
+        "1g.5gb" * 10**5,
     ],
 )
 def test_absurd_input_is_unknown_at_once(query: str) -> None:
@@ -175,7 +193,11 @@ def test_absurd_input_is_unknown_at_once(query: str) -> None:
 
 
 def test_errors_survive_the_way_back_from_a_worker_process() -> None:
-    for error in (UnknownGpu("a", ("b",)), AmbiguousGpu("a", ("b", "c"))):
+    for error in (
+        UnknownGpu("a", ("b",)),
+        AmbiguousGpu("a", ("b", "c")),
+        UnmodelledGpu("a", "b"),
+    ):
         copy = pickle.loads(pickle.dumps(error))
         assert isinstance(copy, GpuError)
         assert str(copy) == str(error)
@@ -218,3 +240,51 @@ def test_search_lists_what_holds_every_word() -> None:
     assert {gpu.nominal_bytes for gpu in search("12GB")} == {12 * GIB}
     assert {gpu.name for gpu in search("spark")} == {"GB10"}
     assert search("voodoo") == []
+
+
+def test_every_name_without_its_size_means_one_of_its_sizes_and_tells_the_others() -> None:
+    families: dict[str, list[str]] = {}
+    for gpu in catalogue.load():
+        families.setdefault(re.sub(r" \d+GB$", "", gpu.name), []).append(gpu.name)
+    shared = {name: cards for name, cards in families.items() if len(cards) > 1}
+    assert {"A100", "V100", "P100", "RTX 3060", "RTX 3080", "GTX 1060", "H100 SXM"} <= shared.keys()
+    for name, cards in shared.items():
+        taken = find(name).gpu.name
+        assert {taken, *other_sizes(name)} == set(cards), name
+
+
+@pytest.mark.parametrize("query", ["rtx 3060 12gb", "rtx-4070", "12GB", "8xH200", "a100 1g.5gb"])
+def test_a_name_that_leaves_nothing_open_has_no_other_sizes(query: str) -> None:
+    assert other_sizes(query) == ()
+
+
+def test_a_slice_has_the_memory_and_the_multiprocessors_of_its_profile() -> None:
+    gpu = find("NVIDIA A100-SXM4-80GB MIG 3g.40gb").gpu
+    assert (gpu.nominal_bytes, gpu.sm_count, gpu.compute_capability) == (40 * GIB, 42, (8, 0))
+    assert gpu.estimated
+    assert 0.9 * 40 * GIB < gpu.total_bytes < 40 * GIB
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("MIG 1g.5gb", "name the card too, such as 'A100 40GB MIG 1g.5gb'"),
+        ("rtx 3090 1g.3gb", "RTX 3090 has no MIG slice 1g.3gb"),
+        ("a100 40gb 4g.10gb", "A100 40GB has no MIG slice 4g.10gb"),
+        ("M1", "it is Apple's, and only CUDA's memory is modelled, not MPS's"),
+        ("M2 Max", "it is Apple's, and only CUDA's memory is modelled, not MPS's"),
+        ("RX 7900 XTX", "it is AMD's, and only CUDA's memory is modelled, not ROCm's"),
+        ("AMD Radeon RX 6800", "it is AMD's, and only CUDA's memory is modelled, not ROCm's"),
+        ("Jetson AGX Orin 64GB", "a Jetson shares its memory with the system"),
+        ("Intel Arc A770", "it is Intel's, and only CUDA's memory is modelled, not XPU's"),
+    ],
+)
+def test_what_cannot_be_judged_is_told_with_its_reason(query: str, why: str) -> None:
+    with pytest.raises(UnmodelledGpu) as error:
+        find(query)
+    assert str(error.value).startswith(f"no verdict for {query!r}: {why}")
+    assert "\n" not in str(error.value)
+
+
+def test_a_card_of_nvidias_is_not_taken_for_another_makers() -> None:
+    assert [find(name).gpu.name for name in ("M4", "M10", "MI300X")] == ["M4", "M10", "MI300X"]

@@ -36,7 +36,7 @@ def test_a_card_is_chosen_by_name_or_by_an_object(
     ("arguments", "told"),
     [
         (["rtx-9999"], "unknown GPU 'rtx-9999'"),
-        (["a100"], "ambiguous GPU 'a100'"),
+        (["rtx 6000"], "ambiguous GPU 'rtx 6000'"),
         (['rtx"4070'], "not the name of a GPU"),
         (["rtx\n4070"], "not the name of a GPU"),
         ([4070], "expected the name of a GPU"),

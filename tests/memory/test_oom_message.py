@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
+import re
+from dataclasses import replace
+
 import pytest
 
-from nanolint.memory.verdict.oom_message import NotAnOomMessage, OomMessage, parse_oom_message
+from nanolint.memory.verdict.oom_message import (
+    NotAnOomMessage,
+    OomMessage,
+    decode_log,
+    parse_oom_message,
+)
 from nanolint.memory.verdict.replay import message
 from nanolint.units import GIB, MIB
 
@@ -30,6 +39,9 @@ WITH_PRIVATE_POOLS = TODAY.replace(
     "is allocated by PyTorch, and",
     "is allocated by PyTorch, with 20.00 MiB allocated in private pools (e.g., CUDA Graphs), and",
 )
+
+
+ALLOWED = TODAY.replace("Of the allocated", "7.01 GiB allowed; Of the allocated")
 
 
 def gib(number: float) -> int:
@@ -161,3 +173,24 @@ def test_more_than_the_gpu_has_is_a_contradiction(before: str, after: str) -> No
 def test_figures_may_exceed_the_gpu_by_what_rounding_hides() -> None:
     found = parse_oom_message(TODAY.replace("2.68 GiB is free", "4.66 GiB is free"))
     assert found.free_bytes == gib(4.66)
+
+
+def painted(text: str) -> str:
+    """As rich's tracebacks print it: every figure in bold cyan."""
+    return re.sub(r"(\d+\.\d+)", "\x1b[1;36m\\1\x1b[0m", text)
+
+
+def test_colours_inside_the_message_are_no_part_of_it() -> None:
+    assert parse_oom_message(painted(TODAY)) == parse_oom_message(TODAY)
+
+
+def test_what_the_process_allows_itself_is_read() -> None:
+    found = parse_oom_message(ALLOWED)
+    assert found == replace(parse_oom_message(TODAY), allowed_bytes=gib(7.01))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_log_may_be_what_powershell_writes(encoding: str) -> None:
+    mark = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}.get(encoding, b"")
+    raw = mark + f"Schritt ü\r\n{TODAY}".encode(encoding)
+    assert parse_oom_message(decode_log(raw)) == parse_oom_message(TODAY)

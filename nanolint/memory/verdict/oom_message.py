@@ -12,10 +12,15 @@ and before ("cached" for "reserved in total by PyTorch" up to torch 1.4)::
 
     CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 GiB total capacity; 10.16 GiB
     already allocated; 4.50 GiB free; 10.21 GiB reserved in total by PyTorch)
+
+Before "Of the allocated memory" there is "9.50 GiB allowed; " after
+``torch.cuda.set_per_process_memory_fraction`` (CUDACachingAllocator.cpp, allowed_memory_maximum).
+Terminals paint the figures: colours are taken out first.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 
 from nanolint.frozen import dataclass
@@ -35,6 +40,8 @@ _ALLOCATED = re.compile(rf"{_NUMBER} is allocated by PyTorch|{_NUMBER} already a
 _UNALLOCATED = re.compile(rf"{_NUMBER} is reserved by PyTorch but unallocated|{_NUMBER} cached")
 _RESERVED = re.compile(rf"{_NUMBER} reserved in total by PyTorch")
 _PROCESS = re.compile(rf"this process has {_NUMBER} memory in use")
+_ALLOWED = re.compile(rf"{_NUMBER} allowed;")
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _OTHER_PROCESS = re.compile(rf"Process \d{{1,10}} has {_NUMBER} memory in use")
 
 
@@ -47,7 +54,8 @@ class OomMessage:
     """The figures of one error, in bytes, each rounded to two decimals of its unit by PyTorch.
 
     ``reserved_bytes`` is the allocator's total; ``process_bytes`` adds what the process holds
-    outside the allocator. Either is None where the message does not tell it.
+    outside the allocator; ``allowed_bytes`` is the most that the process lets the allocator
+    reserve. Each is None where the message does not tell it.
     """
 
     requested_bytes: int
@@ -56,6 +64,7 @@ class OomMessage:
     allocated_bytes: int
     reserved_bytes: int | None = None
     process_bytes: int | None = None
+    allowed_bytes: int | None = None
 
     def others_bytes(self, context_bytes: int) -> int:
         """Bytes that other programs and the driver held.
@@ -85,11 +94,18 @@ def parse_oom_message(text: str) -> OomMessage:
         reserved = allocated + unallocated
     process = _process(message, reserved or allocated)
     _check(total, free, allocated, reserved, process)
-    return OomMessage(requested, total, free, allocated, reserved, process)
+    allowed = _size(_ALLOWED, message)
+    return OomMessage(requested, total, free, allocated, reserved, process, allowed)
+
+
+def decode_log(raw: bytes) -> str:
+    """The text of a log: UTF-8, or UTF-16 with its mark, which PowerShell's ``>`` writes."""
+    is_utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return raw.decode("utf-16" if is_utf16 else "utf-8", errors="replace")
 
 
 def _last_message(text: str) -> str:
-    text = " ".join(text.split())  # a terminal may have wrapped it anywhere
+    text = " ".join(_COLOUR.sub("", text).split())  # a terminal may have wrapped it anywhere
     starts = [match.start() for match in _START.finditer(text)]
     if not starts:
         raise NotAnOomMessage(

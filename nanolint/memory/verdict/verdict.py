@@ -117,13 +117,14 @@ def judge(run: Run, target: Machine) -> Verdict:
 def usable_bytes(target: Machine, held: Interval) -> int:
     """What PyTorch's allocator may reserve: the total less overhead and what others use.
 
-    Windows keeps a part of the card for itself.
+    Windows keeps a part of the card for itself, and the process may limit itself.
     """
     gpu = target.gpu
     total = gpu.total_bytes
     if target.platform in ("windows", "wsl"):
         total -= gpu.nominal_bytes * WDDM_KEPT_PERCENT // 100
-    return max(0, total - target.in_use_bytes - held.expected)
+    free = max(0, total - target.in_use_bytes - held.expected)
+    return free if target.allowed_bytes is None else min(free, target.allowed_bytes)
 
 
 def comfortable_limit(run: Run, target: Machine) -> int:

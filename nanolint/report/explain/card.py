@@ -37,7 +37,7 @@ def render(case: Case, verdict: Verdict, printer: Printer) -> None:
     _row(printer, "context and kernels", -held.expected, between)
     in_use = verdict.target.in_use_bytes
     kept = gpu.total_bytes - in_use - held.expected - verdict.usable_bytes
-    if kept > 0 and verdict.usable_bytes:
+    if kept > 0 and verdict.usable_bytes and verdict.target.allowed_bytes is None:
         _row(printer, f"kept by {verdict.target.platform}", -kept)
     _row(printer, "left for PyTorch", verdict.usable_bytes)
     peak = verdict.replay.peak

@@ -35,9 +35,10 @@ def reported_machine(message: OomMessage, target: Machine | None) -> Machine:
 
 
 def _shared(message: OomMessage, machine: Machine) -> Machine:
-    """``machine`` with what other programs held when the error was printed."""
+    """``machine`` as it was when the error was printed: what others held, what was allowed."""
     own = overhead(machine.gpu, machine.count or 1).expected
-    return replace(machine, in_use_bytes=message.others_bytes(own))
+    others = message.others_bytes(own)
+    return replace(machine, in_use_bytes=others, allowed_bytes=message.allowed_bytes)
 
 
 def render(message: OomMessage, case: Case, printer: Printer) -> None:
@@ -51,6 +52,8 @@ def render(message: OomMessage, case: Case, printer: Printer) -> None:
         _row(printer, "reserved by PyTorch", message.reserved_bytes)
     _row(printer, "free", message.free_bytes)
     _row(printer, "held by other programs", target.in_use_bytes, "and by the driver")
+    if message.allowed_bytes is not None:
+        _row(printer, "allowed to the process", message.allowed_bytes)
     _row(printer, "total", message.total_bytes, target.label)
     printer.blank()
     printer.line(("The replay", "bold"), " with as much held by other programs")

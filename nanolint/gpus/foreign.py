@@ -1,0 +1,31 @@
+"""Accelerators that people train on and whose memory nanolint does not model, each with its reason.
+
+Without this a chip of Apple's would be told that NVIDIA's M10 looks alike.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Whose it is, and what torch calls its way to it.
+_MAKERS = (
+    (re.compile(r"(apple )?m[1-9]( ?(pro|max|ultra))?( gpu)?|apple.*|mps|metal"), "Apple's", "MPS"),
+    (re.compile(r"(amd )?(rx|vega|ryzen|firepro)\b.*|.*radeon.*|rocm"), "AMD's", "ROCm"),
+    (re.compile(r"(arc|iris|gaudi|data center gpu max)\b.*|intel.*|xpu"), "Intel's", "XPU"),
+    (re.compile(r"(google )?(cloud )?tpu\b.*"), "Google's", "XLA"),
+)
+_JETSON = re.compile(r".*\b(jetson|orin|xavier|thor)\b.*")
+
+
+def why_unmodelled(name: str) -> str | None:
+    """Why no verdict can be given on what is called ``name``; None for what nobody knows."""
+    bare = " ".join(re.split(r"[\s_-]+", name.lower())).strip()
+    for pattern, whose, backend in _MAKERS:
+        if pattern.fullmatch(bare):
+            return f"it is {whose}, and only CUDA's memory is modelled, not {backend}'s"
+    if _JETSON.fullmatch(bare):
+        return (
+            "a Jetson shares its memory with the system, so what a run may take is not known; "
+            "give that as a size, such as 12GiB"
+        )
+    return None
