@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.rule import Fix, Safety
 from nanolint.rule.rewrite import insert_assignment, replace_value
 from nanolint.run.settled import Layer
+from nanolint.run.trust import Subject
 
 if TYPE_CHECKING:
     from nanolint.rule import Assignment, Case, Context, Edit
@@ -53,6 +54,12 @@ def percent(part: int, whole: int) -> str:
     if share < LEAST_PERCENT:
         return f"less than {LEAST_PERCENT} %"
     return f"{share:.2g} %" if share < 10 else f"{min(share, 99):.0f} %"
+
+
+def knows_its_script(context: Context) -> bool:
+    """Whether it is certain which train.py runs the config, and so what its names mean."""
+    doubted = any(doubt.subject is Subject.SCRIPT for doubt in context.doubts)
+    return context.project.train_script is not None and not doubted
 
 
 def is_key(context: Context, key: str) -> bool:

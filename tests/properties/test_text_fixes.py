@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,8 +15,12 @@ from nanolint.linting.engine import Report, Setup, lint
 from nanolint.linting.fixing import fix_text
 from nanolint.linting.registry import load
 from nanolint.source.text import decode, encode
+from tests.project_tree import write_project
 from tests.properties.configs import ENCODINGS, NEWLINES
 from tests.properties.effort import examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FIXED = {"NL302", "NL313"}  # drifting types, stale arithmetic
 CODES = {rule.code.lower(): rule.code for rule in load().rules}
@@ -65,11 +70,17 @@ def texts(draw: st.DrawFn) -> Written:
     )
 
 
+@pytest.fixture(scope="session")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A config of a project: without a train.py nobody knows what a comment is about."""
+    return write_project(tmp_path_factory.mktemp("project")) / "config" / "a.py"
+
+
 @examples(600)
-@given(texts())
-def test_a_fix_keeps_values_and_bytes(written: Written) -> None:
+@given(written=texts())
+def test_a_fix_keeps_values_and_bytes(config: Path, written: Written) -> None:
     def linted(text: str) -> Report:
-        return lint(text, None, SETUP)
+        return lint(text, config, SETUP)
 
     def fixed(text: str) -> str:
         result = fix_text(

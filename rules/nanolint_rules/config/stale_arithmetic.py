@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Fix, FixAvailability, Need, Safety, Severity, rule
+from nanolint_rules._values import knows_its_script
 from nanolint_rules.config._sums import stale_products
 
 if TYPE_CHECKING:
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
     "NL313",
     "stale-arithmetic",
     Severity.WARNING,
-    needs=[Need.CONFIG],
+    needs=[Need.CONFIG, Need.TRAIN_SCRIPT],
     fix=FixAvailability.ALWAYS,
 )
 def stale_arithmetic(context: Context) -> Iterator[Finding]:
     """A comment multiplies values that are no longer those of the file."""
+    if not knows_its_script(context):
+        return
     for product in stale_products(context):
         told = ", ".join(
             f"{_named(number)} should be {number.written(value)}"

@@ -17,6 +17,7 @@ from nanolint.rule import (
     Severity,
     rule,
 )
+from nanolint_rules._values import knows_its_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +34,8 @@ LIKENESS = 0.8
 )
 def unknown_key(context: Context) -> Iterator[Finding]:
     """A name is set that no script of the project reads, so it has no effect."""
-    if context.is_train_script:
-        return  # what it sets is a key
+    if context.is_train_script or not knows_its_script(context):
+        return  # what train.py itself sets is a key
     read = {each.name for each in context.module.reads} | context.project.names_read
     for assignment in context.module.assignments:
         key = assignment.key

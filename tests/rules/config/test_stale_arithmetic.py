@@ -1,11 +1,27 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from tests.project_tree import write_project
 from tests.rules.harness import Bench
 
-BENCH = Bench("NL313")
+if TYPE_CHECKING:
+    from pathlib import Path
+
 VALUES = "batch_size = 4\nblock_size = 1024\ngradient_accumulation_steps = 15 * 8\n"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A config of a project whose train.py is nanoGPT's."""
+    return write_project(tmp_path) / "config" / "a.py"
+
+
+@pytest.fixture
+def bench(config: Path) -> Bench:
+    return Bench("NL313", path=config)
 
 
 @pytest.mark.parametrize(
@@ -36,15 +52,15 @@ VALUES = "batch_size = 4\nblock_size = 1024\ngradient_accumulation_steps = 15 * 
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_fixed(comment: str, fixed: str, newline: str) -> None:
+def test_fixed(bench: Bench, comment: str, fixed: str, newline: str) -> None:
     text = f"{comment}\n{VALUES}".replace("\n", newline)
-    assert BENCH.fixed(text) == f"{fixed}\n{VALUES}".replace("\n", newline)
-    assert BENCH.fixed(f"{VALUES}{comment}") == f"{VALUES}{fixed}"
+    assert bench.fixed(text) == f"{fixed}\n{VALUES}".replace("\n", newline)
+    assert bench.fixed(f"{VALUES}{comment}") == f"{VALUES}{fixed}"
 
 
-def test_it_tells_which_number_is_stale() -> None:
+def test_it_tells_which_number_is_stale(bench: Bench) -> None:
     text = f"# 4 batch size * 1024 tokens * 40 grad_accum = 163,840\n{VALUES}"
-    assert BENCH.finding(text).message == (
+    assert bench.finding(text).message == (
         "the comment's arithmetic is out of date: "
         "40 grad_accum should be 120, 163,840 should be 491,520"
     )
@@ -68,13 +84,13 @@ def test_it_tells_which_number_is_stale() -> None:
         f"# {'9' * 500} * 2 = 3",
     ],
 )
-def test_not_reported(comment: str) -> None:
-    assert BENCH.findings(f"{comment}\n{VALUES}") == []
+def test_not_reported(bench: Bench, comment: str) -> None:
+    assert bench.findings(f"{comment}\n{VALUES}") == []
 
 
-def test_the_command_line_does_not_make_a_comment_stale() -> None:
+def test_the_command_line_does_not_make_a_comment_stale(config: Path) -> None:
     text = f"# 4 batch * 120 gradaccum = 480\n{VALUES}"
-    assert Bench("NL313", overrides={"batch_size": 1}).findings(text) == []
+    assert Bench("NL313", path=config, overrides={"batch_size": 1}).findings(text) == []
 
 
 def test_a_comment_is_right_again_after_the_batch_was_fixed() -> None:
@@ -82,3 +98,11 @@ def test_a_comment_is_right_again_after_the_batch_was_fixed() -> None:
     text += "batch_size = 64\nblock_size = 1024\ngradient_accumulation_steps = 8\n"
     fixed = Bench("NL101", gpu="rtx-3060").fixed_by_all(text)
     assert fixed.splitlines()[0] == "# 8 batch size * 1024 tokens * 64 gradaccum = 524,288"
+
+
+STALE = f"# 12 batch size * 1024 block size * 5 gradaccum * 8 GPUs = 491,520\n{VALUES}"
+
+
+def test_silent_where_no_script_says_what_the_names_mean(bench: Bench) -> None:
+    assert bench.findings(STALE)
+    assert Bench("NL313").findings(STALE) == []
