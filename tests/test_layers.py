@@ -19,7 +19,7 @@ LAYERS = [
     {"memory"},
     {"trainers"},
     {"run"},
-    {"settings"},
+    {"settings", "launches"},
     {"source", "gpus"},
     {"files", "diagnostics"},
     {"errors", "frozen", "units"},

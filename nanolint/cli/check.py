@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.cli.launch import read_launch, split_launch
+from nanolint.cli.launch import read_launch, read_sets, split_launch
 from nanolint.cli.options import FOR_PROGRAMS, check_parser
 from nanolint.cli.parser import UsageError
 
@@ -40,10 +40,10 @@ STDIN = "-"
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Judge what ``arguments`` name; returns the exit status."""
-    given, launch = split_launch(arguments)
+    given, words = split_launch(arguments)
     options = check_parser("nanolint", USAGE, DESCRIPTION, EPILOG).parse(given, streams)
-    configs, overrides = read_launch(options.set, launch)
-    paths = [*options.files, *configs]
+    overrides, launch = read_sets(options.set), read_launch(words)
+    paths = options.files or [str(path) for path in launch.files]
     if STDIN in paths and len(paths) > 1:
         raise UsageError("- (standard input) cannot be judged together with files")
     if options.add_ignore and (options.fix or options.diff or paths == [STDIN]):
@@ -56,7 +56,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     from nanolint.cli import session
     from nanolint.cli.configuration import Configuration
 
-    configuration = Configuration(options, overrides)
+    configuration = Configuration(options, overrides, launch)
     if paths == [STDIN]:
         return session.check_stdin(configuration, streams)
     return session.check_files(paths or ["."], configuration, streams)

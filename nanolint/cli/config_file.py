@@ -76,13 +76,15 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
     from nanolint.trainers.nanogpt.kind import FileKind, classify
     from nanolint.trainers.nanogpt.project import find_project
     from nanolint.trainers.nanogpt.resolve import star_importer
+    from nanolint.trainers.nanogpt.steps import environment_of
 
     name, path = file.name, file.path
     project = find_project(path, train_script=plan.train_script)
     try:
         raw = streams.read_stdin() if path is None or file.is_stdin else read_bytes(path)
         text = decode(raw).text
-        module = parse(text, project.environment, star_importer(project, path))
+        environment = environment_of(path, project, plan.options)
+        module = parse(text, environment, star_importer(project, path))
     except Unparsable as error:
         row, _ = LineIndex(text).position(error.offset)
         raise UsageError(f"{name}: not valid Python: {error}, line {row}") from error

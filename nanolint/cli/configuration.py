@@ -7,11 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nanolint.cli.launched import Launched
 from nanolint.cli.parser import UsageError
 from nanolint.files import door
 from nanolint.files.door import absolute
 from nanolint.settings import schema
-from nanolint.settings.schema import Sourced
+from nanolint.settings.schema import LAUNCH_LINE, Sourced
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -24,9 +25,15 @@ if TYPE_CHECKING:
 class Configuration:
     """Settings and plans for files, with the command line on top."""
 
-    def __init__(self, options: Namespace, overrides: Sequence[tuple[str, Value]] = ()) -> None:
+    def __init__(
+        self,
+        options: Namespace,
+        overrides: Sequence[tuple[str, Value]] = (),
+        launch: Launched | None = None,
+    ) -> None:
         self.options = options
         self.overrides = tuple(overrides)
+        self.launch = launch or Launched()
         self._plans: dict[Path | None, Plan] = {}
         door.forget()  # since the last command of this process, anything may have changed
 
@@ -47,11 +54,19 @@ class Configuration:
 
         found = self.settings_of(folder)
         if found.file not in self._plans:
-            self._plans[found.file] = make_plan(found, os.environ, self.overrides)
+            processes = self.launch.processes
+            self._plans[found.file] = make_plan(
+                found,
+                os.environ,
+                self.overrides,
+                self.launch.arguments,
+                world_size_doubt=processes.why if processes else None,
+            )
         return self._plans[found.file]
 
     def _overridden(self, found: Sourced) -> Sourced:
-        """``found`` with every option that was given on top of it."""
+        """``found`` with the launch line, and every option that was given, on top of it."""
+        found = found.override(LAUNCH_LINE, **self._launched())
         options = vars(self.options)
         if options.get("select"):  # what the user selects now is not for a file to take back
             found = found.override("--select", select=(), extend_select=(), ignore=())
@@ -72,6 +87,16 @@ class Configuration:
                 value = tuple(value) if isinstance(value, list) else value
                 found = found.override(_option(name), **{name: value})
         return found
+
+    def _launched(self) -> dict[str, Any]:
+        """What the launch line says of the settings."""
+        launch = self.launch
+        said: dict[str, Any] = {
+            "allocator": launch.allocator,
+            "world_size": launch.processes.count if launch.processes else None,
+            "train_script": str(launch.script) if launch.script else None,
+        }
+        return {name: value for name, value in said.items() if value is not None}
 
 
 SCALARS = (

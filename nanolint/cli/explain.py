@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.cli.launch import read_one_file
+from nanolint.cli.launch import read_one_run, read_sets
 from nanolint.cli.options import add_one_file, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
 from nanolint.cli.streams import printer
@@ -34,7 +34,7 @@ PICTURES = (".svg", ".png")
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Explain the config that ``arguments`` name; returns the exit status."""
-    options, name, overrides = read_one_file("explain", _parser(), arguments, streams)
+    options, name, launch = read_one_run("explain", _parser(), arguments, streams)
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli.config_file import named, open_config
     from nanolint.cli.configuration import Configuration
@@ -42,7 +42,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     file = named(name, options.stdin_filename)
     if file.is_stdin and options.oom == STDIN:
         raise UsageError("- (standard input) cannot be both the config and the error")
-    plan = Configuration(options, overrides).plan_of(file.folder)
+    plan = Configuration(options, read_sets(options.set), launch).plan_of(file.folder)
     for remark in plan.chosen.remarks:
         streams.warn(f"nanolint: {remark}")
     targets = plan.setup(file.path).targets

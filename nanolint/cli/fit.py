@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.cli.launch import read_one_file
+from nanolint.cli.launch import read_one_run, read_sets
 from nanolint.cli.options import add_one_file, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
 from nanolint.cli.streams import printer
@@ -37,13 +37,13 @@ USUAL_CARDS = (
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Print the table for the config that ``arguments`` name; returns the exit status."""
-    options, name, overrides = read_one_file("fit", _parser(), arguments, streams)
+    options, name, launch = read_one_run("fit", _parser(), arguments, streams)
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli.config_file import named, open_config
     from nanolint.cli.configuration import Configuration
 
     file = named(name, options.stdin_filename)
-    plan = Configuration(options, overrides).plan_of(file.folder)
+    plan = Configuration(options, read_sets(options.set), launch).plan_of(file.folder)
     for remark in plan.chosen.remarks:
         streams.warn(f"nanolint: {remark}")
     config = open_config(file, plan, streams)

@@ -143,13 +143,15 @@ def _ignored(
 
 def _refused_override(path: Path | None, setup: Setup) -> str | None:
     """Why the project's own configurator would refuse the command line."""
-    if not setup.options.overrides:
+    from nanolint.run.overrides import all_overrides, override_faults
+
+    overrides = all_overrides(setup.options)
+    if not overrides:
         return None
-    from nanolint.run.overrides import override_faults
     from nanolint.trainers.nanogpt.project import find_project
 
     project = find_project(path, train_script=setup.train_script)
-    faults = override_faults(setup.options.overrides, project)
+    faults = override_faults(overrides, project)
     return "; ".join(reason for _, reason in faults) or None
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from nanolint.cli.parser import UsageError
-from nanolint.files.door import is_file
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from nanolint.cli.launched import Launched
     from nanolint.cli.parser import Parser
     from nanolint.cli.streams import Streams
-    from nanolint.run.launch import Launch
     from nanolint.source.values import Value
 
 SEPARATOR = "--"
@@ -29,50 +27,50 @@ def split_launch(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     return given[:at], given[at + 1 :]
 
 
-def read_launch(
-    sets: Sequence[str], launch: Sequence[str]
-) -> tuple[list[str], tuple[tuple[str, Value], ...]]:
-    """The config files in ``launch``, and the overrides of ``--set`` and then of ``launch``."""
-    if not sets and not launch:
-        return [], ()
-    from nanolint.run.overrides import parse_launch_arguments, parse_override
+def read_sets(sets: Sequence[str]) -> tuple[tuple[str, Value], ...]:
+    """The keys and values of ``--set``; raises UsageError."""
+    if not sets:
+        return ()
+    from nanolint.run.overrides import parse_override
 
     try:
-        options = tuple(parse_override(each) for each in sets)
+        return tuple(parse_override(each) for each in sets)
     except ValueError as error:
         raise UsageError(f"--set: {error}") from error
+
+
+def read_launch(words: Sequence[str]) -> Launched:
+    """What stands after ``--``: one run of configs and overrides, in that order."""
+    from nanolint.cli.launched import Launched
+
+    if not words:
+        return Launched()
+    from nanolint.launches.commands import Argument
+    from nanolint.run.overrides import read_arguments
+
     try:
-        configs, overrides = parse_launch_arguments(launch)
+        return Launched(read_arguments([Argument(word) for word in words]))
     except ValueError as error:
         raise UsageError(f"after --: {error}") from error
-    return [str(config) for config in configs], (*options, *overrides)
 
 
-def read_one_file(
+def read_one_run(
     command: str, parser: Parser, arguments: Sequence[str], streams: Streams
-) -> tuple[Namespace, str, tuple[tuple[str, Value], ...]]:
-    """The options, the one FILE and the overrides of a command that takes just one."""
-    given, launch = split_launch(arguments)
-    options = parser.parse(given, streams)
-    configs, overrides = read_launch(options.set, launch)
-    files = [*options.files, *configs]
-    if len(files) != 1:
-        parser.error(f"{command} takes one FILE, found {len(files)}")
-    return options, files[0], overrides
+) -> tuple[Namespace, str, Launched]:
+    """The options, the file and the launch of a command that takes one run.
 
-
-def launch_options(
-    options: Namespace, sets: Sequence[tuple[str, Value]], launch: Launch, script: Path
-) -> tuple[Namespace, tuple[tuple[str, Value], ...]]:
-    """``options`` with what the launch line says where they are silent, and all overrides.
-
-    ``script`` is where the line's training script lies.
+    The file is the one that is read last, with all that the run reads in its order.
     """
-    said = {
-        "world_size": launch.world_size,
-        "allocator": launch.allocator,
-        "train_script": str(script) if is_file(script) else None,
-    }
-    given = vars(options)
-    silent = {name: value for name, value in said.items() if given.get(name) is None}
-    return Namespace(**{**given, **silent}), (*sets, *launch.overrides)
+    from dataclasses import replace
+    from pathlib import Path
+
+    given, words = split_launch(arguments)
+    options = parser.parse(given, streams)
+    launch = read_launch(words)
+    if len(options.files) > 1 or not (options.files or launch.files):
+        parser.error(f"{command} takes one FILE, found {len(options.files)}")
+    if not launch.files:
+        return options, options.files[0], launch
+    first = tuple(map(Path, options.files))
+    launch = replace(launch, arguments=(*first, *launch.arguments))
+    return options, str(launch.files[-1]), launch

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from nanolint.cli.launch import launch_options, read_launch, split_launch
+from nanolint.cli.launch import read_sets, split_launch
 from nanolint.cli.options import check_parser
 from nanolint.cli.parser import UsageError
 
 if TYPE_CHECKING:
+    from nanolint.cli.runs import Run
     from nanolint.cli.streams import Streams
 
 DESCRIPTION = """\
@@ -31,19 +32,22 @@ def run(arguments: list[str], streams: Streams) -> int:
         )
     from nanolint.cli import session
     from nanolint.cli.configuration import Configuration
-    from nanolint.run.launch import NotALaunch, read_launch_line
+    from nanolint.cli.launched import NotJudged, locate
+    from nanolint.cli.runs import runs_of
+    from nanolint.launches.script import find_launches
+    from nanolint.report.printer import printable
 
-    try:
-        launch = read_launch_line(shlex.split(words[0]) if len(words) == 1 else words)
-    except ValueError as error:  # NotALaunch, or a quote that is not closed
-        wrong = "" if isinstance(error, NotALaunch) else "cannot split the launch line: "
-        raise UsageError(f"after --: {wrong}{error}") from error
-    for remark in () if options.quiet else launch.remarks:
-        streams.warn(f"nanolint: {remark}")
-    _, sets = read_launch(options.set, ())
-    launched, overrides = launch_options(options, sets, launch, launch.script)
-    if launched.train_script is None and not options.quiet:
-        streams.warn(f"nanolint: {launch.script}: no such file; judged as nanoGPT's own train.py")
-    paths = [str(path) for path in launch.configs or (launch.script,)]
-    configuration = Configuration(launched, overrides)
-    return session.check_files(paths, configuration, streams, as_runs=True)
+    sets = read_sets(options.set)
+    runs: list[Run] = []
+    for found in find_launches(words[0] if len(words) == 1 else shlex.join(words), every=True):
+        if found.launch is None:
+            raise UsageError(f"after --: {found.reason}")
+        try:
+            launched = locate(found.launch)
+        except NotJudged as error:
+            raise UsageError(str(error)) from error
+        for remark in () if options.quiet else launched.remarks:
+            streams.warn(f"nanolint: {printable(remark)}")
+        runs += runs_of(launched, Configuration(options, sets, launched))
+    configuration = Configuration(options, sets)
+    return session.check_runs(runs, [], configuration, streams, refuse=True)

@@ -85,7 +85,9 @@ def _command(command: str, argv: list[str], streams: Streams) -> int:
     except Exit:
         return CLEAN
     except UserError as error:
-        streams.warn(f"nanolint: {error}")
+        from nanolint.report.printer import printable
+
+        streams.warn(f"nanolint: {printable(str(error))}")
         return FAILURE
     return status
 

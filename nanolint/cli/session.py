@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.cli.configuration import Configuration
 from nanolint.cli.jobs import Job, judge_all, with_progress
 from nanolint.cli.judging import Work, judge
 from nanolint.cli.reporting import report
-from nanolint.cli.shell_scripts import Launched, read_shell_script
+from nanolint.cli.runs import Run, runs_of
+from nanolint.cli.shell_scripts import read_shell_script
 from nanolint.cli.streams import Streams
 from nanolint.errors import Unusable
 from nanolint.linting.discovery import discover, is_excluded_anywhere
@@ -17,9 +19,9 @@ from nanolint.report.results import FileResult, Results
 from nanolint.settings.schema import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from nanolint.cli.configuration import Configuration
+    from nanolint.linting.discovery import Candidate
     from nanolint.linting.plan import Plan
 
 STDIN_NAME = "<stdin>"
@@ -27,20 +29,45 @@ SHELL_SCRIPT = ".sh"
 WITH_RUNS = "json-full"  # the format that says in bytes what each run takes
 
 
-def check_files(
-    paths: Sequence[str], configuration: Configuration, streams: Streams, *, as_runs: bool = False
-) -> int:
-    """Judge files and folders; returns the exit status. ``as_runs``: refuse what holds no run."""
+def check_files(paths: Sequence[str], configuration: Configuration, streams: Streams) -> int:
+    """Judge files, folders and launch scripts; returns the exit status."""
     options = configuration.options
     scripts = [path for path in paths if path.endswith(SHELL_SCRIPT)]
     others = [path for path in paths if not path.endswith(SHELL_SCRIPT)]
     found = discover(others, configuration.settings_of, force_exclude=options.force_exclude)
     files = [FileResult(name, error=f"{why}{_hint(name)}") for name, why in found.problems]
-    runs = [Launched(candidate, configuration) for candidate in found.candidates]
+    runs = [each for candidate in found.candidates for each in _runs(candidate, configuration)]
     for script in scripts:
         launched, told = read_shell_script(script, configuration)
         runs += launched
         files += [told] if told else []
+    return check_runs(runs, files, configuration, streams)
+
+
+def _runs(candidate: Candidate, configuration: Configuration) -> Iterator[Run]:
+    """The run of a file. With configs behind ``--`` these are read after it, and are its parts."""
+    launch = configuration.launch
+    if not launch.files or candidate.path in launch.files:
+        yield Run(candidate, configuration)
+        return
+    joined = replace(launch, arguments=(candidate.path, *launch.arguments))
+    configured = Configuration(configuration.options, configuration.overrides, joined)
+    yield from runs_of(joined, configured)
+
+
+def check_runs(
+    runs: Sequence[Run],
+    files: list[FileResult],
+    configuration: Configuration,
+    streams: Streams,
+    *,
+    refuse: bool = False,
+) -> int:
+    """Judge ``runs``, and report them behind ``files``; returns the exit status.
+
+    ``refuse``: what holds no run is an error.
+    """
+    options = configuration.options
     if not runs and not files and not options.quiet:
         streams.warn("nanolint: no Python files found")
     plans: dict[int, Plan] = {}
@@ -62,7 +89,7 @@ def check_files(
         judge_all(jobs, list(plans.values()), _work(configuration)), len(jobs), streams
     )
     files += (run.placed(result) for run, result in zip(planned, judged, strict=True))
-    if as_runs:
+    if refuse:
         files = [_refused(file) for file in files]
     return report(Results(files, options.unsafe_fixes), configuration, streams)
 

@@ -10,8 +10,15 @@ from nanolint.frozen import dataclass
 from nanolint.linting.registry import describe, is_built_in
 from nanolint.linting.tempering import tempered
 from nanolint.rule import NO_TARGET, Need
-from nanolint.rule.context import Case, Context, SyntaxFault, UnusedSuppression
-from nanolint.run.settled import Options
+from nanolint.rule.context import (
+    ELSEWHERE,
+    Case,
+    Context,
+    Launched,
+    SyntaxFault,
+    UnusedSuppression,
+)
+from nanolint.run.settled import Options, Override
 from nanolint.source.assignments import Comment, Module
 from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config, sets_keys
 
@@ -85,13 +92,15 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     from nanolint.source.refusals import TooComplex
     from nanolint.trainers.nanogpt.project import find_project
     from nanolint.trainers.nanogpt.resolve import star_importer
+    from nanolint.trainers.nanogpt.steps import environment_of
 
     project = find_project(path, train_script=setup.train_script)
     if not _worth_parsing(text, project, setup.rules, explicit=explicit):
         return Report(path, None)
     fault = None
     try:
-        module = parse(text, project.environment, star_importer(project, path))
+        environment = environment_of(path, project, setup.options)
+        module = parse(text, environment, star_importer(project, path))
     except TooComplex as error:
         return Report(path, None, unjudged=f"not judged: {error}")
     except Unparsable as error:
@@ -161,7 +170,22 @@ def _context(
         cases=cases,
         fault=fault,
         known_codes=setup.known_codes,
+        launched=_launched(module, path, project, options),
     )
+
+
+def _launched(
+    module: Module, path: Path | None, project: Project, options: Options
+) -> Launched | None:
+    """The place of a file on a launch line with several configs."""
+    from nanolint.trainers.nanogpt.steps import steps
+
+    configs = [each for each in options.arguments if not isinstance(each, Override)]
+    if path not in configs or len(set(configs)) < 2:
+        return None
+    read = steps(module, project, options, path)
+    setters = {each.key: step.config for step in read if step.config for each in step.settings}
+    return Launched(setters, is_last=configs[-1] == path)
 
 
 def _run(
@@ -184,6 +208,7 @@ def _run(
             found += [
                 tempered(_diagnostic(rule, finding), rule, context.cases)
                 for finding in rule.check(context)
+                if finding.span != ELSEWHERE
             ]
         except Exception as error:
             if is_built_in(rule):
@@ -221,7 +246,7 @@ def _diagnostic(rule: Rule, finding: Finding) -> Diagnostic:
         gpu=finding.gpu,
         fix=finding.fix,
         notes=finding.notes,
-        related=finding.related,
+        related=tuple(each for each in finding.related if each.span != ELSEWHERE),
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from nanolint.diagnostics import Diagnostic
     from nanolint.rule import Rule
+    from nanolint.run.settled import Override
     from nanolint.source.values import Value
 
 
@@ -59,7 +60,7 @@ class Plan:
 
     @property
     def _sized_by_option(self) -> bool:
-        return self.sourced.origin("world-size").startswith("--")
+        return self.sourced.from_command("world-size")
 
     def adjusted(self, diagnostic: Diagnostic) -> Diagnostic:
         """``diagnostic`` with the severity and the fix safety that the settings give its rule."""
@@ -152,12 +153,21 @@ def make_plan(
     sourced: Sourced,
     environment: Mapping[str, str],
     overrides: tuple[tuple[str, Value], ...] = (),
+    arguments: tuple[Path | Override, ...] = (),
+    world_size_doubt: str | None = None,
 ) -> Plan:
-    """The plan that ``sourced`` stands for; raises SettingsError for what cannot be followed."""
+    """The plan that ``sourced`` stands for; raises SettingsError for what cannot be followed.
+
+    ``arguments`` are those of the launch line; see Options.
+    """
     settings = sourced.settings
     chosen = choose(sourced, environment)
+    if sourced.origin("world-size").startswith("--"):
+        world_size_doubt = None
     options = Options(
+        arguments=arguments,
         overrides=overrides,
+        world_size_doubt=world_size_doubt,
         world_size=_world_size(sourced, chosen),
         torch_version=_version(settings.torch_version),
     )
@@ -173,9 +183,10 @@ def _world_size(sourced: Sourced, chosen: Choice) -> int | None:
     both were given in one place they must agree: part of a machine, or several of the kind.
     """
     origin, world_size = sourced.origin("world-size"), sourced.settings.world_size
-    together = origin == chosen.origin or (origin.startswith("--") and chosen.origin == OPTION)
+    from_command = sourced.from_command("world-size")
+    together = origin == chosen.origin or (from_command and chosen.origin == OPTION)
     counted = [target for target in chosen.targets if target.count is not None]
-    if counted and not origin.startswith("--") and not together:
+    if counted and not from_command and not together:
         return None
     for target in counted if together and world_size is not None else ():
         if _disagree(target.count, world_size):
@@ -201,7 +212,7 @@ def _train_script(sourced: Sourced) -> Path | None:
     name = sourced.settings.train_script
     if name is None:
         return None
-    from_option = sourced.origin("train-script").startswith("--")
+    from_option = sourced.from_command("train-script")
     path = Path(name) if from_option else sourced.root / name
     if not is_file(path):
         raise SettingsError(f"{sourced.place('train-script')}: no such file: {path}")

@@ -14,7 +14,7 @@ from nanolint.lsp.remarks import meaning_in
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.kind import may_become_config
-from nanolint.trainers.nanogpt.resolve import is_train_script
+from nanolint.trainers.nanogpt.steps import is_train_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -29,6 +29,21 @@ if TYPE_CHECKING:
     from nanolint.trainers.nanogpt.kind import FileKind
 
 
+# Where a finding stands that belongs into another config of the same launch line.
+ELSEWHERE = Span(-1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """The place of a file among the configs of a launch line, which are one run.
+
+    ``setters`` are the configs that set a key last. What no config sets stands in the last one.
+    """
+
+    setters: Mapping[str, Path]
+    is_last: bool
+
+
 @dataclass(frozen=True, slots=True)
 class SyntaxFault:
     """Why a text is not valid Python, and at which character."""
@@ -94,6 +109,7 @@ class Context:
         cases: tuple[Case, ...],
         fault: SyntaxFault | None = None,
         known_codes: Mapping[str, str] | None = None,
+        launched: Launched | None = None,
     ) -> None:
         self.text = text
         self.path = path
@@ -103,6 +119,7 @@ class Context:
         self.options = options
         self.cases = cases
         self.fault = fault
+        self.launched = launched
         self.known_codes = known_codes or {}  # codes and names in lower case -> code
         # Filled in by the engine before rules with Need.OUTCOME run.
         self.suppressions: tuple[Suppression, ...] = ()
@@ -142,28 +159,41 @@ class Context:
         return self.settings.settings.get(key)
 
     def assignment(self, key: str) -> Assignment | None:
-        """The assignment that decides ``key`` in this file: the last one."""
-        return self._last_assignments.get(key)
+        """The assignment that decides ``key`` in this file: the last one.
+
+        None where another config of the launch line sets it later.
+        """
+        return None if self._belongs_elsewhere(key) else self._last_assignments.get(key)
 
     @cached_property
     def _last_assignments(self) -> dict[str, Assignment]:
         return {assignment.key: assignment for assignment in self.module.assignments}
 
     def from_command_line(self, key: str) -> bool:
-        """Whether ``key`` got its value from ``--set`` or from behind ``--``."""
+        """Whether ``key`` got its value from ``--set``, or from what else the launch line has."""
         setting = self.setting(key)
-        return setting is not None and setting.origin.layer is Layer.OVERRIDE
+        outside = (Layer.OVERRIDE, Layer.LAUNCHED)
+        return setting is not None and setting.origin.layer in outside
+
+    def _belongs_elsewhere(self, key: str) -> bool:
+        """Whether another config of the launch line is the last that sets ``key``."""
+        return self.launched is not None and self.launched.setters.get(key, self.path) != self.path
 
     def span(self, *keys: str) -> Span:
         """Where to point for the first of ``keys`` that this file sets.
 
         A finding about a value that the file does not set points at the partner key that it
-        does set, else at the first assignment, else at the start of the file.
+        does set, else at the first assignment, else at the start of the file. It is ``ELSEWHERE``
+        where another config of the launch line, which is judged too, is the one to point at.
         """
         for key in keys:
+            if self._belongs_elsewhere(key):
+                return ELSEWHERE
             assignment = self.assignment(key)
             if assignment is not None:
                 return Span(assignment.key_span.start, assignment.value_span.end)
+        if self.launched is not None and not self.launched.is_last:
+            return ELSEWHERE
         if self.module.assignments:
             first = self.module.assignments[0]
             return Span(first.key_span.start, first.value_span.end)

@@ -7,12 +7,14 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nanolint.run.settled import Override
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.run.settled import Project
+    from nanolint.launches.commands import Argument
+    from nanolint.run.settled import Options, Project
     from nanolint.source.values import Plain, Value
 
 VALUE_LIMIT = 4096  # characters of one value
@@ -35,25 +37,37 @@ def parse_override(argument: str) -> tuple[str, Value]:
     return key, _value(text)
 
 
-def parse_launch_arguments(
-    arguments: Sequence[str],
-) -> tuple[tuple[Path, ...], tuple[tuple[str, Value], ...]]:
-    """The config files and the overrides in what follows ``train.py`` on a launch line.
+def read_arguments(words: Sequence[Argument]) -> tuple[Path | Override, ...]:
+    """What ``train.py`` is given on a launch line, in order: config files and overrides.
 
-    Raises ValueError, in one line, for what configurator.py would not accept.
+    Raises ValueError, in one line, for what configurator.py would not accept, and for a config
+    that is not known.
     """
-    configs: list[Path] = []
-    overrides: list[tuple[str, Value]] = []
-    for argument in arguments:
-        if "=" not in argument:
-            if argument.startswith("--"):
-                raise ValueError(f"nanoGPT needs a value: {_shown(argument)}=VALUE")
-            configs.append(Path(argument))
-        elif not argument.startswith("--"):
-            raise ValueError(f"nanoGPT needs two dashes: --{_shown(argument)}")
-        else:
-            overrides.append(parse_override(argument))
-    return tuple(configs), tuple(overrides)
+    return tuple(map(_argument, words))
+
+
+def _argument(word: Argument) -> Path | Override:
+    text = word.text
+    if "=" not in text:
+        if word.unknown is not None:
+            raise ValueError(word.unknown)
+        if text.startswith("--"):
+            raise ValueError(f"nanoGPT needs a value: {_shown(text)}=VALUE")
+        return Path(text)
+    if not text.startswith("--"):
+        raise ValueError(f"nanoGPT needs two dashes: --{_shown(text)}")
+    if word.unknown is None:
+        return Override(*parse_override(text), word.place)
+    key = text.removeprefix("--").partition("=")[0]
+    if not key.isidentifier():
+        raise ValueError(word.unknown)
+    return Override(key, Unknown(word.unknown), word.place)
+
+
+def all_overrides(options: Options) -> tuple[tuple[str, Value], ...]:
+    """Every override of ``options``: those of the launch line, then those that come last."""
+    given = (each for each in options.arguments if isinstance(each, Override))
+    return (*((each.key, each.value) for each in given), *options.overrides)
 
 
 def override_faults(

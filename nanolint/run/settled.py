@@ -25,6 +25,7 @@ class Layer(str, Enum):
     DEFAULT = "nanoGPT's default"
     TRAIN_SCRIPT = "train script"
     IMPORT = "imported config"
+    LAUNCHED = "other config of the launch line"
     FILE = "file"
     OVERRIDE = "command line"
     DATASET = "dataset"
@@ -156,9 +157,25 @@ class Resolution:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What the user said outside the file. ``overrides`` keep command-line order."""
+class Override:
+    """``--key=value`` on a launch line; ``place`` is where it stands in the text of a script."""
 
+    key: str
+    value: Value
+    place: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user said outside the file.
+
+    ``arguments`` are what the launch line gives the script, in the order in which it reads them;
+    a file that is not among them comes before them. ``overrides`` come last, in their order.
+    ``world_size_doubt`` says why the number of processes is not known for certain.
+    """
+
+    arguments: tuple[Path | Override, ...] = ()
     overrides: tuple[tuple[str, Value], ...] = field(default=())
     world_size: int | None = None
+    world_size_doubt: str | None = None
     torch_version: tuple[int, int] | None = None

@@ -21,6 +21,7 @@ BOM = b"\xef\xbb\xbf"
 MOST_BYTES = 4 << 20
 FILE_NAMES = ("nanolint.toml", PYPROJECT)  # in this order within one folder
 DEFAULT = "default"
+LAUNCH_LINE = "the launch line"  # as the origin of what it says
 
 # Folders that hold no configs of the project's own.
 EXCLUDED = (
@@ -130,6 +131,10 @@ class Sourced:
     def origin(self, key: str) -> str:
         """Where ``key`` got its value from."""
         return self.origins.get(key, DEFAULT)
+
+    def from_command(self, key: str) -> bool:
+        """Whether an option of the command, or the launch line that it judges, gave ``key``."""
+        return self.origin(key).startswith("--") or self.origin(key) == LAUNCH_LINE
 
     def place(self, key: str) -> str:
         """Where to look for what is wrong with ``key``: an option, or a file and the key in it."""

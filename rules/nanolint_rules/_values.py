@@ -70,7 +70,7 @@ def is_key(context: Context, key: str) -> bool:
 def is_asked_for(context: Context, key: str) -> bool:
     """Whether the user set ``key``: in this file, in one that it imports, or when launching."""
     setting = context.setting(key)
-    asked = (Layer.FILE, Layer.IMPORT, Layer.OVERRIDE)
+    asked = (Layer.FILE, Layer.IMPORT, Layer.LAUNCHED, Layer.OVERRIDE)
     return setting is not None and setting.origin.layer in asked
 
 

@@ -161,7 +161,7 @@ class TestOverrides:
     def test_nanogpts_own_grammar_stands_after_two_dashes(self) -> None:
         write("a.py", SMALL)
         assert nanolint("--", "a.py", "--n_head=3").status == 1
-        assert nanolint("--set", "n_head=3", "--", "a.py", "--n_head=4").status == 0
+        assert nanolint("--set", "n_head=4", "--", "a.py", "--n_head=3").status == 0
 
     def test_a_finding_about_the_command_line_prints_the_corrected_command(self) -> None:
         path = write("a.py", LARGE)

@@ -12,6 +12,7 @@ from tests.project_tree import write_project
 
 CONFIG = "config/large.py"
 LARGE = "batch_size = 8\ngradient_accumulation_steps = 64\ndtype = 'bfloat16'\n"
+OOM = {"NL101", "NL102"}
 GPU, JSON = "--gpu=rtx-3060-12gb", "--output-format=json"
 
 
@@ -53,11 +54,28 @@ class TestLaunch:
         names = {finding["filename"] for finding in json.loads(outcome.out)}
         assert names == {"train.py"}
 
-    def test_a_script_elsewhere(self) -> None:
-        outcome = nanolint("launch", GPU, "--", "python", "/cluster/train.py", CONFIG)
-        assert outcome.error == (
-            "nanolint: /cluster/train.py: no such file; judged as nanoGPT's own train.py"
-        )
+    @pytest.mark.parametrize(
+        ("line", "reason"),
+        [
+            (f"python /cluster/train.py {CONFIG}", "/cluster/train.py: no such file"),
+            (f"python other.py {CONFIG}", "other.py: no such file"),
+            (f"python -m lab.train {CONFIG}", "no module lab.train"),
+            ("python train.py config/", "config: is a folder, not a config"),
+            ("python train.py config/gone.py", "config/gone.py: no such file"),
+            ("python train.py --compile", "nanoGPT needs a value: --compile=VALUE"),
+            ("python tr\x1b[31main.py", "tr␛[31main.py: no such file"),
+        ],
+    )
+    def test_what_the_line_names_must_be_there(self, line: str, reason: str) -> None:
+        outcome = nanolint("launch", GPU, "--", *line.split())
+        assert (outcome.status, outcome.error) == (2, f"nanolint: {reason}")
+
+    def test_a_module(self) -> None:
+        Path("lab").mkdir()
+        Path("train.py").rename("lab/train.py")
+        Path("configurator.py").rename("lab/configurator.py")
+        line = f"torchrun --nproc_per_node=3 -m lab.train {CONFIG}"
+        assert "NL304" in launched(line)
 
     @pytest.mark.parametrize("arguments", [(), ("--",), ("torchrun", "train.py"), ("a", "--", "b")])
     def test_without_two_dashes(self, arguments: tuple[str, ...]) -> None:
@@ -70,6 +88,109 @@ class TestLaunch:
         outcome = nanolint("launch", "--", line)
         assert outcome.status == 2
         assert outcome.error.startswith("nanolint: after --: ")
+
+
+class TestOneRun:
+    """What stands on one line is one run, read from left to right."""
+
+    @pytest.fixture(autouse=True)
+    def configs(self) -> None:
+        Path("config/big.py").write_text("batch_size = 64\ngradient_accumulation_steps = 8\n")
+        Path("config/small.py").write_text("batch_size = 4\n")
+
+    def test_the_last_config_counts(self) -> None:
+        assert not launched("python train.py config/big.py config/small.py") & OOM
+        assert launched("python train.py config/small.py config/big.py") & OOM
+
+    def test_a_finding_stands_in_the_config_that_decides(self) -> None:
+        line = ["python", "train.py", "config/small.py", "config/big.py"]
+        findings = json.loads(nanolint("launch", GPU, JSON, "--select=NL1", "--", *line).out)
+        assert [finding["filename"] for finding in findings] == ["config/big.py"]
+        line = ["python", "train.py", "config/big.py", "config/high.py"]
+        Path("config/high.py").write_text("min_lr = 1.0\n")
+        findings = json.loads(nanolint("launch", GPU, JSON, "--select=NL1,NL310", "--", *line).out)
+        assert {(each["code"], each["filename"]) for each in findings} == {
+            ("NL102", "config/big.py"),
+            ("NL310", "config/high.py"),
+        }
+
+    def test_no_config_is_fixed_for_a_value_that_another_one_decides(self) -> None:
+        Path("config/micro.py").write_text("batch_size = 64\n")
+        Path("config/steps.py").write_text("gradient_accumulation_steps = 8\n")
+        before = {path: path.read_bytes() for path in Path("config").iterdir()}
+        for line in (
+            "python train.py config/steps.py config/micro.py",
+            "python train.py config/micro.py config/steps.py",
+        ):
+            outcome = nanolint("launch", GPU, "--select=NL101", "--fix", "--", *line.split())
+            assert outcome.status == 1
+            assert "pass --batch_size=8 --gradient_accumulation_steps=64 instead" in outcome.out
+        assert {path: path.read_bytes() for path in Path("config").iterdir()} == before
+
+    def test_overrides_count_where_they_stand(self) -> None:
+        assert not launched("python train.py --batch_size=64 config/small.py") & OOM
+        assert launched("python train.py --batch_size=4 config/big.py") & OOM
+        assert not launched("python train.py config/big.py --batch_size=4") & OOM
+        assert launched("python train.py config/big.py --batch_size=4 config/big.py") & OOM
+
+    def test_a_config_reads_what_was_set_before_it(self) -> None:
+        Path("config/half.py").write_text("batch_size = batch_size // 16\n")
+        assert not launched("python train.py config/big.py config/half.py") & OOM
+        Path("config/half.py").write_text("batch_size = block_size // 16\n")
+        assert launched("python train.py config/big.py config/half.py") & OOM
+        assert not launched("python train.py --block_size=64 config/half.py") & OOM
+
+    @pytest.mark.parametrize("command", ["check", "explain", "fit"])
+    def test_behind_two_dashes(self, command: str) -> None:
+        big = ["config/small.py", "config/big.py"]
+        small = ["config/big.py", "config/small.py"]
+        results = [nanolint(command, GPU, "--", *line) for line in (big, small)]
+        if command == "check":
+            assert [result.status for result in results] == [1, 0]
+            assert (
+                nanolint(GPU, "--select=NL1", "config/big.py", "--", "config/small.py").status == 0
+            )
+        else:
+            assert results[0].out != results[1].out
+            alone = nanolint(
+                command, GPU, "config/small.py", "--", "--gradient_accumulation_steps=8"
+            )
+            if command == "fit":
+                assert results[1].out == alone.out
+
+    def test_a_config_that_cannot_be_read_leaves_nothing_known(self) -> None:
+        Path("config/broken.py").write_text("batch_size = (\n")
+        outcome = nanolint(
+            "launch", GPU, "--", *["python", "train.py", "config/small.py", "config/broken.py"]
+        )
+        assert outcome.status == 1
+        assert "NL001" in outcome.out
+        assert "broken.py cannot be read" in outcome.out + outcome.err
+
+
+class TestProcesses:
+    def test_what_is_not_known_is_said_and_doubted(self) -> None:
+        line = f"launchpad -n 8 python train.py {CONFIG} --batch_size=64"
+        outcome = nanolint("launch", GPU, "--select=NL1", "--", *line.split())
+        assert outcome.err.startswith(
+            "nanolint: the number of processes is not known: what launchpad starts is not known"
+        )
+        assert "the world size is taken for 1" in outcome.out
+        assert outcome.status == 1
+        known = nanolint("launch", GPU, "--select=NL1", "--world-size=1", "--", *line.split())
+        assert "taken for" not in known.out
+
+    @pytest.mark.parametrize(
+        "launcher",
+        [
+            "accelerate launch --num_processes 3 train.py",
+            "deepspeed --num_gpus=3 train.py",
+            "mpirun -np 3 python train.py",
+            "python -mtorch.distributed.run --nproc_per_node=3 train.py",
+        ],
+    )
+    def test_launchers_are_counted(self, launcher: str) -> None:
+        assert "NL304" in launched(f"{launcher} {CONFIG}")
 
 
 class TestShellScripts:
@@ -98,3 +219,38 @@ class TestShellScripts:
 
     def test_a_script_that_is_not_there(self) -> None:
         assert nanolint("gone.sh").status == 2
+
+    def test_the_header_of_a_batch_script_counts(self) -> None:
+        Path("run.sh").write_text(
+            "#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --ntasks-per-node=3\n"
+            f"srun python train.py {CONFIG}\n"
+        )
+        assert "NL304" in nanolint("run.sh", GPU).out
+
+    def test_each_value_of_a_variable_is_a_run(self) -> None:
+        Path("run.sh").write_text(
+            f"BS=4\nif [ x ]; then BS=64; fi\npython train.py {CONFIG} --batch_size=$BS\n"
+        )
+        outcome = nanolint("run.sh", GPU, "--select=NL1")
+        assert outcome.status == 1
+        assert outcome.out.count("as launched in run.sh:3") == 1
+
+    def test_what_cannot_be_followed_is_said(self) -> None:
+        Path("run.sh").write_text(
+            "python sample.py\nfor c in config/*.py; do python train.py $c; done\n"
+            "python other_train.py config/x.py\npython train.py 'a\n"
+        )
+        outcome = nanolint("run.sh", GPU)
+        assert outcome.err.splitlines() == [
+            "nanolint: run.sh:2: not judged: $c is known only when the script runs",
+            "nanolint: run.sh:3: not judged: other_train.py: no such file",
+            "nanolint: run.sh:4: not judged: not followed from here: a quote is never closed",
+        ]
+
+    def test_overlays_in_a_script_are_one_run(self) -> None:
+        Path("config/big.py").write_text("batch_size = 64\ngradient_accumulation_steps = 8\n")
+        Path("config/small.py").write_text("batch_size = 4\n")
+        Path("run.sh").write_text("python train.py config/big.py config/small.py\n")
+        before = Path("config/big.py").read_bytes()
+        assert nanolint("run.sh", GPU, "--select=NL1", "--fix").status == 0
+        assert Path("config/big.py").read_bytes() == before

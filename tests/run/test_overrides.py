@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanolint.run.overrides import override_faults, parse_launch_arguments, parse_override
+from nanolint.launches.commands import Argument
+from nanolint.run.overrides import override_faults, parse_override, read_arguments
+from nanolint.run.settled import Override
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.project import NANOGPT
 
@@ -67,18 +69,27 @@ def test_no_value_breaks_the_reader(text: str) -> None:
     parse_override(f"x={text[:4096]}")
 
 
-def test_a_launch_line_has_configs_and_overrides() -> None:
-    configs, overrides = parse_launch_arguments(
-        ["config/train_gpt2.py", "--batch_size=32", "--compile=False"]
+def test_configs_and_overrides_keep_their_order() -> None:
+    words = ["--batch_size=4", "config/a.py", "--compile=False", "config/b.py"]
+    assert read_arguments([Argument(word) for word in words]) == (
+        Override("batch_size", Known(4)),
+        Path("config/a.py"),
+        Override("compile", Known(False)),
+        Path("config/b.py"),
     )
-    assert configs == (Path("config/train_gpt2.py"),)
-    assert overrides == (("batch_size", Known(32)), ("compile", Known(False)))
+
+
+def test_what_is_not_known_of_a_word() -> None:
+    (found,) = read_arguments([Argument("--batch_size=$BS", "only a run tells")])
+    assert found == Override("batch_size", Unknown("only a run tells"))
+    with pytest.raises(ValueError, match="only a run tells"):
+        read_arguments([Argument("$CONFIG", "only a run tells")])
 
 
 @pytest.mark.parametrize("argument", ["--compile", "batch_size=32"])
 def test_a_launch_line_obeys_nanogpts_dashes(argument: str) -> None:
     with pytest.raises(ValueError, match=r"two dashes|needs a value"):
-        parse_launch_arguments([argument])
+        read_arguments([Argument(argument)])
 
 
 def test_the_configurator_would_refuse_unknown_keys_and_other_types() -> None:

@@ -87,6 +87,8 @@ def place(origin: Origin, lines: LineIndex) -> str:
         return f"line {lines.position(origin.span.start)[0]}"
     if origin.layer is Layer.TRAIN_SCRIPT and origin.path is not None:
         return f"{printable(origin.path.name)}'s default"
+    if origin.layer is Layer.LAUNCHED and origin.path is not None:
+        return printable(origin.path.name)
     if origin.layer is Layer.DATASET:
         return "the dataset" + (f", {printable(origin.path.name)}" if origin.path else "")
     if origin.layer is Layer.CHECKPOINT:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.source.values import Plain
 
-_CHOSEN = (Layer.IMPORT, Layer.FILE, Layer.OVERRIDE)  # by a config or its user
+_CHOSEN = (Layer.IMPORT, Layer.LAUNCHED, Layer.FILE, Layer.OVERRIDE)  # by a config or its user
 _LARGEST_FLOAT = 1e300
 # Beyond these the replay would count for minutes towards numbers that no machine has.
 _LARGEST = {

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.run.capability import bfloat16_supported
+from nanolint.run.overrides import all_overrides
 from nanolint.run.settled import Layer, Options, Origin, Project, Resolution, Setting
-from nanolint.run.trust import ordered
+from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
+from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import dataset_vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from nanolint.gpus.gpu import Machine
@@ -35,24 +36,25 @@ def resolve(
 ) -> Resolution:
     """Settle every key of a config, for one target GPU. Without ``module``: train.py's defaults.
 
-    nanoGPT's defaults < train.py < imported configs < the file < overrides; the dataset, a
-    checkpoint and the GPU then decide what those leave to them.
+    nanoGPT's defaults < train.py < imported configs < the file and what else the launch line has,
+    from left to right; the dataset, a checkpoint and the GPU then decide what those leave to them.
     """
     gpu = target.gpu if target else None
     settings = _inherited(project)
-    if module is not None:
-        for setting in _file_settings(module, project, config_path):
-            settings[setting.key] = setting
-    for key, value in options.overrides:
-        settings[key] = Setting(key, value, Origin(Layer.OVERRIDE))
-    _settle_vocabulary(settings, project, {key for key, _ in options.overrides})
+    for step in steps(module, project, options, config_path):
+        settings |= {setting.key: setting for setting in step.settings}
+    _settle_vocabulary(settings, project, {key for key, _ in all_overrides(options)})
     _settle_checkpoint(settings)
     emulated = project.counts_emulation
     has_bfloat16 = bfloat16_supported(gpu, options.torch_version, counts_emulation=emulated)
     _settle_machine(settings, has_bfloat16=has_bfloat16)
     world_size = options.world_size or (target.count if target else None) or 1
     run, unresolved = needed_run(settings, project, gpu, world_size)
-    return Resolution(run, settings, unresolved, ordered(project.doubts))
+    doubts = list(project.doubts)
+    if options.world_size_doubt is not None:
+        why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
+        doubts.append(Doubt(Subject.SIZES, why))
+    return Resolution(run, settings, unresolved, ordered(doubts))
 
 
 def default_run() -> Run:
@@ -74,66 +76,6 @@ def _inherited(project: Project) -> dict[str, Setting]:
         for key, value in {**project.dropped, **project.defaults}.items():
             settings[key] = Setting(key, value, origin)
     return settings
-
-
-def _file_settings(module: Module, project: Project, config_path: Path | None) -> Iterator[Setting]:
-    """What the file at ``config_path`` sets."""
-    if is_train_script(config_path, project):
-        yield from _train_script_settings(module, project, config_path)
-        return
-    assigned = {assignment.key: assignment for assignment in module.assignments}
-    dynamic = dict(module.dynamic)
-    imported = {key for key, _ in module.imported}
-    for key, value in module.final.items():
-        origin = Origin(Layer.FILE, config_path)
-        if key in assigned:
-            # Of a chain of writings, the last counts: an assignment, an import, or a block.
-            origin = Origin(Layer.FILE, config_path, assigned[key].value_span)
-            if key in imported and assigned[key].value != value and key not in dynamic:
-                origin = Origin(Layer.IMPORT)
-        elif key in imported:
-            origin = Origin(Layer.IMPORT)
-        elif key not in dynamic and key not in project.defaults:
-            continue  # a function, a class or a module: nothing that train.py reads
-        yield Setting(key, value, origin)
-    if "*" in dynamic:
-        for key in {*KEYS, *project.defaults} - module.final.keys():
-            yield Setting(key, Unknown(dynamic["*"]), Origin(Layer.FILE, config_path))
-
-
-def _train_script_settings(
-    module: Module, project: Project, config_path: Path | None
-) -> Iterator[Setting]:
-    """What stands above the configurator line of a train.py.
-
-    What the rest does to the names (under ``if ddp:``, say) is the run itself, which the replay
-    knows. ``module`` may be newer than the file that ``project`` was read from.
-    """
-    for assignment in module.assignments:
-        default = project.defaults.get(assignment.key)
-        if default is None:
-            continue
-        if project.settings_end is not None and assignment.statement.end > project.settings_end:
-            continue
-        value = assignment.value
-        written_again = isinstance(default, Unknown) and not default.candidates
-        if written_again and isinstance(value, Known):
-            value = default  # something else above the line writes it at run time
-        span = assignment.value_span
-        yield Setting(assignment.key, value, Origin(Layer.FILE, config_path, span))
-
-
-def is_train_script(path: Path | None, project: Project) -> bool:
-    """Whether the file at ``path`` is the train.py whose globals are the project's defaults."""
-    script = project.train_script
-    if path is None or script is None:
-        return False
-    if path.absolute() == script:
-        return True
-    try:
-        return path.samefile(script)
-    except OSError:
-        return False
 
 
 def _settle_vocabulary(

@@ -1,0 +1,122 @@
+"""Launch lines as runs to judge: their paths found, and their words read as the script does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.files.door import absolute, exists, is_file
+from nanolint.frozen import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.launches.launch import Launch, Processes
+    from nanolint.run.settled import Override
+
+
+MOST_BYTES = 1 << 20  # of a script that is looked at
+
+
+class NotJudged(ValueError):
+    """A launch that no verdict can be given on. Its text is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """One run: the script, and what it reads, in that order.
+
+    ``remarks`` say in a line each what of the launch was not followed, or was taken for granted.
+    """
+
+    arguments: tuple[Path | Override, ...] = ()
+    script: Path | None = None
+    processes: Processes | None = None
+    allocator: str | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files whose text decides the run: its configs, or the script where it has none."""
+        configs = tuple(dict.fromkeys(a for a in self.arguments if isinstance(a, Path)))
+        return configs or ((self.script,) if self.script else ())
+
+
+def is_trainer(script: Path) -> bool:
+    """Whether a script trains: it is called so, or it goes backward."""
+    from nanolint.errors import Unusable
+    from nanolint.files.door import read_bytes
+
+    if "train" in script.stem:
+        return True
+    try:
+        return b".backward(" in read_bytes(script, MOST_BYTES)
+    except Unusable:
+        return False
+
+
+def locate(launch: Launch, around: Path | None = None) -> Launched:
+    """``launch`` with its paths found from the working folder; raises NotJudged.
+
+    ``around`` is the file that the line stands in: its folder and those above it are searched, too.
+    """
+    from nanolint.run.overrides import read_arguments
+    from nanolint.trainers.nanogpt.project import find_project
+
+    folder, script = _find(launch, around)
+    found = Launched(
+        (),
+        script,
+        launch.processes,
+        launch.allocator,
+        (*launch.remarks, *_taken_for_granted(launch.processes)),
+    )
+    if find_project(script, train_script=script).foreign:
+        return found
+    try:
+        read = read_arguments(launch.arguments)
+    except ValueError as error:
+        raise NotJudged(str(error)) from error
+    arguments = tuple(folder / a if isinstance(a, Path) else a for a in read)
+    for each in arguments:
+        if isinstance(each, Path) and not is_file(each):
+            what = "is a folder, not a config" if each.is_dir() else "no such file"
+            raise NotJudged(f"{each}: {what}")
+    return replace(found, arguments=arguments)
+
+
+def _taken_for_granted(processes: Processes) -> tuple[str, ...]:
+    if processes.why is None:
+        return ()
+    if processes.count is None:
+        return (f"the number of processes is not known: {processes.why}",)
+    return (processes.why,)
+
+
+def _find(launch: Launch, around: Path | None) -> tuple[Path, Path]:
+    """The folder that the line's paths are relative to, and the script; raises NotJudged."""
+    for base in _bases(around):
+        folder = base / (launch.folder or "")
+        for script in _scripts(launch):
+            if is_file(folder / script):
+                return folder, folder / script
+    what = f"no module {'.'.join(launch.script.with_suffix('').parts)}"
+    raise NotJudged(what if launch.is_module else f"{launch.script}: no such file")
+
+
+def _scripts(launch: Launch) -> Iterator[Path]:
+    yield launch.script
+    if launch.is_module:
+        yield launch.script.with_suffix("") / "__main__.py"
+
+
+def _bases(around: Path | None) -> Iterator[Path]:
+    """The working folder, then that of the file and those above it in the same repository."""
+    yield Path()
+    if around is None:
+        return
+    for folder in (around.parent, *around.parent.parents, *absolute(around).parent.parents):
+        yield folder
+        if exists(folder / ".git"):
+            return

@@ -1,0 +1,207 @@
+"""Words with their variables filled in, as far as these are known."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Span
+from nanolint.frozen import dataclass
+from nanolint.launches.arithmetic import number
+from nanolint.launches.commands import Argument
+from nanolint.launches.words import Arithmetic, Array, Expansion, Literal, Opaque
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nanolint.launches.words import Part, Word
+
+MOST_CHARACTERS = 1 << 12  # of one word; variables made of variables could grow without end
+MOST_WORDS = 1 << 10  # that one becomes
+_ALL = ("@", "*")  # the arguments of a script or of a function
+_BRACES = re.compile(r"\{([^{},\s]*(?:,[^{},\s]*)+|-?\d{1,4}\.\.-?\d{1,4})\}")
+_GLOB = re.compile(r"[*?]")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What names stand for: a variable one word, an array several.
+
+    ``arguments`` are those of the function at hand; None stands for those of the script.
+    """
+
+    variables: Mapping[str, tuple[Argument, ...]]
+    arguments: tuple[Argument, ...] | None = None
+
+    def values(self, name: str) -> tuple[Argument, ...] | None:
+        """What ``name`` stands for, None where nothing in the script says so."""
+        if name in _ALL:
+            # A script that is started by itself has no arguments.
+            return self.arguments or ()
+        if name.isdecimal() and self.arguments is not None:
+            at = int(name) - 1
+            return self.arguments[at : at + 1] if at >= 0 else None
+        return self.variables.get(name)
+
+    def text(self, name: str) -> str | None:
+        """The known text of a variable."""
+        found = self.values(name)
+        return found[0].text if found and found[0].unknown is None else None
+
+
+def expand(word: Word, scope: Scope, base: int | None = 0) -> list[Argument]:
+    """The words that ``word`` becomes: none, one or several.
+
+    ``base`` is where the text of the word begins in the whole; None where it is no part of it.
+    """
+    place = None if base is None else Span(base + word.start, base + word.end)
+    found: list[Argument] = []
+    for parts in _without_braces(word.parts):
+        builder = _Builder(scope)
+        for part in parts:
+            builder.add(part)
+        found += builder.finished(place)
+    return found[:MOST_WORDS]
+
+
+def joined(parts: Sequence[Part], scope: Scope) -> Argument:
+    """The parts as one word, as after ``NAME=`` and between double quotes."""
+    texts, unknown = "", None
+    for part in parts:
+        builder = _Builder(scope)
+        builder.add(part)
+        for number_, each in enumerate(builder.finished(None)):
+            texts += (" " if number_ else "") + each.text
+            unknown = unknown or each.unknown
+    return _bounded(texts, unknown, None)
+
+
+class _Builder:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._done: list[tuple[str, str | None]] = []
+        self._text = ""
+        self._unknown: str | None = None
+        self._begun = False  # an empty word in quotes is a word
+
+    def finished(self, place: Span | None) -> list[Argument]:
+        self._next()
+        return [_bounded(text, unknown, place) for text, unknown in self._done]
+
+    def add(self, part: Part) -> None:
+        if isinstance(part, Literal):
+            self._append(part.text)
+            self._begun = self._begun or part.quoted
+            if not part.quoted and _GLOB.search(part.text):
+                self._hide(part.text)
+        elif isinstance(part, Arithmetic):
+            text = joined(part.inside, self._scope)
+            value = None if text.unknown else number(text.text, self._scope.text)
+            self._append(part.source if value is None else str(value))
+            if value is None:
+                self._hide(part.source)
+        elif isinstance(part, Opaque):
+            self._append(part.source)
+            self._hide(part.source)
+        elif isinstance(part, Expansion):
+            self._add_variable(part)
+        elif isinstance(part, Array):
+            self._hide("an array")
+
+    def _add_variable(self, part: Expansion) -> None:
+        several = part.name in _ALL or "[@]" in part.source or "[*]" in part.source
+        values = _chosen(part, self._scope)
+        if values is None:
+            self._append(part.source)
+            self._hide(part.source)
+            return
+        self._begun = self._begun or (part.quoted and not several)
+        for position, value in enumerate(values if several else values[:1]):
+            if position:
+                self._next()
+            if part.quoted:
+                self._append(value.text)
+                self._begun = True
+            else:
+                self._split(value.text)
+            self._unknown = self._unknown or value.unknown
+
+    def _split(self, text: str) -> None:
+        """Add what stands without quotes: its blanks end words."""
+        pieces = text.split()
+        if text[:1].isspace():
+            self._next()
+        for position, piece in enumerate(pieces[:MOST_WORDS]):
+            if position:
+                self._next()
+            self._append(piece)
+        if pieces and text[-1:].isspace():
+            self._next()
+
+    def _append(self, text: str) -> None:
+        self._text += text[:MOST_CHARACTERS]
+
+    def _hide(self, source: str) -> None:
+        self._unknown = self._unknown or f"{source} is known only when the script runs"
+
+    def _next(self) -> None:
+        if self._text or self._begun:
+            self._done.append((self._text, self._unknown))
+        self._text, self._unknown, self._begun = "", None, False
+
+
+def _bounded(text: str, unknown: str | None, place: Span | None) -> Argument:
+    if len(text) > MOST_CHARACTERS:
+        return Argument(text[:MOST_CHARACTERS], "it is longer than any word of a launch", place)
+    return Argument(text, unknown, place)
+
+
+def _chosen(part: Expansion, scope: Scope) -> tuple[Argument, ...] | None:
+    """What a variable stands for, or what stands in its place where it is not set."""
+    values = scope.values(part.name)
+    empty = part.operator.startswith(":") and values is not None and not _any_text(values)
+    unset = values is None or empty
+    if part.operator.endswith("+"):
+        return (Argument(""),) if unset else (joined(part.default, scope),)
+    if unset and part.operator.endswith(("-", "=")):
+        return (joined(part.default, scope),)
+    return values
+
+
+def _any_text(values: Sequence[Argument]) -> bool:
+    return any(each.text or each.unknown for each in values)
+
+
+def _without_braces(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
+    """The words that ``a{b,c}`` and ``a{1..3}`` stand for."""
+    choices: list[list[Part]] = []
+    for part in parts:
+        if isinstance(part, Literal) and not part.quoted and "{" in part.text:
+            choices.append([Literal(each, quoted=False) for each in _alternatives(part.text)])
+        else:
+            choices.append([part])
+    for position, chosen in enumerate(product(*choices)):
+        if position >= MOST_WORDS:
+            return
+        yield chosen
+
+
+def _alternatives(text: str) -> list[str]:
+    found = [text]
+    while len(found) <= MOST_WORDS and (match := _BRACES.search(found[0])):
+        inside = match[1]
+        if ".." in inside and "," not in inside:
+            first, last = map(int, inside.split(".."))
+            step = 1 if first <= last else -1
+            options = [str(each) for each in range(first, last + step, step)][:MOST_WORDS]
+        else:
+            options = inside.split(",")
+        # All of one text: what stands before the braces is the same in each.
+        replaced = []
+        for each in found:
+            at = _BRACES.search(each)
+            assert at is not None
+            replaced += [each[: at.start()] + option + each[at.end() :] for option in options]
+        found = replaced
+    return found[:MOST_WORDS]

@@ -1,0 +1,357 @@
+"""A shell script followed without running it: each way through it is a world of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from nanolint.launches.arithmetic import holds
+from nanolint.launches.builtins import BUILTINS, assign
+from nanolint.launches.commands import Argument, Started, Stopped
+from nanolint.launches.expand import Scope, expand
+from nanolint.launches.shell import (
+    Branches,
+    Chain,
+    Command,
+    For,
+    Function,
+    Group,
+    While,
+    parse,
+)
+from nanolint.launches.words import Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from nanolint.launches.shell import Block, Node
+    from nanolint.launches.words import Word
+
+MOST_WORLDS = 32
+MOST_ROUNDS = 64  # of a loop
+MOST_COMMANDS = 5_000  # that are followed
+MOST_VARIABLES = 500
+MOST_CALLS = 8  # of functions within functions
+_TESTS = ("[", "[[", "test", "((")
+
+
+class Status(Enum):
+    """Whether a command succeeds. A program is taken to, but ``||`` may come to its second side."""
+
+    YES = "yes"
+    NO = "no"
+    EITHER = "either"
+    LIKELY = "likely"
+
+
+YES, NO, LIKELY = Status.YES, Status.NO, Status.LIKELY
+
+
+@dataclass(slots=True)
+class World:
+    """What a script has set on one way to a place in it.
+
+    ``folder`` is the working folder relative to the one at the start, None where not known.
+    ``leaving`` is the command that leads away from here: ``exit``, ``return``, ``break``.
+    ``status`` is how the last command ended.
+    """
+
+    variables: dict[str, tuple[Argument, ...]] = field(default_factory=dict)
+    exported: frozenset[str] = frozenset()
+    arguments: tuple[Argument, ...] | None = None
+    folder: str | None = ""
+    written: frozenset[str] = frozenset()
+    leaving: str | None = None
+    status: Status = Status.LIKELY
+
+    @property
+    def scope(self) -> Scope:
+        """What its names stand for."""
+        return Scope(self.variables, self.arguments)
+
+    def copy(self) -> World:
+        """One that goes its own way from here."""
+        return replace(self, variables=dict(self.variables))
+
+    def key(self) -> tuple[object, ...]:
+        """The same for worlds between which there is no difference."""
+        variables = frozenset(self.variables.items())
+        others = self.exported, self.arguments, self.folder, self.written, self.leaving, self.status
+        return variables, *others
+
+    def environment(self) -> dict[str, Argument]:
+        """What a program sees."""
+        names = self.exported & self.variables.keys()
+        return {name: self.variables[name][0] for name in names if self.variables[name]}
+
+
+def follow(
+    text: str, world: World | None = None, base: int | None = 0
+) -> Iterator[Started | Stopped]:
+    """The programs that ``text`` starts, in its order, on every way through it.
+
+    ``base`` is where ``text`` begins in the whole, None where it is no part of it. What cannot be
+    followed is told as ``Stopped``.
+    """
+    follower = _Follower(base)
+    commands, flaw = parse(text)
+    try:
+        follower.block(commands, [world or World()])
+    except _TooMuch as error:
+        flaw = None
+        follower.found.append(Stopped(error.offset, "it does too much to be followed"))
+    if flaw is not None:
+        follower.found.append(Stopped(flaw.offset, str(flaw)))
+    yield from follower.found
+
+
+class _TooMuch(Exception):
+    def __init__(self, offset: int) -> None:
+        super().__init__()
+        self.offset = offset
+
+
+class _Follower:
+    def __init__(self, base: int | None) -> None:
+        self.found: list[Started | Stopped] = []
+        self._base = base
+        self._functions: dict[str, Node] = {}
+        self._calls = 0
+        self._commands = 0
+
+    def block(self, nodes: Block, worlds: list[World]) -> list[World]:
+        """Follow ``nodes`` in every world; returns the worlds behind them."""
+        for node in nodes:
+            gone = [world for world in worlds if world.leaving]
+            worlds = [world for world in worlds if not world.leaving]
+            if not worlds:
+                return gone
+            worlds = [*gone, *self._node(node, worlds)]
+        return worlds
+
+    def _node(self, node: Node, worlds: list[World]) -> list[World]:
+        if isinstance(node, Command):
+            return [each for world in worlds for each in self._command(node, world)]
+        if isinstance(node, Chain):
+            return self._chain(node, worlds)
+        if isinstance(node, Branches):
+            return self._branches(node, worlds)
+        if isinstance(node, For):
+            return [each for world in worlds for each in self._for(node, world)]
+        if isinstance(node, While):
+            return self._rounds((*node.test, *node.body), worlds)
+        if isinstance(node, Function):
+            self._functions[node.name] = node.body
+            return worlds
+        if not node.subshell:
+            return self.block(node.body, worlds)
+        # What a subshell sets is gone behind it; each part of a pipe is one.
+        for world in worlds:
+            inner = world.copy()
+            self.block(node.body, [inner])
+            world.written |= inner.written
+        return worlds
+
+    def _chain(self, node: Chain, worlds: list[World]) -> list[World]:
+        worlds = self._node(node.first, worlds)
+        done = [world for world in worlds if world.leaving]
+        going: list[World] = []
+        wanted, unwanted = (YES, NO) if node.operator == "&&" else (NO, YES)
+        for world in worlds:
+            if world.leaving:
+                continue
+            likely = world.status is LIKELY and node.operator == "&&"
+            if world.status is not wanted and not likely:
+                done.append(world if world.status is unwanted else replace(world, status=unwanted))
+            if world.status is not unwanted:
+                going.append(world.copy())
+        return _merged([*done, *(self._node(node.second, going) if going else [])])
+
+    def _branches(self, node: Branches, worlds: list[World]) -> list[World]:
+        behind: list[World] = []
+        for position, body in enumerate(node.bodies):
+            for world in worlds:
+                self._count(node.start, world)
+            is_else = bool(node.tests) and position >= len(node.tests)
+            if position < len(node.tests):
+                worlds = self.block(node.tests[position], worlds)
+                behind += [world for world in worlds if world.leaving]
+                worlds = [world for world in worlds if not world.leaving]
+            taken = [w.copy() for w in worlds if is_else or not node.tests or w.status is not NO]
+            behind += self.block(body, taken)
+            if node.tests:
+                worlds = [] if is_else else [w for w in worlds if w.status is not YES]
+        if node.may_skip:
+            behind += worlds
+        return _merged([replace(world, status=LIKELY) for world in behind])
+
+    def _for(self, node: For, world: World) -> list[World]:
+        if node.words is None:
+            values = world.arguments if node.name else None
+        else:
+            values = tuple(e for word in node.words for e in expand(word, world.scope, self._base))
+        if values is None or len(values) > MOST_ROUNDS or any(each.unknown for each in values):
+            reason = f"${node.name} is known only when the script runs"
+            world.variables[node.name] = (Argument(f"${node.name}", reason),)
+            return self._rounds(node.body, [world])
+        worlds = [world]
+        for value in values:
+            for each in worlds:
+                self._count(node.start, each)
+                each.variables[node.name] = (replace(value, place=None),)
+            worlds = self.block(node.body, worlds)
+            for each in worlds:
+                each.leaving = None if each.leaving == "continue" else each.leaving
+        for each in worlds:
+            each.leaving = None if each.leaving == "break" else each.leaving
+        return worlds
+
+    def _rounds(self, body: Block, worlds: list[World]) -> list[World]:
+        """Follow once a body that is run nobody knows how often: what it sets is not known."""
+        names = set(_names_set(body))
+        for world in worlds:
+            _hide(world, names)
+        worlds = self.block(body, worlds)
+        for world in worlds:
+            _hide(world, names)
+            world.leaving = None if world.leaving in ("break", "continue") else world.leaving
+        return worlds
+
+    def _command(self, node: Command, world: World) -> list[World]:
+        self._count(node.start, world)
+        words = [e for word in node.words for e in expand(word, world.scope, self._base)]
+        names = {}
+        for word in node.assignments:
+            name, values = assign(word, world.scope)
+            names[name] = values
+        if not words:
+            world.variables |= names
+            world.status = YES
+            return [self._writing(node, world)]
+        program = words[0].text
+        if program in self._functions and words[0].unknown is None:
+            return self._call(self._functions[program], words, world)
+        world.status = LIKELY
+        builtin = BUILTINS.get(program)
+        if builtin is not None:
+            builtin(words[1:], node.words[1:], world)
+            world.status = NO if program == "false" else YES
+        elif program == "eval" and not any(each.unknown for each in words):
+            return self._evaluate(" ".join(each.text for each in words[1:]), node, world)
+        elif program in _TESTS:
+            result = holds(words)
+            world.status = Status.EITHER if result is None else YES if result else NO
+        else:
+            environment = world.environment() | {n: v[0] for n, v in names.items() if v}
+            self._start(node, words, environment, world)
+        return [self._writing(node, world)]
+
+    def _count(self, start: int, world: World) -> None:
+        self._commands += 1
+        if self._commands > MOST_COMMANDS or len(world.variables) > MOST_VARIABLES:
+            raise _TooMuch(start)
+
+    def _start(
+        self,
+        node: Command,
+        words: Iterable[Argument],
+        environment: Mapping[str, Argument],
+        world: World,
+    ) -> None:
+        here = node.here
+        self.found.append(
+            Started(
+                offset=node.start,
+                arguments=tuple(words),
+                environment=environment,
+                folder=world.folder,
+                written=world.written,
+                here=None if here is None else here.text if here.quoted else _unescaped(here.text),
+            )
+        )
+
+    def _writing(self, node: Command, world: World) -> World:
+        for word in node.writes:
+            world.written |= {each.text for each in expand(word, world.scope)}
+        return world
+
+    def _call(self, body: Node, words: list[Argument], world: World) -> list[World]:
+        if self._calls >= MOST_CALLS:
+            return [world]
+        outer = world.arguments
+        world.arguments = tuple(words[1:])
+        self._calls += 1
+        worlds = self._node(body, [world])
+        self._calls -= 1
+        for each in worlds:
+            each.arguments = outer
+            each.leaving = None if each.leaving == "return" else each.leaving
+        return worlds
+
+    def _evaluate(self, text: str, node: Command, world: World) -> list[World]:
+        if self._calls >= MOST_CALLS:
+            return [world]
+        base, self._base = self._base, None
+        self._calls += 1
+        count = len(self.found)
+        worlds = self.block(parse(text)[0], [world])
+        self.found[count:] = [replace(each, offset=node.start) for each in self.found[count:]]
+        self._calls -= 1
+        self._base = base
+        return worlds
+
+
+def _unescaped(text: str) -> str:
+    """The text of a here-document without the backslashes that keep its variables for later."""
+    return text.replace("\\$", "$")
+
+
+def _names_set(nodes: Iterable[Node]) -> Iterator[str]:
+    """The variables that commands assign, at any depth."""
+    for node in nodes:
+        if isinstance(node, Command):
+            for word in node.assignments or _declared(node.words):
+                first = word.parts[0] if word.parts else None
+                if isinstance(first, Literal):
+                    yield first.text.partition("=")[0].removesuffix("+")
+        elif isinstance(node, Chain):
+            yield from _names_set((node.first, node.second))
+        elif isinstance(node, Branches):
+            for block in (*node.tests, *node.bodies):
+                yield from _names_set(block)
+        elif isinstance(node, For):
+            yield node.name
+            yield from _names_set(node.body)
+        elif isinstance(node, While):
+            yield from _names_set((*node.test, *node.body))
+        elif isinstance(node, Group):
+            yield from _names_set(node.body)
+        else:
+            yield from _names_set((node.body,))
+
+
+def _declared(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    return words[1:] if words and words[0].plain in BUILTINS else ()
+
+
+def _hide(world: World, names: Iterable[str]) -> None:
+    for name in names:
+        reason = f"${name} is set in a loop"
+        if name:
+            world.variables[name] = (Argument(f"${name}", reason),)
+
+
+def _merged(worlds: list[World]) -> list[World]:
+    """Each different world once; where there are too many, one in which what differs is unknown."""
+    different = list({world.key(): world for world in worlds}.values())
+    if len(different) <= MOST_WORLDS:
+        return different
+    first = different[0].copy()
+    for name in {name for world in different for name in world.variables}:
+        if any(world.variables.get(name) != first.variables.get(name) for world in different):
+            reason = f"${name} takes more than {MOST_WORLDS} values"
+            first.variables[name] = (Argument(f"${name}", reason),)
+    first.leaving = None
+    first.folder = first.folder if all(w.folder == first.folder for w in different) else None
+    return [first]

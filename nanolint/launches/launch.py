@@ -1,0 +1,71 @@
+"""What a launch line says of the run that it starts."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from nanolint.launches.commands import Argument
+
+
+class NotALaunch(ValueError):
+    """Words that launch no training script. Its text is one line."""
+
+
+class UnknownScript(NotALaunch):
+    """A launch of something that only a run would tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """How many processes a run has; None where that is not known before it, and ``why``.
+
+    With a count, ``why`` says what was taken for granted.
+    """
+
+    count: int | None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One run: a script, and what it is given, in the order in which it reads that.
+
+    ``script`` is relative to ``folder``, which is relative to where the line stands, and None
+    where that is not known. ``allocator`` is None where the line leaves it open. ``remarks`` say
+    what of the line was not followed.
+    """
+
+    script: Path
+    arguments: tuple[Argument, ...]
+    processes: Processes
+    allocator: str | None = None
+    environment: Mapping[str, Argument] = field(default_factory=dict)
+    folder: str | None = ""
+    remarks: tuple[str, ...] = ()
+    is_module: bool = False  # python -m package.module
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What surrounds a launch line: the options of a Slurm script's header, by their long names,
+    and the processes that ``starter`` (srun, mpirun) starts of the shell that reads it."""
+
+    batch: Mapping[str, str] = field(default_factory=dict)
+    tasks: Processes | None = None
+    starter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A text that another shell runs: ``bash -c '...'``, ``ssh host '...'``."""
+
+    text: str
+    environment: Mapping[str, Argument]
+    around: Around

@@ -1,0 +1,224 @@
+"""The programs that start the processes of a run, and how many they start."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.launches.launch import Processes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nanolint.launches.commands import Argument
+
+# torchrun's options, for argparse takes any beginning that only one of them has.
+_TORCHRUN_FLAGS = frozenset(
+    [
+        *("standalone", "use-env", "run-path", "no-python", "module"),
+        *("virtual-local-rank", "help"),
+    ]
+)
+_TORCHRUN_VALUES = frozenset(
+    [
+        *("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf"),
+        *("max-restarts", "monitor-interval", "start-method", "event-log-handler", "role"),
+        *("log-dir", "redirects", "tee", "local-ranks-filter", "node-rank", "master-addr"),
+        *("master-port", "local-addr", "logs-specs", "numa-binding", "signals-to-handle"),
+        *("duplicate-stdout-filters", "duplicate-stderr-filters"),
+    ]
+)
+_ACCELERATE_FLAGS = frozenset(
+    [
+        *("cpu", "multi-gpu", "tpu", "ipex", "use-xpu", "use-deepspeed", "use-fsdp"),
+        *("use-megatron-lm", "use-parallelism-config", "module", "no-python", "debug", "quiet"),
+        *("same-network", "enable-cpu-affinity", "dynamo-use-fullgraph", "dynamo-use-dynamic"),
+        *("standalone", "help", "m", "q"),
+    ]
+)
+_DEEPSPEED_FLAGS = frozenset(
+    [
+        *("module", "no-python", "no-local-rank", "no-ssh", "force-multi"),
+        *("bind-cores-to-rank", "save-pid", "enable-each-rank-log", "elastic-training"),
+        *("no-ssh-check", "help"),
+    ]
+)
+_SRUN_SHORT = {"-n": "ntasks", "-N": "nodes"}
+
+
+class Options:
+    """The options in front of a script, read by ``take``; what is left are the words behind."""
+
+    def __init__(self, words: list[Argument]) -> None:
+        self._words = words
+        self.values: dict[str, Argument] = {}
+        self.flags: set[str] = set()
+
+    def take(self, flags: Iterable[str], values: Iterable[str] = ()) -> Options:
+        """Take options off the words up to the first that is none. Unknown ones take a value."""
+        flags, known = frozenset(flags), frozenset((*flags, *values))
+        while self._words and self._words[0].text.startswith("-"):
+            word = self._words.pop(0)
+            if word.text == "--":
+                break
+            name, equals, _ = word.text.lstrip("-").partition("=")
+            name = _completed(name.replace("_", "-"), known)
+            if equals:
+                self.values[name] = _behind_equals(word)
+            elif name in flags or (name == "m" and "module" in flags):
+                self.flags.add("module" if name == "m" else name)
+            elif self._words:
+                self.values[name] = self._words.pop(0)
+        return self
+
+
+def _behind_equals(word: Argument) -> Argument:
+    return replace(word, text=word.text.partition("=")[2])
+
+
+def _completed(name: str, known: frozenset[str]) -> str:
+    """The one option that ``name`` is or begins."""
+    if name in known or len(name) < 2:
+        return name
+    fitting = [each for each in known if each.startswith(name)]
+    return fitting[0] if len(fitting) == 1 else name
+
+
+def torchrun(
+    words: list[Argument], environment: Mapping[str, Argument]
+) -> tuple[Processes, Options]:
+    """Take torchrun's options off ``words``; returns its processes and the options."""
+    options = Options(words).take(_TORCHRUN_FLAGS, _TORCHRUN_VALUES)
+    per_node = _count(options.values.get("nproc-per-node"), environment)
+    nodes = _nodes(options.values.get("nnodes"))
+    return _product(per_node, nodes), options
+
+
+def accelerate(words: list[Argument]) -> tuple[Processes, Options]:
+    """Take the options of ``accelerate launch`` off ``words``."""
+    options = Options(words).take(_ACCELERATE_FLAGS)
+    given = options.values.get("num-processes") or options.values.get("n")
+    if given is not None:
+        return _plain_count(given), options
+    if "config-file" in options.values:
+        return Processes(None, f"{options.values['config-file'].text} says how many"), options
+    return Processes(None, "accelerate takes their number from its own configuration"), options
+
+
+def deepspeed(words: list[Argument]) -> tuple[Processes, Options]:
+    """Take deepspeed's options off ``words``."""
+    options = Options(words).take(_DEEPSPEED_FLAGS)
+    values = options.values
+    if "include" in values or "i" in values:
+        listed = values.get("include") or values["i"]
+        slots = re.fullmatch(r"[\w.-]+:([\d,]+)", listed.text)
+        if slots is not None and listed.unknown is None:
+            return Processes(len(slots[1].strip(",").split(","))), options
+        return Processes(None, f"deepspeed takes them from {listed.text}"), options
+    gpus, nodes = values.get("num-gpus"), values.get("num-nodes")
+    if gpus is None:
+        return Processes(None, "deepspeed takes one for each GPU that it finds"), options
+    each = _plain_count(gpus)
+    if nodes is None and not ("hostfile" in values or "H" in values):
+        return each, options
+    if nodes is None:
+        return Processes(None, "deepspeed's host file says on how many machines"), options
+    return _product(each, _plain_count(nodes)), options
+
+
+def mpi(words: Sequence[Argument]) -> Processes:
+    """The processes of mpirun and its kind, from the words in front of the program."""
+    for name in ("-np", "--np", "-n", "--n", "-c"):
+        for at, word in enumerate(words):
+            if word.text == name and at + 1 < len(words):
+                return _plain_count(words[at + 1])
+            if word.text.startswith(f"{name}="):
+                return _plain_count(_behind_equals(word))
+    return Processes(None, "mpirun takes their number from its hosts")
+
+
+def srun(words: Sequence[Argument], batch: Mapping[str, str]) -> Processes:
+    """The tasks of srun, from its own options, else from those of the batch script."""
+    given = {name: text for name, text in batch.items() if name in ("ntasks", "nodes")}
+    given |= {"ntasks-per-node": batch["ntasks-per-node"]} if "ntasks-per-node" in batch else {}
+    own = slurm_options(words)
+    if own.keys() & {"ntasks", "ntasks-per-node"}:
+        given = {name: text for name, text in given.items() if name == "nodes"}
+    given |= own
+    counts = {name: _integer(text.partition("-")[0]) for name, text in given.items()}
+    for name in ("ntasks", "nodes", "ntasks-per-node"):
+        if name in given and not counts[name]:
+            return Processes(None, f"--{name}={given[name]} is known only when it runs")
+    per_node, nodes = counts.get("ntasks-per-node"), counts.get("nodes")
+    if counts.get("ntasks"):
+        return Processes(counts["ntasks"])
+    return Processes((per_node or 1) * (nodes or 1))
+
+
+def slurm_options(words: Sequence[Argument]) -> dict[str, str]:
+    """The options of srun and sbatch that say how much is asked for, by their long names."""
+    found: dict[str, str] = {}
+    for at, word in enumerate(words):
+        name, equals, value = word.text.partition("=")
+        short = _SRUN_SHORT.get(name[:2])
+        if short is not None:
+            name, value = f"--{short}", name[2:] or value
+        if not name.startswith("--"):
+            continue
+        if not value and not equals and at + 1 < len(words):
+            value = words[at + 1].text
+        found.setdefault(name.removeprefix("--"), value)
+    return found
+
+
+def visible_cards(environment: Mapping[str, Argument]) -> Processes:
+    """The cards that CUDA_VISIBLE_DEVICES leaves; CUDA reads it up to the first that is none."""
+    listed = environment.get("CUDA_VISIBLE_DEVICES")
+    if listed is None:
+        return Processes(None, "it is the number of GPUs in the machine")
+    if listed.unknown is not None:
+        return Processes(None, listed.unknown)
+    count = 0
+    for device in listed.text.split(","):
+        if not re.fullmatch(r"\d+|(GPU|MIG)-[\w/-]+", device.strip()):
+            break
+        count += 1
+    if count:
+        return Processes(count)
+    return Processes(None, f"CUDA_VISIBLE_DEVICES={listed.text} leaves no GPU")
+
+
+def _nodes(given: Argument | None) -> Processes:
+    if given is None:
+        return Processes(1)
+    least, colon, most = given.text.partition(":")
+    if colon and least != most and given.unknown is None and _integer(least):
+        why = f"--nnodes={given.text} lets {least} to {most} machines join; taken for {least}"
+        return Processes(_integer(least), why)
+    return _plain_count(given) if not colon else Processes(_integer(least))
+
+
+def _count(given: Argument | None, environment: Mapping[str, Argument]) -> Processes:
+    if given is not None and given.text in ("gpu", "auto"):
+        return visible_cards(environment)
+    return _plain_count(given) if given is not None else Processes(1)
+
+
+def _plain_count(given: Argument) -> Processes:
+    count = _integer(given.text)
+    if count is None:
+        return Processes(None, given.unknown or f"{given.text} is no number of processes")
+    return Processes(count)
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 10 and int(text) > 0 else None
+
+
+def _product(first: Processes, second: Processes) -> Processes:
+    why = first.why or second.why
+    if first.count is None or second.count is None:
+        unknown = first if first.count is None else second
+        return Processes(None, unknown.why)
+    return Processes(first.count * second.count, why)

@@ -1,0 +1,285 @@
+"""A launch line as people paste it: ``torchrun --nproc_per_node=8 train.py config/x.py``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.launches import launchers
+from nanolint.launches.commands import Argument
+from nanolint.launches.launch import Around, Launch, Nested, NotALaunch, Processes, UnknownScript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_PYTHON = re.compile(r"python(w|\d(\.\d+)?)?(\.exe)?")
+_TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
+_ACCELERATE_MODULES = ("accelerate.commands.launch",)
+_DEEPSPEED_MODULES = ("deepspeed.launcher.runner",)
+_MPI = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "horovodrun")
+_SHELLS = ("sh", "bash", "zsh", "dash")
+_REMOTE = ("ssh", "tmux", "screen", "sbatch")  # whose last words another shell runs
+# Programs that start the one behind them once, as it is.
+_TRANSPARENT = frozenset(
+    [
+        *("env", "nohup", "time", "exec", "sudo", "command", "builtin", "timeout", "nice"),
+        *("ionice", "chrt", "taskset", "numactl", "stdbuf", "setsid", "caffeinate", "unbuffer"),
+        *("uv", "uvx", "poetry", "pipenv", "pdm", "rye", "hatch", "pixi", "conda", "mamba"),
+        *("micromamba", "singularity", "apptainer", "docker", "podman", "nvidia-docker"),
+        *("docker-compose", "nsys", "ncu", "kernprof", "xvfb-run", "ts", "sbatch", "salloc"),
+        *("watch", "script", "strace", "py-spy", "memray", "systemd-run"),
+    ]
+)
+# Programs that start nothing: what stands behind them is text to them.
+_START_NOTHING = frozenset(
+    [
+        *("echo", "printf", "cat", "grep", "egrep", "rg", "ls", "rm", "cp", "mv", "ln", "sed"),
+        *("awk", "diff", "cmp", "wc", "head", "tail", "less", "more", "vim", "vi", "nano"),
+        *("emacs", "code", "git", "chmod", "chown", "touch", "mkdir", "rsync", "scp", "tar"),
+        *("zip", "unzip", "find", "test", "black", "ruff", "flake8", "isort", "mypy", "pylint"),
+        *("pytest", "pip", "pip3", "wget", "curl", "kill", "pkill", "tee", "sort", "du", "df"),
+        *("which", "type", "man", "nanolint"),
+    ]
+)
+_ALLOCATOR_VARIABLES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
+EXPECTED = "expected torchrun, python or srun, and the training script"
+
+
+def read_launch_line(
+    words: Sequence[str | Argument],
+    environment: Mapping[str, Argument] | None = None,
+    around: Around | None = None,
+) -> Launch | Nested:
+    """The launch that ``words``, split as a shell does, stand for; raises NotALaunch.
+
+    ``environment`` are variables set before; those that lead the line come on top.
+    """
+    given = [Argument(word) if isinstance(word, str) else word for word in words]
+    return _Reader(given, dict(environment or {}), around or Around()).read()
+
+
+class _Reader:
+    """Works through the programs of a line, each of which starts the next."""
+
+    def __init__(
+        self, words: list[Argument], environment: dict[str, Argument], around: Around
+    ) -> None:
+        self._words = words
+        self._environment = environment
+        self._batch = around.batch
+        self._tasks = around.tasks  # of srun or mpirun, which set no RANK
+        self._tasks_of = around.starter
+        self._processes: Processes | None = None  # of a launcher that does
+        self._unknown_launcher: str | None = None
+        self._is_module = False
+
+    def read(self) -> Launch | Nested:
+        script = self._find_script()
+        if isinstance(script, Nested):
+            return script
+        allocator, remarks = self._allocator()
+        processes = self._processes or self._of_plain_python(remarks)
+        return Launch(
+            script,
+            tuple(self._words),
+            processes,
+            allocator,
+            self._environment,
+            remarks=tuple(remarks),
+            is_module=self._is_module,
+        )
+
+    def _find_script(self) -> Path | Nested:
+        first = True
+        while self._words:
+            word = self._words.pop(0)
+            assignment = _ASSIGNMENT.fullmatch(word.text)
+            program = re.split(r"[/\\]", word.text)[-1]
+            if assignment is not None:
+                self._environment[assignment[1]] = replace(word, text=assignment[2])
+                continue
+            if first and program in _START_NOTHING:
+                break
+            found = self._start(program, word)
+            if found is not None:
+                return found
+            if first and program not in _TRANSPARENT and self._is_unknown(program):
+                self._unknown_launcher = program
+            first = first and program in _TRANSPARENT
+        raise NotALaunch(EXPECTED)
+
+    def _is_unknown(self, program: str) -> bool:
+        return self._tasks is None and self._processes is None and bool(program)
+
+    def _start(self, program: str, word: Argument) -> Path | Nested | None:
+        """What ``program`` starts, where it is one that is known to."""
+        if program == "srun":
+            self._tasks = launchers.srun(self._own_words(), self._batch)
+            self._tasks_of = program
+        elif program in _MPI:
+            self._tasks, self._tasks_of = launchers.mpi(self._own_words()), program
+        elif program in ("torchrun", "torchrun.exe"):
+            return self._by_torchrun()
+        elif program == "accelerate" and self._words and self._words[0].text == "launch":
+            self._words.pop(0)
+            return self._launched(*launchers.accelerate(self._words))
+        elif program in ("deepspeed", "ds"):
+            return self._launched(*launchers.deepspeed(self._words))
+        elif program in _SHELLS:
+            return self._shell()
+        elif program in _REMOTE:
+            return self._remote(program)
+        elif _PYTHON.fullmatch(program):
+            return self._python()
+        elif program.endswith(".py") and not word.text.startswith("-"):  # ./train.py
+            return self._path(word)
+        return None
+
+    def _own_words(self) -> list[Argument]:
+        """The words up to the next program, which belong to the launcher before them."""
+        for at, word in enumerate(self._words):
+            program = re.split(r"[/\\]", word.text)[-1]
+            if (
+                _PYTHON.fullmatch(program)
+                or program in ("torchrun", "accelerate", "deepspeed", *_SHELLS, *_MPI)
+                or (program.endswith(".py") and not word.text.startswith("-"))
+            ):
+                return self._words[:at]
+        return list(self._words)
+
+    def _by_torchrun(self) -> Path | None:
+        return self._launched(*launchers.torchrun(self._words, self._environment))
+
+    def _launched(self, processes: Processes, options: launchers.Options) -> Path | None:
+        """The script behind a launcher's options; None where a program follows."""
+        self._processes = processes
+        if "no-python" in options.flags:
+            return None
+        if "module" in options.flags:
+            return self._module()
+        script = self._script()
+        if self._words and self._words[0].text == "--":
+            self._words.pop(0)
+        return script
+
+    def _script(self) -> Path:
+        if not self._words:
+            raise NotALaunch("the launch line ends before the training script")
+        return self._path(self._words.pop(0))
+
+    def _path(self, word: Argument) -> Path:
+        if word.unknown is not None:
+            raise UnknownScript(f"which script it starts is not known: {word.unknown}")
+        if not word.text.endswith(".py"):
+            raise NotALaunch(f"expected the training script, found {word.text}")
+        return Path(word.text)
+
+    def _module(self, named: Argument | None = None) -> Path:
+        if named is None and not self._words:
+            raise NotALaunch("the launch line ends before the module")
+        word = named or self._words.pop(0)
+        if self._words and self._words[0].text == "--" and named is None:
+            self._words.pop(0)
+        if word.unknown is not None:
+            raise UnknownScript(f"which module it starts is not known: {word.unknown}")
+        parts = word.text.split(".")
+        if not all(part.isidentifier() for part in parts):
+            raise NotALaunch(f"{word.text} is no name of a module")
+        self._is_module = True
+        return Path(*parts).with_suffix(".py")
+
+    def _python(self) -> Path | None:
+        module = self._python_module()
+        if module is None:
+            return self._script()
+        if module.text in _TORCHRUN_MODULES:
+            return self._by_torchrun()
+        if module.text in _ACCELERATE_MODULES:
+            return self._launched(*launchers.accelerate(self._words))
+        if module.text in _DEEPSPEED_MODULES:
+            return self._launched(*launchers.deepspeed(self._words))
+        return self._module(module)
+
+    def _python_module(self) -> Argument | None:
+        """Skip Python's own options; returns the module that ``-m`` names."""
+        while self._words and self._words[0].text.startswith("-"):
+            option = self._words.pop(0)
+            if option.text.startswith("--"):
+                if option.text == "--check-hash-based-pycs" and self._words:
+                    self._words.pop(0)
+                continue
+            for at, letter in enumerate(option.text[1:], 2):
+                rest = option.text[at:]
+                if letter == "c":
+                    raise NotALaunch("python -c launches no training script")
+                if letter == "m":
+                    if rest:
+                        return replace(option, text=rest)
+                    return self._words.pop(0) if self._words else Argument("")
+                if letter in "WX":
+                    if not rest and self._words:
+                        self._words.pop(0)
+                    break
+        return None
+
+    def _shell(self) -> Nested | None:
+        """``bash -c TEXT``; a script of its own is not followed."""
+        while self._words and self._words[0].text.startswith("-"):
+            option = self._words.pop(0)
+            if not option.text.startswith("--") and option.text.endswith("c"):
+                break
+        else:
+            named = self._words[0].text if self._words else "it"
+            raise NotALaunch(f"{named} is a script of its own")
+        if not self._words:
+            raise NotALaunch("the launch line ends before the command")
+        return self._nested(self._words.pop(0).text)
+
+    def _remote(self, program: str) -> Nested | None:
+        """The command that ssh, tmux and screen run."""
+        word = next((word for word in self._words if " " in word.text), None)
+        if word is None:
+            return None
+        text = word.text.removeprefix("--wrap=") if program == "sbatch" else word.text
+        return self._nested(text)
+
+    def _nested(self, text: str) -> Nested:
+        around = Around(self._batch, self._tasks, self._tasks_of)
+        return Nested(text, self._environment, around)
+
+    def _of_plain_python(self, remarks: list[str]) -> Processes:
+        """The processes of a run whose launcher sets no RANK: of the environment, else one."""
+        world = self._environment.get("WORLD_SIZE")
+        if world is not None:
+            count = int(world.text) if world.text.isdecimal() and int(world.text) else None
+            return Processes(count, world.unknown if count is None else None)
+        if self._tasks is None:
+            if self._unknown_launcher is not None:
+                return Processes(None, f"what {self._unknown_launcher} starts is not known")
+            return Processes(1)
+        count = self._tasks.count
+        if count is not None and count > 1 and "RANK" not in self._environment:
+            remarks.append(
+                f"{self._tasks_of} sets no RANK and WORLD_SIZE, without which train.py runs once "
+                f"in each task; taken for one run of {count} processes"
+            )
+        return self._tasks
+
+    def _allocator(self) -> tuple[str | None, list[str]]:
+        """The allocator that the environment asks for, and what of it is not replayed."""
+        allocator = None
+        remarks: list[str] = []
+        for variable in _ALLOCATOR_VARIABLES:
+            if variable not in self._environment:
+                continue
+            for part in self._environment[variable].text.split(","):
+                key, _, value = part.strip().partition(":")
+                if key == "expandable_segments":
+                    allocator = "expandable" if value.strip().lower() == "true" else "default"
+                elif key:
+                    remarks.append(f"{variable}: {key} is not replayed")
+            break
+        return allocator, remarks

@@ -1,0 +1,362 @@
+"""The words of a shell script, each with its place in the text."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from nanolint.frozen import dataclass
+
+_BLANK = " \t\r"
+_ENDS_WORD = frozenset(" \t\r\n;&|<>()")
+# Longest first, as a shell takes them.
+_OPERATORS = (
+    *("<<<", "<<-", "&>>", ";;&"),
+    *("&&", "||", ";;", ";&", "|&", "<<", ">>", "<&", ">&", "<>", ">|", "&>"),
+    *(";", "&", "|", "<", ">", "(", ")", "\n"),
+)
+REDIRECTIONS = frozenset({"<<<", "<<-", "&>>", "<<", ">>", "<&", ">&", "<>", ">|", "&>", "<", ">"})
+_HERE = ("<<", "<<-")
+_SUBSTITUTIONS = ("<(", ">(")  # of a process
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_SPECIAL = "@*#?$!-0123456789"  # the one-letter names: $1, $@, ...
+_ARRAY_BEGINS = re.compile(r"[A-Za-z_]\w*\+?=")
+_BRACED = re.compile(r"([A-Za-z_]\w*|[0-9]+|[@*#?])(?:\[[@*]\])?(?:(:?[-=+?])(.*))?", re.DOTALL)
+_ESCAPED_IN_QUOTES = '$`"\\\n'
+MOST_NESTED = 40
+
+
+class ShellError(ValueError):
+    """A text that no shell would run. Its text is one line; ``offset`` is where it goes wrong."""
+
+    def __init__(self, reason: str, offset: int) -> None:
+        super().__init__(reason)
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Characters that stand for themselves."""
+
+    text: str
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A variable: ``$NAME``, ``${NAME:-default}``. ``source`` is how it is written."""
+
+    source: str
+    quoted: bool
+    name: str
+    operator: str = ""
+    default: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """``$((...))``; ``inside`` are the parts between the parentheses."""
+
+    source: str
+    inside: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """What only a run tells: ``$(date)``, ``${NAME//a/b}``, ``$RANDOM``'s kind."""
+
+    source: str
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """The elements of ``NAME=(...)``."""
+
+    words: tuple[Word, ...]
+
+
+Part: TypeAlias = "Literal | Expansion | Arithmetic | Opaque | Array"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word, from the character ``start`` of the text up to ``end``."""
+
+    parts: tuple[Part, ...]
+    start: int
+    end: int
+
+    @property
+    def plain(self) -> str | None:
+        """The word where it is written without quotes and variables, as keywords are."""
+        if len(self.parts) == 1 and isinstance(self.parts[0], Literal) and not self.parts[0].quoted:
+            return self.parts[0].text
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """What stands between words; a newline is one, too."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class HereDocument:
+    """The lines below a command that it reads; ``quoted``: taken as they are written."""
+
+    text: str
+    start: int
+    quoted: bool
+
+
+Token: TypeAlias = "Word | Operator | HereDocument"
+
+
+def split(text: str) -> tuple[list[Token], ShellError | None]:
+    """The tokens of ``text``, and what is wrong with it behind the last of them, if anything.
+
+    A here-document follows the word that names its end. Comments are left out.
+    """
+    lexer = _Lexer(text)
+    try:
+        lexer.run()
+    except ShellError as error:
+        return lexer.tokens, error
+    return lexer.tokens, None
+
+
+class _Lexer:
+    def __init__(self, text: str, at: int = 0, depth: int = 0) -> None:
+        self.text = text
+        self.at = at
+        self.tokens: list[Token] = []
+        self._depth = depth
+        self._awaited: list[int] = []  # positions in tokens of words that end here-documents
+
+    def run(self) -> None:
+        while self._skip_blank():
+            operator = self._operator()
+            if operator is not None:
+                self.at += len(operator)
+                self.tokens.append(Operator(operator, self.at - len(operator)))
+                if operator == "\n":
+                    self._read_here_documents()
+                continue
+            here = bool(self.tokens) and isinstance(self.tokens[-1], Operator)
+            here = here and self.tokens[-1].text in _HERE  # type: ignore[union-attr]
+            word = self.word()
+            # The 2 of 2>log belongs to the redirection.
+            if word.plain is not None and word.plain.isdecimal() and self._peek() in ("<", ">"):
+                continue
+            self.tokens.append(word)
+            if here:
+                self._awaited.append(len(self.tokens) - 1)
+        self._read_here_documents()
+
+    def word(self) -> Word:
+        """The word that begins here."""
+        start = self.at
+        parts: list[Part] = []
+        bare = self.at
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if char == "(" and not parts and _ARRAY_BEGINS.fullmatch(self.text[start : self.at]):
+                parts += [Literal(self.text[start : self.at], quoted=False), self._array()]
+                bare = self.at
+            elif self.at == start and self.text.startswith(_SUBSTITUTIONS, start):
+                self.at = self._closing("(", ")", start + 1) + 1
+                parts.append(Opaque(self.text[start : self.at], quoted=True))
+                bare = self.at
+            elif char in _ENDS_WORD:
+                break
+            elif char in "\\'\"$`":
+                if bare < self.at:
+                    parts.append(Literal(self.text[bare : self.at], quoted=False))
+                parts += self._special(char)
+                bare = self.at
+            else:
+                self.at += 1
+        if bare < self.at:
+            parts.append(Literal(self.text[bare : self.at], quoted=False))
+        if self.at == start:
+            raise ShellError(f"{self._peek()} is not expected", start)
+        return Word(tuple(parts), start, self.at)
+
+    def _peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def _skip_blank(self) -> bool:
+        """Go to the next token; returns whether there is one."""
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if char in _BLANK:
+                self.at += 1
+            elif self.text.startswith(("\\\n", "\\\r\n"), self.at):
+                self.at = self.text.index("\n", self.at) + 1
+            elif char == "#":
+                end = self.text.find("\n", self.at)
+                self.at = len(self.text) if end < 0 else end
+            else:
+                return True
+        return False
+
+    def _operator(self) -> str | None:
+        if self.text.startswith(_SUBSTITUTIONS, self.at):
+            return None
+        return next((each for each in _OPERATORS if self.text.startswith(each, self.at)), None)
+
+    def _array(self) -> Array:
+        self.at += 1
+        words = []
+        while self._skip_blank() and self._peek() != ")":
+            if self._peek() == "\n":
+                self.at += 1
+                continue
+            words.append(self.word())
+        self._close(")")
+        return Array(tuple(words))
+
+    def _close(self, bracket: str) -> None:
+        if not self.text.startswith(bracket, self.at):
+            raise ShellError(f"a {bracket} is missing", self.at)
+        self.at += len(bracket)
+
+    def _special(self, char: str) -> list[Part]:
+        """The parts that begin with a backslash, a quote, a dollar or a backtick."""
+        if char == "\\":
+            after = self.text[self.at + 1 : self.at + 2]
+            self.at += 2
+            return [] if after == "\n" else [Literal(after, quoted=True)]
+        if char == "'":
+            end = self._find("'", self.at + 1)
+            text = self.text[self.at + 1 : end]
+            self.at = end + 1
+            return [Literal(text, quoted=True)]
+        if char == '"':
+            self.at += 1
+            parts = self._quoted('"')
+            self.at += 1
+            return parts or [Literal("", quoted=True)]
+        return [self._expansion(quoted=False)]
+
+    def _quoted(self, end: str) -> list[Part]:
+        """What stands between double quotes, up to ``end``."""
+        parts: list[Part] = []
+        text = ""
+        begin = self.at
+        while self.at < len(self.text) and self.text[self.at] != end:
+            char = self.text[self.at]
+            after = self.text[self.at + 1 : self.at + 2]
+            if char == "\\" and after and after in _ESCAPED_IN_QUOTES:
+                text += "" if after == "\n" else after
+                self.at += 2
+            elif char in "$`":
+                if text:
+                    parts.append(Literal(text, quoted=True))
+                    text = ""
+                parts.append(self._expansion(quoted=True))
+            else:
+                text += char
+                self.at += 1
+        if end and self.at >= len(self.text):
+            raise ShellError("a quote is never closed", begin - 1)
+        if text:
+            parts.append(Literal(text, quoted=True))
+        return parts
+
+    def _expansion(self, *, quoted: bool) -> Part:
+        start = self.at
+        if self.text[start] == "`":
+            self.at = self._find("`", start + 1) + 1
+            return Opaque(self.text[start : self.at], quoted)
+        if self.text.startswith("$((", start):
+            end = self._closing("(", ")", start + 1)
+            if self.text[end - 1 : end + 1] == "))":
+                self.at = end + 1
+                inside = _quoted_parts(self.text[start + 3 : end - 1], self._depth)
+                return Arithmetic(self.text[start : self.at], inside)
+        if self.text.startswith("$(", start):
+            self.at = self._closing("(", ")", start + 1) + 1
+            return Opaque(self.text[start : self.at], quoted)
+        if self.text.startswith("${", start):
+            self.at = self._closing("{", "}", start + 1) + 1
+            return self._braced(self.text[start : self.at], quoted=quoted)
+        if self.text.startswith("$'", start):
+            self.at = self._find("'", start + 2) + 1
+            return Opaque(self.text[start : self.at], quoted)
+        name = _NAME.match(self.text, start + 1)
+        after = self.text[start + 1 : start + 2]
+        if name is None and not (after and after in _SPECIAL):
+            self.at += 1
+            return Literal("$", quoted=True)
+        found = name[0] if name else after
+        self.at = start + 1 + len(found)
+        return Expansion(f"${found}", quoted, found)
+
+    def _braced(self, source: str, *, quoted: bool) -> Part:
+        match = _BRACED.fullmatch(source[2:-1])
+        if match is None:
+            return Opaque(source, quoted)
+        name, operator, default = match.groups()
+        parts = _quoted_parts(default, self._depth) if default else ()
+        return Expansion(source, quoted, name, operator or "", parts)
+
+    def _find(self, char: str, start: int) -> int:
+        end = self.text.find(char, start)
+        if end < 0:
+            raise ShellError("a quote is never closed", start - 1)
+        return end
+
+    def _closing(self, opening: str, closing: str, start: int) -> int:
+        """Where the bracket that opens at ``start`` is closed."""
+        level, at = 0, start
+        while at < len(self.text):
+            char = self.text[at]
+            if char == "\\":
+                at += 1
+            elif char == "'":
+                at = self._find("'", at + 1)
+            elif char == opening:
+                level += 1
+            elif char == closing:
+                level -= 1
+                if level == 0:
+                    return at
+            at += 1
+        raise ShellError(f"a {closing} is missing", start)
+
+    def _read_here_documents(self) -> None:
+        """Take the lines that the commands of the line above read, in their order."""
+        for inserted, position in enumerate(self._awaited):
+            word, operator = (self.tokens[position + inserted - back] for back in (0, 1))
+            assert isinstance(word, Word)
+            assert isinstance(operator, Operator)
+            end = "".join(each.text for each in word.parts if isinstance(each, Literal))
+            quoted = any(isinstance(each, Literal) and each.quoted for each in word.parts)
+            start, lines = self.at, []
+            while True:
+                if self.at >= len(self.text):
+                    raise ShellError(f"a here-document is never ended by {end}", start)
+                newline = self.text.find("\n", self.at)
+                stop = len(self.text) if newline < 0 else newline
+                line = self.text[self.at : stop].removesuffix("\r")
+                self.at = min(stop + 1, len(self.text))
+                if operator.text == "<<-":
+                    line = line.lstrip("\t")
+                if line == end:
+                    break
+                lines.append(line)
+            body = HereDocument("\n".join(lines), start, quoted)
+            self.tokens.insert(position + inserted + 1, body)
+        self._awaited = []
+
+
+def _quoted_parts(text: str, depth: int) -> tuple[Part, ...]:
+    """``text`` as it is read between double quotes."""
+    if depth >= MOST_NESTED:
+        raise ShellError("variables are nested too deeply", 0)
+    lexer = _Lexer(text, depth=depth + 1)
+    return tuple(lexer._quoted(""))
