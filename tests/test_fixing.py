@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from nanolint.diagnostics import Diagnostic, Edit, Fix, Safety, Severity, Span
 from nanolint.linting.engine import Report
-from nanolint.linting.fixing import apply_edits, fix_text
+from nanolint.linting.fixing import apply_edits, fix_text, offered
 from nanolint.source.assignments import Comment
 
 Toy = Callable[[str], Iterator[Diagnostic]]
@@ -258,3 +258,34 @@ def test_ten_passes_are_made_and_no_more() -> None:
     text, dropped = fix("", grow(11))
     assert text == "a" * 10
     assert dropped == ["fixes do not settle after 10 passes"]
+
+
+def offers(text: str, *rules: Toy) -> list[tuple[str, bool, tuple[str, ...]]]:
+    """Each finding, whether a fix is offered with it, and the notes."""
+    lint = linter(*rules)
+    found = offered(lint, text, lint(text)).diagnostics
+    return [(each.code, each.fix is not None, each.notes) for each in found]
+
+
+def test_a_fix_that_its_check_refuses_is_not_offered() -> None:
+    rules = (replacing("X1", "bad", "("), replacing("X2", "odd", "even"))
+    why = "not fixed: the fixed file cannot be read: it does not parse"
+    assert offers("bad odd", *rules) == [("X1", False, (why,)), ("X2", True, ())]
+    assert offers("bad", rules[0]) == [("X1", False, (why,))]
+
+
+def test_fixes_that_touch_one_another_are_checked_each() -> None:
+    rules = (replacing("X1", "ab", "("), replacing("X2", "bc", ""))
+    assert [is_offered for _, is_offered, _ in offers("abc", *rules)] == [False, True]
+
+
+def test_an_unsafe_fix_is_offered_though_it_breaks_what_safe_ones_keep() -> None:
+    unsafe = replacing("X1", "16", "8", Safety.UNSAFE)
+    assert offers("16 * 2 odd", unsafe, replacing("X2", "odd", "even")) == [
+        ("X1", True, ()),
+        ("X2", True, ()),
+    ]
+
+
+def test_what_is_only_shown_is_not_checked() -> None:
+    assert offers("bad", replacing("X1", "bad", "(", Safety.DISPLAY)) == [("X1", True, ())]

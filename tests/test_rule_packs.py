@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -95,3 +96,31 @@ def test_a_broken_pack_is_told_once_and_the_rest_goes_on(
     assert done.stderr.count(told) == 1
     assert "Traceback" not in done.stderr
     assert done.stdout.count("NL305") == 2
+
+
+HALVING = """
+from nanolint.rule import Edit, Finding, Fix, FixAvailability, Need, Safety, Severity, rule
+
+@rule("BR002", "halving", Severity.WARNING, needs=[Need.CONFIG], fix=FixAvailability.ALWAYS)
+def halving(context):
+    found = context.assignment("batch_size")
+    if found is not None and found.value.value > 6:
+        span = found.value_span
+        edit = Edit(span.start, span.end, "6")
+        yield Finding("too many", span, Fix("Halve it", Safety.SAFE, (edit,)))
+
+RULES = (halving,)
+"""
+
+
+def test_a_fix_that_its_own_check_refuses_is_offered_nowhere(tmp_path: Path) -> None:
+    site = broken_pack(tmp_path, HALVING)
+    (tmp_path / "a.py").write_text(CONFIG)
+    told = ("--select", "BR002", "a.py")
+    (found,) = json.loads(nanolint(tmp_path, site, "--output-format", "json", *told).stdout)
+    assert (found["code"], found["fix"]) == ("BR002", None)
+    full = nanolint(tmp_path, site, "--output-format", "full", *told).stdout
+    assert "fixable" not in full and "Halve it" not in full
+    assert "not fixed: the fix would change the effective batch from 480 to 240" in full
+    nanolint(tmp_path, site, "--fix", *told)
+    assert (tmp_path / "a.py").read_text() == CONFIG

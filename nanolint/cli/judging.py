@@ -12,7 +12,7 @@ from nanolint.files.writing import Unwritable
 from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
 from nanolint.linting.engine import lint
-from nanolint.linting.fixing import fix_text
+from nanolint.linting.fixing import fix_text, offered
 from nanolint.linting.judged import JudgedRun, judged_runs
 from nanolint.report.results import FileResult
 from nanolint.rule import Need
@@ -91,6 +91,7 @@ def _judge(
         return lint(text, path, setup, explicit=explicit)
 
     def result(text: str, report: Report) -> FileResult:
+        report = offered(linted, text, report)
         judged = _result(name, text, report, plan, explicit=explicit)
         return replace(judged, runs=_runs(report, setup, amounts=work.amounts))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic, Edit, Safety, Severity
@@ -68,6 +70,39 @@ def fix_text(
         leftover = _choose(report.diagnostics, fixable, refused)
         dropped += [Dropped(d, f"fixes do not settle after {MAX_PASSES} passes") for d in leftover]
     return Fixed(text, tuple(applied), tuple(dropped), report)
+
+
+def offered(lint: Callable[[str], Report], text: str, report: Report) -> Report:
+    """``report``, which is of ``text``, without the fixes that their own check refuses.
+
+    A note says why, so that nothing is offered anywhere that ``fix_text`` would not apply.
+    """
+    refused: dict[tuple[Edit, ...], str] = {}
+    for safety in (Safety.SAFE, Safety.UNSAFE):
+        seen: set[tuple[Edit, ...]] = set()
+        while chosen := _choose(report.diagnostics, partial(_has, safety), seen):
+            for batch in _attempts(chosen):
+                flaw = _flaw(report, lint(apply_edits(text, _edits(batch))), batch)
+                if flaw is None and batch is chosen:
+                    break
+                if flaw is not None and len(batch) == 1:
+                    refused[_fix_edits(batch[0])] = flaw
+            seen.update(map(_fix_edits, chosen))
+    if not refused:
+        return report
+    return replace(
+        report,
+        diagnostics=tuple(
+            replace(each, fix=None, notes=(*each.notes, f"not fixed: {why}"))
+            if (why := refused.get(_fix_edits(each)))
+            else each
+            for each in report.diagnostics
+        ),
+    )
+
+
+def _has(safety: Safety, diagnostic: Diagnostic) -> bool:
+    return diagnostic.fix is not None and diagnostic.fix.safety is safety
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:

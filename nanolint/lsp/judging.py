@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.files import notes
 from nanolint.linting.engine import Report, judge, lint, read
-from nanolint.linting.fixing import fix_text
+from nanolint.linting.fixing import fix_text, offered
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
 
 if TYPE_CHECKING:
@@ -72,7 +72,12 @@ def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:
         context = read(text, path, setup, explicit=_among_configs(path))
         if isinstance(context, Report):
             return Judged(text, path, plan, setup, context, None, reads)
-        return Judged(text, path, plan, setup, judge(context, setup), context, reads)
+        report = offered(
+            lambda fixed: lint(fixed, path, setup, explicit=_among_configs(path)),
+            text,
+            judge(context, setup),
+        )
+        return Judged(text, path, plan, setup, report, context, reads)
 
 
 def _among_configs(path: Path | None) -> bool:
