@@ -87,6 +87,7 @@ class Project:
     are the names that those scripts read anywhere, for a config may set one without a default.
     ``elsewhere`` are keys, none of them nanoGPT's, that only another training script has, each with
     a script's name.
+    ``open_choices`` are keys for which train.py takes any text at all.
     ``problems`` say in a line each why a file around the config was not used.
     """
 
@@ -106,6 +107,7 @@ class Project:
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     simulated_gpus: int = 1
     settings_end: int | None = None
+    open_choices: frozenset[str] = frozenset()
     problems: tuple[str, ...] = ()
     foreign: bool = False  # the train.py that was found runs no configs of nanoGPT's kind
 

@@ -12,6 +12,7 @@ from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject
+from nanolint.trainers.nanogpt.choices import open_choices
 from nanolint.trainers.nanogpt.imports import root_importer
 from nanolint.trainers.nanogpt.keys import KEYS, OTHER_SCRIPTS_KEYS
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
@@ -141,6 +142,7 @@ def _read_project(train_script: Path) -> Project:
         manual_attention=recognition.manual_attention,
         deletes_logits=recognition.deletes_logits,
         settings_end=script.settings_end,
+        open_choices=open_choices(script.tree),
     )
 
 

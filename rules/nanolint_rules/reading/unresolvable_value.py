@@ -38,7 +38,7 @@ def _is_reported_elsewhere(context: Context, unresolved: Unresolved) -> bool:
     value = context.value(unresolved.key)
     if unresolved.key == "n_head":  # NL303 says which width would do
         return integer(value) is not None
-    return unresolved.key in CHOICES and value is not None
+    return unresolved.key in CHOICES and value is not None and unresolved.impossible
 
 
 def _impossible(context: Context, unresolved: Unresolved) -> Finding:

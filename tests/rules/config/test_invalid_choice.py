@@ -68,3 +68,16 @@ def test_a_slip_of_the_pen_is_told_to_a_fork_too(tmp_path: Path) -> None:
     assert bench.findings("init_from = 'gemma'\nbatch_size = 4\n") == []
     found = bench.finding("init_from = 'gpt2_medium'\nbatch_size = 4\n")
     assert found.severity is Severity.WARNING
+
+
+def test_silent_where_the_last_branch_of_train_py_takes_any_text(tmp_path: Path) -> None:
+    chain = (
+        "if init_from == 'scratch':\n    a = 1\nelif init_from in ('resume', 'again'):\n    a = 2\n"
+    )
+    text = "init_from = 'gpt2_medium'\nbatch_size = 4\n"
+    for last, count in (("else:\n    load(init_from)\n", 0), ("else:\n    raise E\n", 1), ("", 1)):
+        script = train_script() + chain + last
+        path = write_project(tmp_path, {"train.py": script}) / "config" / "a.py"
+        assert len(Bench("NL314", path=path).findings(text)) == count
+        unknown = Bench("NL004", path=path).findings(text)
+        assert len(unknown) == 1 - count, "memory is not judged, and that is said"
