@@ -283,9 +283,10 @@ def _unsuppressed(
     ran = families.keys() - {skip.code for skip in skipped}
     # A rule that needs a GPU might have found what a comment without codes suppresses.
     all_ran = not any(skip.need in (Need.RUN, Need.GPU, Need.TRAIN_SCRIPT) for skip in skipped)
+    varying = {"", *(rule.code for rule in setup.rules if rule.depends_on_machine)}
     context.suppressions = suppressions
     context.unused_suppressions = tuple(
-        UnusedSuppression(suppression, code)
+        UnusedSuppression(suppression, code, elsewhere=code in varying)
         for suppression in suppressions
         if suppression.malformed is None
         for code in _codes(suppression, setup)

@@ -95,6 +95,7 @@ class Rule:
     ignore one of them is to select or ignore all. The rule runs only on
     files that contain one of ``markers`` (empty: on every file). What a rule with ``once`` finds
     is the same wherever a project has it: the report shows the first, and names the other places.
+    ``counts_processes``: on how many processes the run is started makes a difference to it.
     """
 
     code: str
@@ -108,6 +109,12 @@ class Rule:
     family: str | None = None
     markers: tuple[str, ...] = ()
     once: bool = False
+    counts_processes: bool = False
+
+    @property
+    def depends_on_machine(self) -> bool:
+        """Whether another card, another torch or more processes can change what it finds."""
+        return Need.GPU in self.needs or bool(self.markers) or self.counts_processes
 
     @property
     def page(self) -> Path:
@@ -142,6 +149,7 @@ def rule(
     family: str | None = None,
     markers: tuple[str, ...] = (),
     once: bool = False,
+    counts_processes: bool = False,
 ) -> Callable[[Callable[[Context], Iterator[Finding]]], Rule]:
     """Make a rule of a check function."""
 
@@ -158,6 +166,7 @@ def rule(
             family=family,
             markers=markers,
             once=once,
+            counts_processes=counts_processes,
         )
 
     return decorate

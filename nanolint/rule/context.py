@@ -54,10 +54,14 @@ class SyntaxFault:
 
 @dataclass(frozen=True, slots=True)
 class UnusedSuppression:
-    """A code of a suppression that suppressed nothing; the empty code stands for all rules."""
+    """A code of a suppression that suppressed nothing; the empty code stands for all rules.
+
+    ``elsewhere``: on another machine it may suppress something.
+    """
 
     suppression: Suppression
     code: str
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class Suppression:
     """A comment that silences findings on the rows from ``first_row`` to ``last_row``.
 
     Without ``codes`` it silences all rules. One that is ``malformed``, for the reason given,
-    silences nothing: its ``last_row`` is 0.
+    silences nothing: its ``last_row`` is 0. ``reason`` is what its author wrote behind it.
     """
 
     span: Span
@@ -44,6 +44,7 @@ class Suppression:
     last_row: int
     codes: tuple[SuppressedCode, ...] = ()
     malformed: str | None = None
+    reason: str = ""
 
     def covers(self, row: int) -> bool:
         """Whether findings on ``row`` are silenced."""
@@ -81,14 +82,14 @@ def _suppression(
     codes = tuple(_codes(match["list"] or "", start))
     whole_file = match["kind"] == "ignore-file"
     kind = "file" if whole_file else "line"
-    reason = _fault(match, codes)
+    fault = _fault(match, codes)
     if whole_file and statements and statements[0][0] < row:
-        reason = reason or "ignore-file must stand above the first statement"
-    if reason is not None:
-        return Suppression(comment.span, kind, row, 0, codes, reason)
-    if whole_file:
-        return Suppression(comment.span, kind, 1, lines.last_row, codes)
-    return Suppression(comment.span, kind, *_covered(row, comment.own_line, statements), codes)
+        fault = fault or "ignore-file must stand above the first statement"
+    if fault is not None:
+        return Suppression(comment.span, kind, row, 0, codes, fault)
+    rows = (1, lines.last_row) if whole_file else _covered(row, comment.own_line, statements)
+    reason = directive["rest"][match.end() :].strip()
+    return Suppression(comment.span, kind, *rows, codes, reason=reason)
 
 
 def _fault(match: re.Match[str], codes: tuple[SuppressedCode, ...]) -> str | None:

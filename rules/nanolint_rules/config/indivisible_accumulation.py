@@ -22,6 +22,7 @@ KEY = "gradient_accumulation_steps"
     Severity.ERROR,
     needs=[Need.CONFIG],
     fix=FixAvailability.SOMETIMES,
+    counts_processes=True,
 )
 def indivisible_accumulation(context: Context) -> Iterator[Finding]:
     """gradient_accumulation_steps is not a multiple of the number of GPUs."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Edit
+from nanolint.rule import Edit, Fix, Safety
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -13,13 +14,30 @@ if TYPE_CHECKING:
     from nanolint.rule import Context, Suppression
 
 
-def without(context: Context, suppression: Suppression, unwanted: Collection[str]) -> Edit:
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """An edit that takes something out of a suppression. ``loses`` are words of its author's."""
+
+    edit: Edit
+    loses: str = ""
+
+    def fix(self, title: str) -> Fix:
+        """The edit as a fix, which is not safe where words go with it."""
+        return Fix(title, Safety.UNSAFE if self.loses else Safety.SAFE, (self.edit,))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why it is unsafe."""
+        return ("unsafe, because the reason would go with the comment",) if self.loses else ()
+
+
+def without(context: Context, suppression: Suppression, unwanted: Collection[str]) -> Removal:
     """Take the codes ``unwanted`` out of a suppression; the whole comment when none would stay."""
     kept = [code.text for code in suppression.codes if code.text not in unwanted]
     if not kept:
-        return _without_comment(context.text, suppression)
+        return Removal(_without_comment(context.text, suppression), suppression.reason)
     first, last = suppression.codes[0].span, suppression.codes[-1].span
-    return Edit(first.start, last.end, ", ".join(kept))
+    return Removal(Edit(first.start, last.end, ", ".join(kept)))
 
 
 def _without_comment(text: str, suppression: Suppression) -> Edit:

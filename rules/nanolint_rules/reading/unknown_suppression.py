@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Fix, FixAvailability, Need, Safety, Severity, rule
+from nanolint.rule import Context, Finding, FixAvailability, Need, Severity, rule
 from nanolint_rules.reading._comments import without
 
 if TYPE_CHECKING:
@@ -36,12 +36,13 @@ def _unknown_codes(context: Context, suppression: Suppression) -> Iterator[Findi
     unknown = [code for code in suppression.codes if code.text.lower() not in context.known_codes]
     if not unknown:
         return
-    edit = without(context, suppression, [code.text for code in unknown])
-    fix = Fix("Remove what names no rule", Safety.SAFE, (edit,))
+    removal = without(context, suppression, [code.text for code in unknown])
+    fix = removal.fix("Remove what names no rule")
     for code in unknown:
         near = get_close_matches(code.text.lower(), context.known_codes, n=1)
         hint = f"; did you mean {_as_written(near[0])}?" if near else ""
-        yield Finding(f"{code.text!r} is no rule{hint}", code.span, fix)
+        message = f"{code.text!r} is no rule{hint}"
+        yield Finding(message, code.span, fix, notes=removal.notes)
 
 
 def _as_written(code_or_name: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Fix, FixAvailability, Need, Safety, Severity, rule
+from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
 from nanolint_rules.reading._comments import without
 
 if TYPE_CHECKING:
@@ -25,15 +26,21 @@ def unused_suppression(context: Context) -> Iterator[Finding]:
     unused: dict[Suppression, set[str]] = {}
     for each in context.unused_suppressions:
         unused.setdefault(each.suppression, set()).add(each.code)
+    elsewhere = {each.suppression for each in context.unused_suppressions if each.elsewhere}
     for suppression, codes in unused.items():
         texts = [
             code
             for code in suppression.codes
             if context.known_codes.get(code.text.lower()) in codes
         ]
-        edit = without(context, suppression, [code.text for code in texts])
-        fix = Fix("Remove what suppresses nothing", Safety.SAFE, (edit,))
+        removal = without(context, suppression, [code.text for code in texts])
+        fix, notes = removal.fix("Remove what suppresses nothing"), removal.notes
+        if suppression in elsewhere and fix.safety is Safety.SAFE:
+            fix = replace(fix, safety=Safety.UNSAFE)
+            notes = ("unsafe, because on another machine it may suppress something",)
         if not texts:
-            yield Finding("this comment suppresses nothing", suppression.span, fix)
+            message = "this comment suppresses nothing"
+            yield Finding(message, suppression.span, fix, notes=notes)
         for code in texts:
-            yield Finding(f"{code.text} is suppressed here, and not reported", code.span, fix)
+            message = f"{code.text} is suppressed here, and not reported"
+            yield Finding(message, code.span, fix, notes=notes)

@@ -11,7 +11,7 @@ BENCH = Bench("NL003")
     ("text", "fixed"),
     [
         ("n_head = 5    # nanolint: ignore[NL999]", "n_head = 5"),
-        ("# nanolint: ignore[E501] größer\r\nn_head = 5\r\n", "n_head = 5\r\n"),
+        ("# nanolint: ignore[E501]\r\nn_head = 5\r\n", "n_head = 5\r\n"),
         (
             "n_head = 5  # nanolint: ignore[X1,NL303]  why\n",
             "n_head = 5  # nanolint: ignore[NL303]  why\n",
@@ -21,6 +21,13 @@ BENCH = Bench("NL003")
 )
 def test_fixed(text: str, fixed: str) -> None:
     assert BENCH.fixed(text) == fixed
+
+
+def test_a_reason_does_not_go_without_asking() -> None:
+    text = "# nanolint: ignore[E501] größer\r\nn_head = 5\r\n"
+    assert BENCH.fixed(text) == text
+    assert BENCH.finding(text).notes == ("unsafe, because the reason would go with the comment",)
+    assert BENCH.fixed(text, unsafe=True) == "n_head = 5\r\n"
 
 
 def test_did_you_mean() -> None:

@@ -11,7 +11,7 @@ BENCH = Bench("NL002")
     ("text", "fixed"),
     [
         ("n_head = 6  # nanolint: ignore[NL303]\n", "n_head = 6\n"),
-        ("n_head = 6\t\t#nanolint:ignore[NL303] größer", "n_head = 6"),
+        ("n_head = 6\t\t#nanolint:ignore[NL303]", "n_head = 6"),
         ("bias = 1\r\n# nanolint: ignore[NL303]\r\nb = 2\r\n", "bias = 1\r\nb = 2\r\n"),
         ("bias = 1\n# nanolint: ignore[NL303]", "bias = 1"),
         ("bias = 1\r\n# nanolint: ignore[NL303]", "bias = 1"),
@@ -32,6 +32,34 @@ BENCH = Bench("NL002")
 )
 def test_fixed(text: str, fixed: str) -> None:
     assert BENCH.fixed(text) == fixed
+
+
+@pytest.mark.parametrize(
+    ("text", "gpu"),
+    [
+        ("n_head = 6  # nanolint: ignore[NL303] the loader pads it\n", ""),
+        ("n_head = 6  # nanolint: ignore[NL303]  # type: ignore\n", ""),
+        ("batch_size = 16  # nanolint: ignore[NL103] 11.2 GiB on the lab card\n", "rtx-4090"),
+        ("batch_size = 1  # nanolint: ignore[NL102]\n", "rtx-4090"),
+        ("batch_size = 1  # nanolint: ignore[oversized-logits, NL303]\n", "rtx-4090"),
+        ("gradient_accumulation_steps = 7  # nanolint: ignore[NL304]\n", ""),
+    ],
+)
+def test_what_somebody_may_need_is_not_removed_without_asking(text: str, gpu: str) -> None:
+    bench = Bench("NL002", gpu=gpu)
+    assert bench.findings(text)
+    assert bench.fixed_by_all(text) == text
+    assert bench.fixed(text, unsafe=True) == text.partition("  #")[0] + "\n"
+
+
+def test_it_says_why_it_asks() -> None:
+    def notes(text: str) -> tuple[str, ...]:
+        return Bench("NL002", gpu="rtx-4090").finding(text).notes
+
+    reason = "n_head = 6  # nanolint: ignore[NL303] the loader pads it\n"
+    assert notes(reason) == ("unsafe, because the reason would go with the comment",)
+    machine = "batch_size = 1  # nanolint: ignore[NL102]\n"
+    assert notes(machine) == ("unsafe, because on another machine it may suppress something",)
 
 
 def test_every_code_is_told() -> None:
