@@ -41,7 +41,6 @@ class Assignment:
     value_span: Span
     expression: str
     factors: tuple[Factor, ...] = ()
-    reads: frozenset[str] = frozenset()  # names that the expression reads
     shared: bool = False  # chained, unpacked, augmented, or under an `if`: not to be edited alone
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.source.plain import read_plain
+from nanolint.source import from_ast
+from nanolint.source.follow import follow
 from nanolint.source.refusals import TooComplex, Unparsable
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from nanolint.diagnostics import Span
     from nanolint.source.assignments import Module
     from nanolint.source.follow import StarImport
+    from nanolint.source.syntax import Tree
     from nanolint.source.values import Value
 
 __all__ = ["TooComplex", "Unparsable", "parse", "parse_tree", "spans"]
@@ -30,19 +32,21 @@ def parse(
     ``environment`` are names that exist before the file runs; ``star_import`` gives the names of
     a module, None where it cannot be found.
     """
-    plain = read_plain(text, environment or {}, star_import)
-    if plain is not None:
-        return plain
-    from nanolint.source.follow import Follower
-    from nanolint.source.tree import parse_with_spans
-
-    tree, positions = parse_with_spans(text)
-    follower = Follower(text, positions, environment or {}, star_import)
     try:
-        follower.follow(tree.body)
-        return follower.module(tree)
+        return follow(text, lower(text), environment or {}, star_import)
     except RecursionError:
         raise TooComplex("its code is nested too deeply") from None
+
+
+def lower(text: str) -> Tree:
+    """The neutral tree of ``text``: by ast where that is enough, which libcst's import alone would
+    outlast, else by libcst. Raises Unparsable or TooComplex."""
+    plain = from_ast.lower(text)
+    if plain is not None:
+        return plain
+    from nanolint.source import from_libcst
+
+    return from_libcst.lower(text)
 
 
 def parse_tree(text: str) -> libcst.Module:

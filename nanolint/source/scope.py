@@ -11,11 +11,9 @@ from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, TypeVar
+    from typing import Any
 
     from nanolint.source.values import Plain, Value
-
-    Node = TypeVar("Node")
 
 
 @dataclass(slots=True)
@@ -65,26 +63,3 @@ def guarded(scope: Scope, operation: Callable[..., object], *operands: Any, **na
         return scope.budget.admit(operation(*operands, **named))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise run_time_error(error) from None
-
-
-def conditional(value_of: Callable[[Node], Plain], test: Node, body: Node, orelse: Node) -> Plain:
-    """The value of ``body if test else orelse``; where only a run tells ``test``, both may be.
-
-    ``value_of`` gives the value of a node of either kind of syntax tree, or raises Unevaluable.
-    """
-    try:
-        chosen = value_of(test)
-    except Unevaluable as error:
-        branches = [_candidates(value_of, branch) for branch in (body, orelse)]
-        candidates = (*branches[0], *branches[1]) if all(branches) else ()
-        raise Unevaluable(error.reason, candidates) from None
-    return value_of(body if chosen else orelse)
-
-
-def _candidates(value_of: Callable[[Node], Plain], branch: Node) -> tuple[Plain, ...]:
-    try:
-        return (value_of(branch),)
-    except Unevaluable as error:
-        return error.candidates
-    except RecursionError:
-        return ()

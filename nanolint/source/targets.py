@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from nanolint.frozen import dataclass
+from nanolint.source.assignments import Factor
+from nanolint.source.syntax import Binary, Constant, Expression, Name, Sequence, Starred
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from nanolint.source.values import Value
 
 _STARRED = -1
-_LONGEST_INTEGER = 1300  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +25,8 @@ class Part:
     level by level.
     """
 
-    name: cst.Name
-    expression: cst.BaseExpression
+    name: Name
+    expression: Expression
     path: tuple[tuple[int, int], ...] = ()
 
     def pick(self, value: Value) -> Value:
@@ -44,35 +43,28 @@ class Part:
 
 
 def unpack(
-    target: cst.CSTNode, expression: cst.BaseExpression, path: tuple[tuple[int, int], ...] = ()
+    target: Expression, expression: Expression, path: tuple[tuple[int, int], ...] = ()
 ) -> Iterator[Part]:
     """The names of ``target``; each gets an expression of its own where both are tuples."""
-    if isinstance(target, cst.Name):
+    if isinstance(target, Name):
         yield Part(target, expression, path)
-    elif isinstance(target, (cst.Tuple, cst.List)):
-        literal = isinstance(expression, (cst.Tuple, cst.List)) and not path
-        items = expression.elements if literal else ()  # type: ignore[attr-defined]
-        starred = any(isinstance(e, cst.StarredElement) for e in (*target.elements, *items))
-        length = _STARRED if starred else len(target.elements)
-        for index, element in enumerate(target.elements):
+    elif isinstance(target, Sequence):
+        items = expression.items if isinstance(expression, Sequence) and not path else ()
+        starred = any(isinstance(each, Starred) for each in (*target.items, *items))
+        length = _STARRED if starred else len(target.items)
+        for index, each in enumerate(target.items):
+            inner = each.value if isinstance(each, Starred) else each
             if len(items) == length:
-                yield from unpack(element.value, items[index].value)
+                yield from unpack(inner, items[index])
             else:
-                yield from unpack(element.value, expression, (*path, (index, length)))
+                yield from unpack(inner, expression, (*path, (index, length)))
 
 
-def factors_of(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+def factors_of(node: Expression) -> Iterator[Factor]:
     """The operands of a product, nested products flattened, or a lone integer."""
-    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
+    if isinstance(node, Binary) and node.operator == "*":
         for operand in (node.left, node.right):
             nested = list(factors_of(operand))
-            yield from nested or [operand]
-    elif isinstance(node, cst.Integer):
-        yield node
-
-
-def integer(node: cst.BaseExpression) -> int | None:
-    """The value of an integer literal, None for everything else."""
-    if isinstance(node, cst.Integer) and len(node.value) <= _LONGEST_INTEGER:
-        return node.evaluated_value
-    return None
+            yield from nested or [Factor(operand.span, None)]
+    elif isinstance(node, Constant) and type(node.value) is int:
+        yield Factor(node.inner, node.value)

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanolint.source.assignments import Read
 from nanolint.source.nodes import bound_name, code_fields, dotted, is_namespace, is_str_format
 from nanolint.source.operations import BUILTINS
+from nanolint.source.syntax import Uses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
+
+    from nanolint.diagnostics import Span
 
 
 class Flow(Enum):
@@ -33,15 +37,39 @@ _CONSTANTS = frozenset({"None", "True", "False"})
 _PASSING = frozenset({cst.Tuple, cst.Element, cst.ConcatenatedString, cst.FormattedString})
 
 
-class Uses:
-    """What one statement or expression does with names.
+def uses_of(
+    node: cst.CSTNode, place_of: Callable[[cst.Name], Span], flow: Flow = Flow.STRAIGHT
+) -> Uses:
+    """What one statement or expression does with names; ``place_of`` says where a name stands."""
+    found = _Collector()
+    found.visit(node, flow)
+    return Uses(
+        reads=tuple(Read(name.value, place_of(name), in_text) for name, in_text in found.loads),
+        binds=frozenset(found.binds),
+        walrus=frozenset(found.walrus),
+        later=frozenset(found.later),
+        clouds=found.clouds,
+        changes=found.changes,
+    )
 
-    ``binds`` are the globals that it may bind when it runs, ``later`` those that a function
-    defined in it declares global, ``walrus`` those of ``binds`` bound by ``:=``. ``clouds``: it
-    may bind any name. ``changes``: it may change a list or dictionary that it reads.
-    """
 
-    def __init__(self, node: cst.CSTNode) -> None:
+def joined(parts: Iterable[Uses]) -> Uses:
+    """What several parts of a statement do together."""
+    parts = list(parts)
+    return Uses(
+        reads=tuple(read for part in parts for read in part.reads),
+        binds=frozenset().union(*(part.binds for part in parts)),
+        walrus=frozenset().union(*(part.walrus for part in parts)),
+        later=frozenset().union(*(part.later for part in parts)),
+        clouds=any(part.clouds for part in parts),
+        changes=any(part.changes for part in parts),
+    )
+
+
+class _Collector:
+    """Fills in what ``Uses`` has, node by node."""
+
+    def __init__(self) -> None:
         self.loads: list[tuple[cst.Name, bool]] = []
         self.binds: set[str] = set()
         self.walrus: set[str] = set()
@@ -49,12 +77,6 @@ class Uses:
         self.clouds = False
         self.changes = False
         self._depth = 0  # of functions and classes
-        self.visit(node, Flow.STRAIGHT)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names that are read."""
-        return frozenset(node.value for node, _ in self.loads)
 
     def visit(self, node: cst.CSTNode, flow: Flow) -> None:
         """Note what ``node`` does, its value going to ``flow``."""
@@ -260,35 +282,35 @@ def _onward(flow: Flow) -> Flow:
     return Flow.TEXT if flow is Flow.TEXT else Flow.ANYWHERE
 
 
-_HANDLERS: dict[type[cst.CSTNode], Callable[[Uses, Any, Flow], None]] = {
-    cst.AnnAssign: Uses._assignment,
-    cst.AsName: Uses._as_name,
-    cst.Assign: Uses._assignment,
-    cst.Attribute: Uses._attribute,
-    cst.AugAssign: Uses._augmented,
-    cst.BinaryOperation: Uses._operation,
-    cst.Call: Uses._call,
-    cst.ClassDef: Uses._definition,
-    cst.CompFor: Uses._for,
-    cst.Comparison: Uses._comparison,
+_HANDLERS: dict[type[cst.CSTNode], Callable[[_Collector, Any, Flow], None]] = {
+    cst.AnnAssign: _Collector._assignment,
+    cst.AsName: _Collector._as_name,
+    cst.Assign: _Collector._assignment,
+    cst.Attribute: _Collector._attribute,
+    cst.AugAssign: _Collector._augmented,
+    cst.BinaryOperation: _Collector._operation,
+    cst.Call: _Collector._call,
+    cst.ClassDef: _Collector._definition,
+    cst.CompFor: _Collector._for,
+    cst.Comparison: _Collector._comparison,
     cst.Del: lambda uses, node, _flow: uses._bind(node.target),
-    cst.Expr: Uses._expression,
-    cst.For: Uses._for,
-    cst.FormattedStringExpression: Uses._field,
-    cst.FunctionDef: Uses._definition,
-    cst.Global: Uses._global,
-    cst.IfExp: Uses._conditional,
-    cst.Import: Uses._import,
-    cst.ImportFrom: Uses._import_from,
-    cst.Lambda: Uses._lambda,
-    cst.MatchAs: Uses._captured,
-    cst.MatchKeywordElement: Uses._keyword_pattern,
-    cst.MatchMapping: Uses._captured,
-    cst.MatchStar: Uses._captured,
-    cst.Name: Uses._name,
-    cst.NamedExpr: Uses._walrus,
+    cst.Expr: _Collector._expression,
+    cst.For: _Collector._for,
+    cst.FormattedStringExpression: _Collector._field,
+    cst.FunctionDef: _Collector._definition,
+    cst.Global: _Collector._global,
+    cst.IfExp: _Collector._conditional,
+    cst.Import: _Collector._import,
+    cst.ImportFrom: _Collector._import_from,
+    cst.Lambda: _Collector._lambda,
+    cst.MatchAs: _Collector._captured,
+    cst.MatchKeywordElement: _Collector._keyword_pattern,
+    cst.MatchMapping: _Collector._captured,
+    cst.MatchStar: _Collector._captured,
+    cst.Name: _Collector._name,
+    cst.NamedExpr: _Collector._walrus,
     cst.Nonlocal: lambda _uses, _node, _flow: None,
-    cst.Param: Uses._parameter,
-    cst.Subscript: Uses._subscript,
-    cst.TypeAlias: Uses._type_alias,
+    cst.Param: _Collector._parameter,
+    cst.Subscript: _Collector._subscript,
+    cst.TypeAlias: _Collector._type_alias,
 }

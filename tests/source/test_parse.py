@@ -150,7 +150,7 @@ def test_augmented_assignment_is_evaluated_and_left_alone_by_fixes() -> None:
     module = read("a = 4\na *= 2\n")
     assert [a.value for a in module.assignments] == [Known(4), Known(8)]
     last = module.assignments[1]
-    assert (last.shared, last.factors, last.reads) == (True, (), frozenset({"a"}))
+    assert (last.shared, last.factors) == (True, ())
     assert [name.name for name in module.reads] == ["a"]
 
 

@@ -140,8 +140,3 @@ def test_reads_are_found_in_every_statement(statement: str) -> None:
 )
 def test_other_places_of_a_name_are_no_reads(statement: str) -> None:
     assert reads(statement) == []
-
-
-def test_an_assignment_knows_what_it_reads() -> None:
-    (assignment,) = parse("x: int = a * f(b, c=d) + e.g\n").assignments
-    assert assignment.reads == {"a", "f", "b", "d", "e"}

@@ -51,7 +51,6 @@ def read_train_script(
 ) -> TrainScript:
     """Understand the text of a train.py. Raises Unusable when it is not nanoGPT's kind."""
     from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.plain import read_plain_settings
     from nanolint.source.refusals import TooComplex
 
     tree = syntax_tree(text)
@@ -60,7 +59,7 @@ def read_train_script(
         raise Unusable(f"{FOREIGN}: it loads no configurator")
     try:
         above = text[:end]
-        module = read_plain_settings(above, star_import) or parse(above, None, star_import)
+        module = parse(above, None, star_import)
     except (Unparsable, TooComplex) as error:
         raise Unusable(str(error)) from None
     environment = module.final
@@ -118,7 +117,8 @@ def _dropped(tree: ast.Module, text: str, environment: Mapping[str, Value]) -> d
 
 def _value_below(key: str, below: list[ast.stmt], text: str) -> Value:
     """What one plain assignment gives ``key``, whatever a block (``if ddp:``) makes of it."""
-    from nanolint.source.plain import read_plain_settings
+    from nanolint.source.parse import Unparsable, parse
+    from nanolint.source.refusals import TooComplex
 
     plain = [
         each
@@ -127,8 +127,10 @@ def _value_below(key: str, below: list[ast.stmt], text: str) -> Value:
     ]
     # Read by itself: what it reads of a setting, the config may have changed.
     alone = ast.get_source_segment(text, plain[0]) if len(plain) == 1 else None
-    module = read_plain_settings(alone, None) if alone else None
-    value = module.final.get(key) if module else None
+    try:
+        value = parse(alone).final.get(key) if alone else None
+    except (Unparsable, TooComplex):
+        value = None
     if value is None or (isinstance(value, Unknown) and not value.candidates):
         return Unknown("set below the configurator line")
     return value
