@@ -19,7 +19,7 @@ from nanolint.source.operations import BUILTINS
 from nanolint.source.syntax import Place
 
 if TYPE_CHECKING:
-    from nanolint.source.syntax import Expression, Statement, Tree, Uses
+    from nanolint.source.syntax import Expression, Statement, Tree
 
 MOST_CHARACTERS = 1 << 16
 MOST_LINES = 2_000
@@ -115,8 +115,9 @@ class _Lowering:
                 return syntax.Statement(node.lineno, syntax.Uses())
         elif isinstance(node, ast.Import):
             names = tuple(each.asname or each.name.partition(".")[0] for each in node.names)
+            self._check_ascii(line)
             if all(each.name != "__main__" for each in node.names):
-                return syntax.Import(node.lineno, _binding(names), self._checked(names, line))
+                return syntax.Import(node.lineno, syntax.Uses(binds=frozenset(names)), names)
         elif isinstance(node, ast.ImportFrom):
             return self._import_from(node, line)
         raise _NotPlain
@@ -151,19 +152,17 @@ class _Lowering:
 
     def _import_from(self, node: ast.ImportFrom, line: Span) -> Statement:
         module = "." * node.level + (node.module or "")
+        self._check_ascii(line)
         if node.names[0].name == "*":
-            self._checked((module,), line)
             return syntax.ImportFrom(node.lineno, syntax.Uses(clouds=True), module, ())
         names = tuple((each.name, each.asname or each.name) for each in node.names)
-        bound = tuple(name for _, name in names)
-        self._checked((module, *bound, *(name for name, _ in names)), line)
-        return syntax.ImportFrom(node.lineno, _binding(bound), module, names)
+        uses = syntax.Uses(binds=frozenset(bound for _, bound in names))
+        return syntax.ImportFrom(node.lineno, uses, module, names)
 
-    def _checked(self, names: tuple[str, ...], line: Span) -> tuple[str, ...]:
-        """``names``, if the text has them as they are: Python normalises what is not ASCII."""
+    def _check_ascii(self, line: Span) -> None:
+        """Raise _NotPlain for names that Python may have normalised."""
         if not self._text[line.start : line.end].isascii():
             raise _NotPlain
-        return names
 
     # Lines
 
@@ -299,7 +298,3 @@ def _operator(node: ast.AST) -> str:
     if operator is None:
         raise _NotPlain
     return operator
-
-
-def _binding(names: tuple[str, ...]) -> Uses:
-    return syntax.Uses(binds=frozenset(names))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nanolint.diagnostics import Span
     from nanolint.source.assignments import Comment, Read
     from nanolint.source.values import Plain
@@ -185,6 +187,19 @@ class Uses:
     later: frozenset[str] = frozenset()
     clouds: bool = False
     changes: bool = False
+
+
+def joined(parts: Iterable[Uses]) -> Uses:
+    """What several parts of a statement do together."""
+    parts = list(parts)
+    return Uses(
+        reads=tuple(read for part in parts for read in part.reads),
+        binds=frozenset().union(*(part.binds for part in parts)),
+        walrus=frozenset().union(*(part.walrus for part in parts)),
+        later=frozenset().union(*(part.later for part in parts)),
+        clouds=any(part.clouds for part in parts),
+        changes=any(part.changes for part in parts),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from nanolint.source.operations import BUILTINS
 from nanolint.source.syntax import Uses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any
 
     from nanolint.diagnostics import Span
@@ -50,19 +50,6 @@ def uses_of(
         later=frozenset(found.later),
         clouds=found.clouds,
         changes=found.changes,
-    )
-
-
-def joined(parts: Iterable[Uses]) -> Uses:
-    """What several parts of a statement do together."""
-    parts = list(parts)
-    return Uses(
-        reads=tuple(read for part in parts for read in part.reads),
-        binds=frozenset().union(*(part.binds for part in parts)),
-        walrus=frozenset().union(*(part.walrus for part in parts)),
-        later=frozenset().union(*(part.later for part in parts)),
-        clouds=any(part.clouds for part in parts),
-        changes=any(part.changes for part in parts),
     )
 
 
