@@ -32,6 +32,13 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, order=True)
+class FlagSpan(Span):
+    """A flag in the text of the launch line; ``in_file`` is where to point in the file instead."""
+
+    in_file: Span
+
+
+@dataclass(frozen=True, slots=True, order=True)
 class Edit:
     """Replace the characters ``[start, end)`` of the decoded text; ``start == end`` inserts."""
 

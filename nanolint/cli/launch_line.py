@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nanolint.cli.runs import Run
     from nanolint.cli.streams import Streams
 
+NAME = "<launch line>"  # under which findings stand in it
 DESCRIPTION = """\
 Judge the run that a launch line starts: its world size, script, config, overrides and allocator.
 
@@ -33,13 +34,14 @@ def run(arguments: list[str], streams: Streams) -> int:
     from nanolint.cli import session
     from nanolint.cli.configuration import Configuration
     from nanolint.cli.launched import NotJudged, locate
-    from nanolint.cli.runs import runs_of
+    from nanolint.cli.runs import Source, runs_of
     from nanolint.launches.script import find_launches
     from nanolint.report.printer import printable
 
     sets = read_sets(options.set)
     runs: list[Run] = []
-    for found in find_launches(words[0] if len(words) == 1 else shlex.join(words), every=True):
+    line = Source(NAME, words[0] if len(words) == 1 else shlex.join(words))
+    for found in find_launches(line.text, every=True):
         if found.launch is None:
             raise UsageError(f"after --: {found.reason}")
         try:
@@ -48,6 +50,6 @@ def run(arguments: list[str], streams: Streams) -> int:
             raise UsageError(str(error)) from error
         for remark in () if options.quiet else launched.remarks:
             streams.warn(f"nanolint: {printable(remark)}")
-        runs += runs_of(launched, Configuration(options, sets, launched))
+        runs += runs_of(launched, Configuration(options, sets, launched), line)
     configuration = Configuration(options, sets)
     return session.check_runs(runs, [], configuration, streams, refuse=True)

@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.diagnostics import FlagSpan, Span
 from nanolint.frozen import dataclass
 from nanolint.linting.discovery import Candidate
+from nanolint.report.results import FileResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.cli.configuration import Configuration
     from nanolint.cli.launched import Launched
-    from nanolint.report.results import FileResult
+    from nanolint.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that launch lines stand in, under the name that the user knows it by."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +35,61 @@ class Run:
 
     candidate: Candidate
     configuration: Configuration
-    place: str | None = None  # of the launch line
+    source: Source | None = None  # where the launch line stands
+    place: str | None = None  # in the source, for people
 
-    def placed(self, result: FileResult) -> FileResult:
-        """``result`` with a note in each finding on the launch line that it is about."""
-        if self.place is None:
-            return result
-        note = f"as launched in {self.place}"
-        noted = tuple(replace(each, notes=(*each.notes, note)) for each in result.diagnostics)
-        return replace(result, diagnostics=noted)
+    def placed(self, result: FileResult) -> tuple[FileResult, tuple[Diagnostic, ...]]:
+        """What is found in the file, and what is found in the text of the launch line.
+
+        Each finding has a note on the other of the two.
+        """
+        in_file: list[Diagnostic] = []
+        in_line: list[Diagnostic] = []
+        for each in result.diagnostics:
+            if isinstance(each.span, FlagSpan):
+                span = Span(each.span.start, each.span.end)
+                notes = (*each.notes, f"the run of {self.candidate.name}")
+                in_line.append(replace(each, span=span, related=(), notes=notes))
+            elif self.place is not None:
+                notes = (*each.notes, f"as launched in {self.place}")
+                in_file.append(replace(each, notes=notes))
+            else:
+                in_file.append(each)
+        return replace(result, diagnostics=tuple(in_file)), tuple(in_line)
 
 
 def runs_of(
-    launched: Launched, configuration: Configuration, place: str | None = None
+    launched: Launched,
+    configuration: Configuration,
+    source: Source | None = None,
+    place: str | None = None,
 ) -> Iterator[Run]:
     """What there is to judge of the run that ``launched`` starts."""
     for path in launched.files:
-        yield Run(Candidate(path, str(path), explicit=True), configuration, place)
+        yield Run(Candidate(path, str(path), explicit=True), configuration, source, place)
+
+
+def place_all(runs: Sequence[Run], results: Iterable[FileResult]) -> list[FileResult]:
+    """The results of ``runs``, with what was found in launch lines under the names of those."""
+    found: dict[Source, dict[Diagnostic, None]] = {}
+    files: list[FileResult] = []
+    for run, result in zip(runs, results, strict=True):
+        file, in_line = run.placed(result)
+        files.append(file)
+        if run.source is not None:
+            found.setdefault(run.source, {}).update(dict.fromkeys(in_line))
+    lines = [
+        FileResult(
+            source.name,
+            text=source.text,
+            diagnostics=tuple(sorted(each, key=_order)),
+            is_launch=True,
+        )
+        for source, each in found.items()
+        if each
+    ]
+    return [*lines, *files]
+
+
+def _order(diagnostic: Diagnostic) -> tuple[Span, str]:
+    return diagnostic.span, diagnostic.code

@@ -10,7 +10,7 @@ from nanolint.cli.configuration import Configuration
 from nanolint.cli.jobs import Job, judge_all, with_progress
 from nanolint.cli.judging import Work, judge
 from nanolint.cli.reporting import report
-from nanolint.cli.runs import Run, runs_of
+from nanolint.cli.runs import Run, place_all, runs_of
 from nanolint.cli.shell_scripts import read_shell_script
 from nanolint.cli.streams import Streams
 from nanolint.errors import Unusable
@@ -88,7 +88,7 @@ def check_runs(
     judged = with_progress(
         judge_all(jobs, list(plans.values()), _work(configuration)), len(jobs), streams
     )
-    files += (run.placed(result) for run, result in zip(planned, judged, strict=True))
+    files += place_all(planned, judged)
     if refuse:
         files = [_refused(file) for file in files]
     return report(Results(files, options.unsafe_fixes), configuration, streams)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.launched import NotJudged, is_trainer, locate
-from nanolint.cli.runs import Run, runs_of
+from nanolint.cli.runs import Run, Source, runs_of
 from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes
 from nanolint.linting.discovery import is_excluded_anywhere
@@ -47,10 +47,12 @@ def read_shell_script(
             continue
         remarks += (f"{place}: {remark}" for remark in launched.remarks)
         configured = Configuration(configuration.options, configuration.overrides, launched)
-        runs += runs_of(launched, configured, place)
+        runs += runs_of(launched, configured, Source(name, text), place)
     if not runs and not remarks:
         remarks = [f"{name}: no line launches a training script"]
-    return runs, FileResult(name, remarks=tuple(remarks)) if remarks else None
+    if not remarks:
+        return runs, None
+    return runs, FileResult(name, remarks=tuple(remarks), is_launch=bool(runs))
 
 
 def _located(found: Found, path: Path) -> Launched:

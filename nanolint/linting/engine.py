@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Diagnostic
+from nanolint.diagnostics import Diagnostic, FlagSpan
 from nanolint.frozen import dataclass
 from nanolint.linting.registry import describe, is_built_in
 from nanolint.linting.tempering import tempered
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from nanolint.diagnostics import Span
     from nanolint.gpus.gpu import Machine
     from nanolint.rule import Finding, Rule
     from nanolint.run.settled import Project
@@ -242,12 +243,22 @@ def _diagnostic(rule: Rule, finding: Finding) -> Diagnostic:
         name=rule.name,
         severity=finding.severity or rule.severity,
         message=finding.message,
-        span=finding.span,
+        span=_span(finding),
         gpu=finding.gpu,
         fix=finding.fix,
         notes=finding.notes,
-        related=tuple(each for each in finding.related if each.span != ELSEWHERE),
+        related=tuple(
+            each
+            for each in finding.related
+            if each.span != ELSEWHERE and not isinstance(each.span, FlagSpan)
+        ),
     )
+
+
+def _span(finding: Finding) -> Span:
+    """Where the finding stands: in the file, if its fix is to be made there."""
+    span = finding.span
+    return span.in_file if isinstance(span, FlagSpan) and finding.fix is not None else span
 
 
 def _suppressions(module: Module, text: str) -> tuple[Suppression, ...]:
@@ -268,6 +279,9 @@ def _unsuppressed(
     used: set[tuple[Suppression, str]] = set()
     kept: list[Diagnostic] = []
     for diagnostic in findings:
+        if isinstance(diagnostic.span, FlagSpan):
+            kept.append(diagnostic)  # which no comment in this file is about
+            continue
         row = context.row(diagnostic.span.start)
         family = families[diagnostic.code]
         hits = [

@@ -25,7 +25,8 @@ class FileResult:
     ``before`` is the text as it was. ``error`` says why the file could not be judged or written,
     ``remarks`` are lines about it or its project that change nothing. ``runs`` are what it holds to
     be judged, one for each card; ``no_run`` says why a file that the user named holds none.
-    ``project`` is the folder whose other files share its code.
+    ``project`` is the folder whose other files share its code. ``is_launch``: it is a text with
+    launch lines, whose runs are those of the files that they name.
     """
 
     name: str
@@ -42,6 +43,7 @@ class FileResult:
     runs: tuple[JudgedRun, ...] = ()
     no_run: str | None = None
     project: str | None = None
+    is_launch: bool = False
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,13 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
         return
     unknown = sum(all(run.trust == Trust.UNKNOWN for run in file.runs) for file in holding)
     doubted = sum(any(run.trust == Trust.DOUBTED for run in file.runs) for file in holding)
-    others = len(files) - len(holding)
+    others = len([file for file in files if not file.runs and not file.is_launch])
     known = len(holding) - unknown
     fits = [run.fits for file in holding for run in file.runs if run.trust != Trust.UNKNOWN]
     cards = dict.fromkeys(run.gpu for file in holding for run in file.runs if run.gpu)
     if known and cards and all(each is None for each in fits):
         return  # nobody asked whether the runs fit
-    if len(files) == 1 and not doubted and not unknown and cards:
+    if len(holding) == 1 and not others and not doubted and not unknown and cards:
         return
     told = []
     if not cards:

@@ -101,4 +101,5 @@ def _counts(results: Results) -> str:
 
 
 def _files(files: list[FileResult]) -> str:
-    return f"{len(files)} file{'s' if len(files) != 1 else ''}"
+    count = len({file.name for file in files})  # a file may be part of several runs
+    return f"{count} file{'s' if count != 1 else ''}"

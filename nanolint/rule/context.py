@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Span
+from nanolint.diagnostics import FlagSpan, Span
 from nanolint.frozen import dataclass
 from nanolint.run.settled import Layer
 from nanolint.source.values import Known
@@ -188,8 +188,25 @@ class Context:
 
         A finding about a value that the file does not set points at the partner key that it
         does set, else at the first assignment, else at the start of the file. It is ``ELSEWHERE``
-        where another config of the launch line, which is judged too, is the one to point at.
+        where another config of the launch line, which is judged too, is the one to point at, and
+        a ``FlagSpan`` where a flag in the text of a launch line is.
         """
+        in_file = self._span_in_file(*keys)
+        for key in keys:
+            flag = self._flag(key)
+            if flag is not None and in_file != ELSEWHERE:
+                return FlagSpan(flag.start, flag.end, in_file)
+            if key in self._last_assignments:
+                break
+        return in_file
+
+    def _flag(self, key: str) -> Span | None:
+        setting = self.setting(key)
+        if setting is None or setting.origin.layer is not Layer.OVERRIDE:
+            return None
+        return setting.origin.span
+
+    def _span_in_file(self, *keys: str) -> Span:
         for key in keys:
             if self._belongs_elsewhere(key):
                 return ELSEWHERE

@@ -35,7 +35,10 @@ class Layer(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The place that gave a key its value. ``span`` is set only for Layer.FILE."""
+    """The place that gave a key its value.
+
+    ``span`` is set only for Layer.FILE, and for a flag in the text of a launch line.
+    """
 
     layer: Layer
     path: Path | None = None

@@ -51,8 +51,9 @@ class TestLaunch:
 
     def test_without_a_config_train_py_itself_is_judged(self) -> None:
         outcome = nanolint("launch", GPU, JSON, "--", "python", "train.py", "--batch_size=64")
-        names = {finding["filename"] for finding in json.loads(outcome.out)}
-        assert names == {"train.py"}
+        findings = json.loads(outcome.out)
+        assert {each["filename"] for each in findings} == {"<launch line>", "train.py"}
+        assert {each["code"] for each in findings if each["filename"] != "train.py"} <= OOM
 
     @pytest.mark.parametrize(
         ("line", "reason"),
@@ -168,6 +169,42 @@ class TestOneRun:
         assert "broken.py cannot be read" in outcome.out + outcome.err
 
 
+class TestFlags:
+    """A finding about a value of the launch line stands on the flag there."""
+
+    def test_in_a_shell_script(self) -> None:
+        Path("run.sh").write_text(
+            f"for c in {CONFIG}; do\n  python train.py $c --compile=True '--batch_size=64'\ndone\n"
+        )
+        outcome = nanolint("run.sh", GPU, "--select=NL1")
+        assert "--> run.sh:2:37" in outcome.out
+        assert "note: the run of config/large.py" in outcome.out
+        assert "Found 1 error in 2 files." in outcome.out
+
+    def test_behind_launch(self) -> None:
+        line = f"python train.py {CONFIG} --batch_size=64"
+        (finding,) = json.loads(nanolint("launch", GPU, JSON, "--select=NL1", "--", line).out)
+        assert finding["filename"] == "<launch line>"
+        assert line[finding["location"]["column"] - 1 :] == "--batch_size=64"
+
+    def test_what_the_file_decides_stays_there(self) -> None:
+        Path("config/big.py").write_text("batch_size = 64\n")
+        Path("run.sh").write_text("python train.py config/big.py --gradient_accumulation_steps=8\n")
+        (finding,) = json.loads(nanolint("run.sh", GPU, JSON, "--select=NL1").out)
+        assert finding["filename"] == "config/big.py"
+
+    def test_a_comment_in_the_file_does_not_silence_the_flag(self) -> None:
+        Path(CONFIG).write_text("batch_size = 4  # nanolint: ignore[NL1]\n")
+        assert launched(f"python train.py {CONFIG} --batch_size=64") & OOM
+
+    def test_with_several_configs_it_is_told_once(self) -> None:
+        Path("config/small.py").write_text("batch_size = 4\n")
+        line = f"python train.py {CONFIG} --batch_size=64 config/none.py"
+        Path("config/none.py").write_text("n_layer = 12\n")
+        (finding,) = json.loads(nanolint("launch", GPU, JSON, "--select=NL1", "--", line).out)
+        assert finding["filename"] == "<launch line>"
+
+
 class TestProcesses:
     def test_what_is_not_known_is_said_and_doubted(self) -> None:
         line = f"launchpad -n 8 python train.py {CONFIG} --batch_size=64"
@@ -233,7 +270,8 @@ class TestShellScripts:
         )
         outcome = nanolint("run.sh", GPU, "--select=NL1")
         assert outcome.status == 1
-        assert outcome.out.count("as launched in run.sh:3") == 1
+        assert "--> run.sh:3:33" in outcome.out
+        assert outcome.out.count("NL102") == 1
 
     def test_what_cannot_be_followed_is_said(self) -> None:
         Path("run.sh").write_text(

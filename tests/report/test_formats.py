@@ -142,7 +142,7 @@ class TestSummary:
         warning = replace(oom, severity=Severity.WARNING, fix=None)
         files = [
             replace(JUDGED, diagnostics=(oom, oom, unsafe)),
-            replace(JUDGED, diagnostics=(info, warning)),
+            replace(JUDGED, name="b.py", diagnostics=(info, warning)),
         ]
         assert rendered(summary, Results(files)) == (
             "Found 3 errors, 1 warning and 1 info in 2 files.\n"

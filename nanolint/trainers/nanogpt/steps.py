@@ -42,7 +42,7 @@ def steps(
         yield Step(config_path, tuple(_file_settings(module, project, config_path)))
     for argument in options.arguments:
         if isinstance(argument, Override):
-            step = Step(None, (_overridden(argument.key, argument.value),))
+            step = Step(None, (_overridden(argument),))
         elif argument == config_path and module is not None:
             step = Step(argument, tuple(_file_settings(module, project, argument)))
         else:
@@ -50,7 +50,7 @@ def steps(
         values |= {setting.key: setting.value for setting in step.settings}
         yield step
     for key, value in options.overrides:
-        yield Step(None, (_overridden(key, value),))
+        yield Step(None, (_overridden(Override(key, value)),))
 
 
 def environment_of(
@@ -67,8 +67,9 @@ def environment_of(
     return values
 
 
-def _overridden(key: str, value: Value) -> Setting:
-    return Setting(key, value, Origin(Layer.OVERRIDE))
+def _overridden(override: Override) -> Setting:
+    origin = Origin(Layer.OVERRIDE, span=override.place)
+    return Setting(override.key, override.value, origin)
 
 
 def _other_settings(
