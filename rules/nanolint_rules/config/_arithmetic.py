@@ -30,7 +30,7 @@ _KEYS = {label: key for key, labels in LABELS.items() for label in labels.split(
 
 _NUMBER = r"\d+(?:[,_]\d{3})*"
 _FACTOR = rf"{_NUMBER}(?:[ \t]+[A-Za-z_][A-Za-z_ \t-]*?|[ \t]*\([A-Za-z_ -]+\))?"
-_TIMES = r"[ \t]*(?:[*×]|[ \t]x[ \t])[ \t]*"
+_TIMES = r"(?:[ \t]*(?:[*×]|[ \t]x[ \t])[ \t]*|(?<=\d)x(?=\d))"
 _PRODUCT = re.compile(
     rf"(?<![\w.*/+-])(?P<factors>{_FACTOR}(?:{_TIMES}{_FACTOR})+)[ \t]*(?:=|~=|≈)[ \t]*~?"
     rf"(?P<result>{_NUMBER}(?:\.\d+)?[KMB]?)(?![\w*/]|[.,]\d|[ \t]*[*/×])"
@@ -89,5 +89,5 @@ def products(comment: Comment) -> Iterator[Product]:
 def _factors(text: str, start: int) -> Iterator[Number]:
     for match in re.finditer(rf"(?P<number>{_NUMBER})(?P<label>[^*×\d]*)", text):
         begin = start + match.start("number")
-        label = re.sub(r"(?<=\s)x\s*$", "", match["label"]).strip(" \t()")
+        label = re.sub(r"(?:^|(?<=\s))x\s*$", "", match["label"]).strip(" \t()")
         yield Number(match["number"], Span(begin, begin + len(match["number"])), label)

@@ -12,9 +12,9 @@ from nanolint_rules._values import integer
 from nanolint_rules.config._arithmetic import products
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from nanolint.rule import Context
+    from nanolint.rule import Comment, Context
     from nanolint_rules.config._arithmetic import Number, Product
 
 STEPS = "gradient_accumulation_steps"
@@ -35,34 +35,50 @@ class StaleProduct:
 
 
 def stale_products(context: Context) -> Iterator[StaleProduct]:
-    """The products in comments that are not those of the file's values."""
-    yield from _stale(context, {})
+    """The products in comments that were right for other values than the file's.
+
+    Only where every factor is called by the name of a key: other numbers may be anything.
+    """
+    values = _values(context)
+    for _, product in _products(context):
+        wanted = _labelled(context, product, values)
+        if wanted is not None and _is_right(product):
+            yield from _compared(product, wanted)
 
 
 def sums_to_update(context: Context, changes: Mapping[str, int]) -> Iterator[Edit]:
-    """The edits of comments that are right now and would be wrong after ``changes``."""
-    wrong_already = {product.span for product in stale_products(context)}
-    for product in _stale(context, changes):
-        if product.span not in wrong_already:
-            yield from product.edits
+    """The edits of comments that are right now and would be wrong after ``changes``.
+
+    Here the values are known that a product was made of, so that it needs no names where it stands
+    beside them: ``batch_size = 16  # 16 * 32 = 512``.
+    """
+    values = _values(context)
+    changed = {**values, **changes}
+    for comment, product in _products(context):
+        now, then = _labelled(context, product, values), _labelled(context, product, changed)
+        if now is None and _stands_beside(context, comment):
+            keys = _in_order(product, values)
+            now, then = _picked(keys, values), _picked(keys, changed)
+        if now is None or then is None or any(_compared(product, now)):
+            continue
+        for stale in _compared(product, then):
+            yield from stale.edits
 
 
-def _stale(context: Context, changes: Mapping[str, int]) -> Iterator[StaleProduct]:
+def _values(context: Context) -> dict[str, int | None]:
+    return {key: integer(context.value(key)) for key in IN_ORDER}
+
+
+def _products(context: Context) -> Iterator[tuple[Comment, Product]]:
     if any(context.from_command_line(key) for key in IN_ORDER):
         return  # the comment is about the file as it is
-    values = {key: changes.get(key, integer(context.value(key))) for key in IN_ORDER}
-    assigned = any(context.assignment(key) for key in IN_ORDER[:2])
     for comment in context.module.comments:
         for product in products(comment):
-            wanted = _labelled(context.project.dialect, product, values)
-            if wanted is None and assigned:
-                wanted = _bare(product, values)
-            if wanted is not None:
-                yield from _compared(product, wanted)
+            yield comment, product
 
 
 def _labelled(
-    dialect: Dialect, product: Product, known: Mapping[str, int | None]
+    context: Context, product: Product, known: Mapping[str, int | None]
 ) -> list[int] | None:
     """What the factors should be, where every one of them is called by its name."""
     keys = [factor.key for factor in product.factors]
@@ -70,28 +86,45 @@ def _labelled(
         return None
     values = dict(known)
     if "world_size" in keys:
-        values["world_size"] = integer(_plain(product.factors[keys.index("world_size")]))
-        if dialect is Dialect.TOTAL:
-            steps, world = values[STEPS], values["world_size"]
-            if steps is None or world is None or steps % world:
-                return None
-            values[STEPS] = steps // world  # the file says the total, the comment each GPU's share
-    wanted = [values[key] for key in keys if key is not None]
-    return None if None in wanted else [value for value in wanted if value is not None]
+        values["world_size"] = world = integer(_plain(product.factors[keys.index("world_size")]))
+        steps = values[STEPS]
+        if context.project.dialect is not Dialect.TOTAL:
+            return None  # the file says what each GPU does, the comment may say what all do
+        if steps is None or world is None or steps % world:
+            return None
+        values[STEPS] = steps // world  # the file says the total, the comment each GPU's share
+    return _picked([key for key in keys if key is not None], values)
 
 
-def _bare(product: Product, values: Mapping[str, int | None]) -> list[int] | None:
-    """The same for ``16 * 32 = 512``, where the result is right and the factors are not."""
+def _in_order(product: Product, values: Mapping[str, int | None]) -> list[str]:
+    """The keys that the factors of ``16 * 32 = 512`` are the values of; none where in doubt."""
+    keys = list(IN_ORDER[: len(product.factors)])
     if any(factor.label for factor in product.factors):
-        return None
-    wanted = [values[key] for key in IN_ORDER[: len(product.factors)]]
-    known = [value for value in wanted if value is not None]
-    if len(known) != len(product.factors) or prod(known) < 2:
-        return None
-    stated = sorted(_plain(factor) for factor in product.factors)
-    if stated == sorted(known) or prod(stated) != prod(known):
-        return None  # right, in whatever order, or about something else
-    return known if product.result.says(prod(known)) else None
+        return []
+    stated = [_plain(factor) for factor in product.factors]
+    orders = [keys, [keys[1], keys[0], *keys[2:]]] if len(keys) > 1 else []
+    return next((each for each in orders if [values[key] for key in each] == stated), [])
+
+
+def _stands_beside(context: Context, comment: Comment) -> bool:
+    """Whether a comment is behind or right above a line that sets one of the keys."""
+    row = context.row(comment.span.start)
+    rows = (row, row + 1) if comment.own_line else (row,)
+    assignments = (context.assignment(key) for key in IN_ORDER)
+    return any(
+        each is not None and context.row(each.statement.start) in rows for each in assignments
+    )
+
+
+def _picked(keys: Sequence[str], values: Mapping[str, int | None]) -> list[int] | None:
+    """The values of ``keys``; None where there are none, or one is not known."""
+    picked = [value for key in keys if (value := values[key]) is not None]
+    return picked if keys and len(picked) == len(keys) else None
+
+
+def _is_right(product: Product) -> bool:
+    """Whether the comment does its own sum right, so that it was true one day."""
+    return product.result.says(prod(map(_plain, product.factors)))
 
 
 def _compared(product: Product, values: list[int]) -> Iterator[StaleProduct]:

@@ -26,11 +26,35 @@ def test_one_fix_leaves_no_sum_stale() -> None:
 
 
 @pytest.mark.parametrize(
+    ("comment", "fixed"),
+    [
+        ("global batch = 16x32 = 512", "global batch = 8x64 = 512"),
+        ("16*32=512", "8*64=512"),
+        ("32 * 16 = 512", "64 * 8 = 512"),
+        ("16 x 32 x 1024 = 524,288", "8 x 64 x 1024 = 524,288"),
+        ("16 * 32 * 1024 = 0.52M", "8 * 64 * 1024 = 0.52M"),
+    ],
+)
+def test_a_sum_beside_its_values_needs_no_names(comment: str, fixed: str) -> None:
+    assert f"  # {fixed}\n" in fixed_at_once(VALUES.format(f"  # {comment}", "", ""))
+    above = fixed_at_once(f"# {comment}\n{VALUES.format('', '', '')}")
+    assert above.startswith(f"# {fixed}\n")
+
+
+def test_a_sum_elsewhere_may_be_about_something_else() -> None:
+    text = f"{VALUES.format('', '', '')}warmup_iters = 512  # 16 * 32 = 512\n"
+    assert "warmup_iters = 512  # 16 * 32 = 512\n" in fixed_at_once(text)
+
+
+@pytest.mark.parametrize(
     "comment",
     [
         "16 sequences, as in the paper",
         "12 batch size * 32 gradaccum = 384",  # stale before: NL313's own
         "16 * 8 heads = 128",
+        "16 * 33 = 528",
+        "16 * 32 = 500",
+        "16 * 32 warps = 512",
     ],
 )
 def test_other_comments_stay(comment: str) -> None:
