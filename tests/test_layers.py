@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [
     {"cli", "lsp", "__main__"},
     {"report"},
+    {"trace"},
     {"linting"},
     {"rule"},
     {"memory"},

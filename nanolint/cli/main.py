@@ -30,6 +30,7 @@ COMMANDS = {
     "explain": "nanolint.cli.explain",
     "fit": "nanolint.cli.fit",
     "launch": "nanolint.cli.launch_line",
+    "trace": "nanolint.cli.trace",
     "rule": "nanolint.cli.rule",
     "gpus": "nanolint.cli.gpus",
     "settings": "nanolint.cli.settings",

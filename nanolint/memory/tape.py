@@ -19,6 +19,7 @@ def rounded(nbytes: int) -> int:
 class Phase(str, Enum):
     """The phases of a training run, as the docs and the JSON name them."""
 
+    SETUP = "setup"  # of a traced run: until its last optimizer is made
     EVAL = "eval"
     FORWARD = "forward"
     BACKWARD = "backward"

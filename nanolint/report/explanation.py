@@ -49,7 +49,7 @@ class Explanation:
         largest = replay.largest if replay else None
         return {
             "file": self.name,
-            "gpu": _gpu(self.target, self.usable_bytes) if self.target else None,
+            "gpu": gpu_json(self.target, self.usable_bytes) if self.target else None,
             "run": _run(run) if run else None,
             "peak": _peak(replay, verdict, run) if run and replay else None,
             "phases": [
@@ -63,14 +63,13 @@ class Explanation:
                 {"name": largest.name, "bytes": largest.nbytes} if largest else None
             ),
             "fits": verdict.fits if verdict else None,
-            "oom": _oom(verdict.oom) if verdict and verdict.oom else None,
+            "oom": oom_json(verdict.oom) if verdict and verdict.oom else None,
             "unresolved": [
                 {"key": unresolved.key, "reason": unresolved.reason}
                 for unresolved in self.resolution.unresolved
             ],
             "trust": self.resolution.trust,
             "doubts": [str(doubt) for doubt in self.resolution.doubts],
-            "in_float16": self.resolution.in_float16,
             "torch": ".".join(map(str, self.torch)),
             "roles": {
                 role.value: self._role(self.resolution.settings[key])
@@ -92,7 +91,8 @@ class Explanation:
         }
 
 
-def _gpu(target: Machine, usable_bytes: int | None) -> dict[str, Any]:
+def gpu_json(target: Machine, usable_bytes: int | None) -> dict[str, Any]:
+    """The card, and what PyTorch may reserve of it."""
     gpu = target.gpu
     return {
         "name": gpu.name,
@@ -119,7 +119,8 @@ def _peak(replay: Replay, verdict: Verdict | None, run: Run) -> dict[str, Any]:
     }
 
 
-def _oom(oom: OutOfMemory) -> dict[str, Any]:
+def oom_json(oom: OutOfMemory) -> dict[str, Any]:
+    """The allocation that fails."""
     return {
         "phase": oom.phase.value,
         "at": oom.at,

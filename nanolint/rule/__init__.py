@@ -27,7 +27,6 @@ from nanolint.rule.api import (
     Severity,
     Span,
     Suppression,
-    abilities,
     format_bytes,
     rule,
 )
@@ -52,7 +51,6 @@ __all__ = [
     "Severity",
     "Span",
     "Suppression",
-    "abilities",
     "format_bytes",
     "rule",
 ]

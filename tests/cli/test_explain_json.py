@@ -43,7 +43,6 @@ SHAPE: dict[str, Any] = {
     "unresolved": None,
     "trust": None,
     "doubts": None,
-    "in_float16": None,
     "torch": None,
     "roles": [
         *["micro-batch", "accumulation", "context", "layers", "heads", "width", "vocabulary"],

@@ -105,7 +105,10 @@ def failure(
 def _failure(run: Run, gpu: Gpu, limit_bytes: int, expandable: bool) -> OutOfMemory | None:
     tape = record(run, gpu)
     refusal = play(tape, limit_bytes=limit_bytes, expandable=expandable).refusal
-    return None if refusal is None else _out_of_memory(run, tape, refusal, limit_bytes, gpu)
+    if refusal is None:
+        return None
+    logits = _narrowest_logits(run)
+    return _out_of_memory(tape, refusal, limit_bytes, gpu.total_bytes, logits)
 
 
 def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
@@ -117,7 +120,29 @@ def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
 def _replay(
     run: Run, gpu: Gpu | None, limit_bytes: int | None, expandable: bool, trace: bool
 ) -> Replay:
-    tape = record(run, gpu)
+    return replay_tape(
+        record(run, gpu),
+        limit_bytes=limit_bytes,
+        expandable=expandable,
+        trace=trace,
+        total_bytes=gpu.total_bytes if gpu else None,
+        logits_bytes=_narrowest_logits(run),
+    )
+
+
+def replay_tape(
+    tape: Tape,
+    *,
+    limit_bytes: int | None = None,
+    expandable: bool = False,
+    trace: bool = False,
+    total_bytes: int | None = None,
+    logits_bytes: int = 0,
+) -> Replay:
+    """Play ``tape`` on a card of ``total_bytes`` and tell what was found.
+
+    A request of the loss's is one for logits from ``logits_bytes`` on.
+    """
     playback = play(tape, limit_bytes=limit_bytes, expandable=expandable, trace=trace)
     refusal = playback.refusal
     end = len(tape.events) if refusal is None else refusal.event
@@ -126,14 +151,21 @@ def _replay(
     peak, summit = tops[phase]
     handle = tape.events[summit]
     largest = max(range(len(tape.sizes)), key=tape.sizes.__getitem__)
+    oom = None
+    if refusal is not None:
+        oom = _out_of_memory(tape, refusal, limit_bytes or 0, total_bytes, logits_bytes)
     return Replay(
         peak=Peak(peak, playback.peak_reserved_bytes, phase, tape.names[handle]),
         phases=tuple((key, tops[key][0]) for key in Phase if key in tops),
         components=_live(tape, summit),
         largest=Allocation(tape.names[largest], tape.sizes[largest]),
-        oom=None if refusal is None else _out_of_memory(run, tape, refusal, limit_bytes or 0, gpu),
+        oom=oom,
         events=_moments(tape, playback.reserved) if trace else (),
     )
+
+
+def _narrowest_logits(run: Run) -> int:
+    return 2 * run.batch_size * run.block_size * run.vocab_size
 
 
 def _live(tape: Tape, summit: int) -> tuple[tuple[Component, int], ...]:
@@ -160,11 +192,10 @@ def _moments(tape: Tape, reserved: tuple[int, ...]) -> tuple[Moment, ...]:
 
 
 def _out_of_memory(
-    run: Run, tape: Tape, refusal: Refusal, limit: int, gpu: Gpu | None
+    tape: Tape, refusal: Refusal, limit: int, total_bytes: int | None, logits_bytes: int
 ) -> OutOfMemory:
     handle = tape.events[refusal.event]
     name = tape.names[handle]
-    narrowest = 2 * run.batch_size * run.block_size * run.vocab_size
     is_loss = tape.components[handle] is Component.LOGITS_AND_LOSS
     free = max(0, limit - refusal.reserved_bytes)
     return OutOfMemory(
@@ -174,13 +205,13 @@ def _out_of_memory(
         allocated_bytes=refusal.allocated_bytes,
         reserved_bytes=refusal.reserved_bytes,
         free_bytes=free,
-        logits=is_loss and tape.sizes[handle] >= narrowest,
+        logits=is_loss and tape.sizes[handle] >= logits_bytes,
         message=message(
             refusal.requested_bytes,
             refusal.allocated_bytes,
             refusal.reserved_bytes,
             free,
-            gpu.total_bytes if gpu else limit,
+            limit if total_bytes is None else total_bytes,
         ),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import peak_change
@@ -11,8 +11,9 @@ from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import GIB, format_bytes
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Gpu
-    from nanolint.memory.verdict.verdict import Verdict
+    from nanolint.gpus.gpu import Gpu, Machine
+    from nanolint.memory.verdict.replay import Replay
+    from nanolint.memory.verdict.verdict import Outcome, Verdict
     from nanolint.report.printer import Printer
     from nanolint.rule.context import Case
     from nanolint.run.run import Run
@@ -21,18 +22,57 @@ LABEL = 24
 AMOUNT = 11
 
 
+class Judged(Protocol):
+    """A run judged on one machine, however its events are known. Bytes."""
+
+    @property
+    def target(self) -> Machine:
+        """The machine."""
+
+    @property
+    def usable_bytes(self) -> int:
+        """What PyTorch may reserve of it."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it fares."""
+
+    @property
+    def reserved_bytes(self) -> int:
+        """The most that PyTorch reserves."""
+
+    @property
+    def margin_bytes(self) -> int:
+        """What PyTorch could reserve beyond that."""
+
+    @property
+    def replay(self) -> Replay:
+        """The run on a card without limit."""
+
+    @property
+    def process_bytes(self) -> int:
+        """What nvidia-smi would show."""
+
+
 def render(case: Case, verdict: Verdict, printer: Printer) -> None:
     """Write the account of ``case``'s card."""
-    gpu, run = verdict.target.gpu, case.run
+    run = case.run
     assert run is not None  # a verdict implies a run
+    account(verdict, run.world_size, printer, sure=not case.resolution.doubts)
+    _sequences(run, verdict.target.gpu, printer)
+
+
+def account(verdict: Judged, world_size: int, printer: Printer, *, sure: bool) -> None:
+    """Write the verdict and its sum: total, what others hold, what the run needs, what is left."""
+    gpu = verdict.target.gpu
     word, style = OUTCOMES[verdict.outcome]
-    sure = (", as far as is known", "yellow") if case.resolution.doubts else ""
-    printer.line((verdict.target.label, "bold"), ": ", (word, style), sure)
+    known = "" if sure else (", as far as is known", "yellow")
+    printer.line((verdict.target.label, "bold"), ": ", (word, style), known)
     source = "estimated from its nominal size" if gpu.estimated else "as PyTorch reports it"
     _row(printer, "total", gpu.total_bytes, source)
     if verdict.target.in_use_bytes:
         _row(printer, "other programs", -verdict.target.in_use_bytes)
-    held = overhead(gpu, run.world_size)
+    held = overhead(gpu, world_size)
     between = f"between {_gib(held.low)} and {_gib(held.high)}"
     _row(printer, "context and kernels", -held.expected, between)
     in_use = verdict.target.in_use_bytes
@@ -48,7 +88,6 @@ def render(case: Case, verdict: Verdict, printer: Printer) -> None:
     given_back = f"after {_gib(cached)} that PyTorch only cached was given back" if cached else ""
     _row(printer, "to spare" if margin >= 0 else "short of", abs(margin), given_back)
     _row(printer, "nvidia-smi would show", verdict.process_bytes)
-    _sequences(run, gpu, printer)
 
 
 def _sequences(run: Run, gpu: Gpu, printer: Printer) -> None:

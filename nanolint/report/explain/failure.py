@@ -25,12 +25,13 @@ def render(case: Case, verdict: Verdict, printer: Printer, width: int) -> None:
         return
     if verdict.oom is not None:
         printer.blank()
-        _error(verdict.oom, printer, width)
+        error(verdict.oom, printer, width)
     printer.blank()
     ways_out(case, verdict, printer)
 
 
-def _error(oom: OutOfMemory, printer: Printer, width: int) -> None:
+def error(oom: OutOfMemory, printer: Printer, width: int) -> None:
+    """Write what PyTorch would say."""
     printer.line(("PyTorch would stop", "bold"), f" in {IN_PHASES[oom.phase]}")
     printer.line(f"  at: {oom.at}")
     told = f"torch.OutOfMemoryError: {oom.message}"

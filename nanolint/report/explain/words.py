@@ -6,6 +6,7 @@ from nanolint.memory.tape import Component, Phase
 from nanolint.memory.verdict.verdict import Outcome
 
 PHASES = {
+    Phase.SETUP: "setting up",
     Phase.EVAL: "estimate_loss",
     Phase.FORWARD: "forward",
     Phase.BACKWARD: "backward",
@@ -14,6 +15,7 @@ PHASES = {
 }
 
 IN_PHASES = {
+    Phase.SETUP: "setting up",
     Phase.EVAL: "the first estimate_loss",
     Phase.FORWARD: "the forward pass",
     Phase.BACKWARD: "the backward pass",

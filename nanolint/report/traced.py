@@ -1,0 +1,129 @@
+"""A traced run for people and as JSON: what was traced, where the memory goes, whether it fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.recording import summits
+from nanolint.memory.verdict.replay import replay_tape
+from nanolint.memory.verdict.verdict import Outcome
+from nanolint.report.explain import budget, card, failure
+from nanolint.report.explanation import gpu_json, oom_json
+from nanolint.report.printer import printable
+from nanolint.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.verdict.replay import Replay
+    from nanolint.report.printer import Printer
+    from nanolint.trace.traced import Traced
+    from nanolint.trace.verdict import TracedVerdict
+
+NO_TERMINAL, WIDEST = 80, 100  # columns
+MOST_LISTED = 4  # files, of what was not written
+
+
+def render(
+    command: str, traced: Traced, verdicts: Sequence[TracedVerdict], world: int, printer: Printer
+) -> None:
+    """Write the account of a trace, and the verdict on each machine."""
+    width = min(printer.width or NO_TERMINAL, WIDEST)
+    printer.line((printable(command), "bold underline"))
+    printer.blank()
+    _account(traced, printer)
+    printer.blank()
+    budget.render(_replay(traced, verdicts), printer, width)
+    for verdict in verdicts:
+        printer.blank()
+        card.account(verdict, world, printer, sure=not doubts(traced))
+        if verdict.outcome is not Outcome.COMFORTABLE and verdict.oom is not None:
+            printer.blank()
+            failure.error(verdict.oom, printer, width)
+    if not verdicts:
+        printer.blank()
+        printer.line(("No target GPU", "bold"), ": name one with --gpu rtx-4070 for a verdict")
+
+
+def _replay(traced: Traced, verdicts: Sequence[TracedVerdict]) -> Replay:
+    return verdicts[0].replay if verdicts else replay_tape(traced.tape)
+
+
+def _account(traced: Traced, printer: Printer) -> None:
+    """How it was traced, and what did not happen as in a real run."""
+    major, minor = traced.capability
+    printer.line(
+        ("Traced", "bold"),
+        f" with torch {traced.torch} on a pretended card of compute capability {major}.{minor}",
+    )
+    printer.line(
+        f"  {traced.steps} optimizer step{'s' * (traced.steps != 1)}, {traced.seconds:.0f} s, "
+        f"{traced.host_bytes // MIB:,} MiB of host memory"
+    )
+    for text in doubts(traced):
+        printer.line(("  not certain: ", "yellow"), printable(text))
+    for title, texts in (
+        ("stood in for", traced.invented),
+        ("not written", traced.skipped),
+        ("thrown away", traced.written),
+    ):
+        for text in texts[:MOST_LISTED]:
+            printer.line((f"  {title}: {printable(text)}", "dim"))
+        if len(texts) > MOST_LISTED:
+            printer.line((f"  {title}: {len(texts) - MOST_LISTED} more", "dim"))
+
+
+def doubts(traced: Traced) -> list[str]:
+    """What may make the real run another one."""
+    found = []
+    if traced.failure is not None:
+        failure = traced.failure
+        where = f" at {failure.place}" if failure.place else ""
+        end = "its end" if failure.kind == "SystemExit" else f"{failure.kind}{where}"
+        found.append(f"the script came to {end} after {traced.steps} optimizer steps")
+    if traced.steps < 2:
+        found.append("no second optimizer step: the optimizer's state comes with the first")
+    return found
+
+
+def as_json(command: str, traced: Traced, verdict: TracedVerdict | None) -> dict[str, Any]:
+    """The object that ``--format json`` prints: explain's, as far as a trace knows it."""
+    replay = _replay(traced, [verdict] if verdict else [])
+    tops = summits(traced.tape, len(traced.tape.events))
+    return {
+        "command": command,
+        "trust": "traced",
+        "doubts": doubts(traced),
+        "torch": traced.torch,
+        "gpu": gpu_json(verdict.target, verdict.usable_bytes) if verdict else None,
+        "peak": {
+            "allocated_bytes": replay.peak.allocated_bytes,
+            "reserved_bytes": replay.peak.reserved_bytes,
+            "context_bytes": verdict.overhead_bytes if verdict else None,
+            "process_bytes": verdict.process_bytes if verdict else None,
+            "phase": replay.peak.phase.value,
+            "at": replay.peak.at,
+        },
+        "phases": [
+            {"name": phase.value, "allocated_bytes": tops[phase][0],
+             "at": traced.tape.names[traced.tape.events[tops[phase][1]]]}
+            for phase, _ in replay.phases
+        ],
+        "components": {component.value: nbytes for component, nbytes in replay.components},
+        "largest_allocation": {"name": replay.largest.name, "bytes": replay.largest.nbytes},
+        "fits": verdict.fits if verdict else None,
+        "oom": oom_json(verdict.oom) if verdict and verdict.oom else None,
+        "max_memory_allocated": traced.allocated_bytes,
+        "max_memory_reserved": traced.reserved_bytes,
+        "steps": traced.steps,
+        "seconds": traced.seconds,
+        "host_bytes": traced.host_bytes,
+        "modules": list(traced.modules),
+        "invented": list(traced.invented),
+        "not_written": [*traced.skipped, *traced.written],
+    }  # fmt: skip
+
+
+def progress(phase: str, step: int) -> str:
+    """One line while it runs."""
+    return f"tracing: step {step}, {phase.replace('_', ' ')}"

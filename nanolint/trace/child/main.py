@@ -1,0 +1,186 @@
+"""Run the script until its optimizers have stepped, then tell what the allocator did."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+import pickle
+import resource
+import runpy
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from . import report, sandbox
+
+LONGEST_LINE = 100
+
+
+def main(text: str) -> None:
+    """``text`` is JSON: see ``nanolint.trace.process.Request``. Leaves by ``os._exit``."""
+    request: dict[str, Any] = json.loads(text)
+    report.open_pipe(request["pipe"])
+    start = time.perf_counter()
+    layers: dict[str, Path] = {}
+    if request["folders"] is not None:
+        try:
+            layers = sandbox.enter(request["folders"], request["scratch"])
+        except (sandbox.Refused, OSError) as error:
+            report.line(refused=str(error))
+            os._exit(1)
+    try:
+        import torch
+    except ImportError as error:
+        report.line(failed=f"import torch: {error}")
+        os._exit(1)
+    if not torch.cuda.is_available():
+        report.line(failed=f"torch {torch.__version__} does not accept the pretended card")
+        os._exit(1)
+    refusal = _choose_kernels(torch)
+    if refusal is not None:
+        report.line(failed=refusal)
+        os._exit(1)
+    told = _trace(request)
+    told["written"] = sandbox.written(layers)
+    told["seconds"] = round(time.perf_counter() - start, 2)
+    told["host_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    report.line(traced=told)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # without the teardown of a CUDA that was never there
+
+
+def _choose_kernels(torch: Any) -> str | None:
+    """Tell the card for which of torch's kernels it is; returns why there are none, if so."""
+    major, minor = torch.cuda.get_device_capability()
+    capability = 10 * major + minor
+    flags = (torch._C._cuda_getArchFlags() or "").split()
+    compiled = {int(flag.partition("_")[2].rstrip("af")) for flag in flags}
+    usable = [each for each in compiled if each <= capability]
+    if compiled and not usable:
+        oldest = min(compiled)
+        return (
+            f"torch {torch.__version__} has no kernels for compute capability {major}.{minor}: its "
+            f"oldest are for {oldest // 10}.{oldest % 10}"
+        )
+    os.environ["NANOLINT_CARD_KERNELS"] = str(max(usable, default=capability))
+    return None
+
+
+def _trace(request: dict[str, Any]) -> dict[str, Any]:
+    import torch
+
+    from . import compiling, history
+    from .phases import Phases
+    from .stand_ins import StandIns
+
+    stand_ins, phases = StandIns(), Phases(request["steps"])
+    stand_ins.install()
+    compiling.without_kernels()
+    history.start()
+    phases.watch()
+    error = _run(request)
+    allocated, reserved = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
+    before_clearing = history.allocations()
+    state, parameters = phases.state(), phases.parameters()
+    if request["snapshot"] is not None:
+        with os.fdopen(request["snapshot"], "wb") as file:
+            pickle.dump(torch.cuda.memory._snapshot(), file)
+    live = set(history.History().live_after(before_clearing).values())
+    torch._C._cuda_clearCublasWorkspaces()
+    found = history.History()
+    at_end = found.live_after(before_clearing + 1)
+    return {
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "capability": torch.cuda.get_device_capability(),
+        "error": error,
+        "allocated": allocated,
+        "reserved": reserved,
+        "events": found.events,
+        "nbytes": found.nbytes,
+        **_places(found.places),
+        "phases": phases.named(),
+        "components": {
+            "parameters": _handles(parameters, at_end),
+            "optimizer": _handles(state, at_end),
+            "workspace": sorted(live - set(at_end.values())),
+            "gradients": sorted(
+                {
+                    handle
+                    for at, addresses in phases.gradients
+                    for handle in _handles(addresses, found.live_after(at))
+                }
+            ),
+        },
+        "modules": _modules(),
+        "skipped": list(stand_ins.skipped),
+        "invented": list(stand_ins.invented),
+    }
+
+
+def _run(request: dict[str, Any]) -> dict[str, Any] | None:
+    """The script; returns what ended it before its optimizers had stepped, if anything did."""
+    from .phases import Stop
+
+    sys.argv = list(request["argv"])
+    try:
+        if request["before"]:
+            exec(compile(Path(request["before"]).read_text(), request["before"], "exec"), {})
+        if request["module"]:
+            sys.path.insert(0, str(Path.cwd()))
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = str(Path(sys.argv[0]).resolve().parent)
+            runpy.run_path(sys.argv[0], run_name="__main__")
+    except Stop:
+        return None
+    except SystemExit as leaving:
+        return {"type": "SystemExit", "message": str(leaving.code or 0), "place": None}
+    except BaseException as error:
+        traceback.print_exc()
+        return {"type": type(error).__name__, "message": str(error)[:2000], "place": _raised(error)}
+    return {"type": "SystemExit", "message": "0", "place": None}
+
+
+def _raised(error: BaseException) -> tuple[str, int] | None:
+    """The innermost line of the user's own that the error came through."""
+    from .history import is_own
+
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if is_own(frame.filename)]
+    return (own[-1].filename, own[-1].lineno or 0) if own else None
+
+
+def _handles(addresses: list[int], live: dict[int, int]) -> list[int]:
+    return sorted({live[address] for address in addresses if address in live})
+
+
+def _places(places: list[tuple[str, int, str] | None]) -> dict[str, Any]:
+    """Each place once, with its code, and its number for every allocation, -1 for none."""
+    numbers = {place: number for number, place in enumerate(dict.fromkeys(filter(None, places)))}
+    return {
+        "places": [
+            [_short(file), line, function, linecache.getline(file, line).strip()[:LONGEST_LINE]]
+            for file, line, function in numbers
+        ],
+        "place_of": [-1 if place is None else numbers[place] for place in places],
+    }
+
+
+def _short(file: str) -> str:
+    """As seen from the folder that the script runs in."""
+    path = Path(file).resolve()
+    return str(path.relative_to(Path.cwd())) if Path.cwd() in path.parents else str(path)
+
+
+def _modules() -> list[str]:
+    """The files of the project that were imported."""
+    from .history import is_own
+
+    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    own = {Path(file).resolve() for file in files if file and is_own(file)}
+    return sorted(str(path) for path in own if path.is_file())

@@ -1,0 +1,117 @@
+"""What stands in for things that a traced script needs and does not need the values of."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+TOKENS = 1 << 24  # in a file of tokens that is missing
+DRAWN = (
+    "normal_", "uniform_", "trunc_normal_", "kaiming_uniform_", "kaiming_normal_",
+    "xavier_uniform_", "xavier_normal_", "orthogonal_", "zeros_", "ones_", "constant_",
+)  # fmt: skip
+
+
+class StandIns:
+    """Takes the place of functions; ``skipped`` and ``invented`` say what was met, for people."""
+
+    def __init__(self) -> None:
+        self.skipped: dict[str, None] = {}  # writes that did not happen
+        self.invented: dict[str, None] = {}  # data that was not there
+
+    def install(self) -> None:
+        """All of them."""
+        self._no_saving()
+        self._no_loggers()
+        self._missing_tokens()
+        _no_drawing()
+        _no_cudnn_attention()
+        _alone()
+
+    def _no_saving(self) -> None:
+        def save(_what: Any, file: Any = "a file", *_: Any, **__: Any) -> None:
+            name = file if isinstance(file, (str, os.PathLike)) else type(file).__name__
+            self.skipped[f"torch.save: {name}{_caller()}"] = None
+
+        torch.save = save
+
+    def _no_loggers(self) -> None:
+        os.environ |= {
+            "WANDB_MODE": "disabled", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1",
+            "HF_DATASETS_OFFLINE": "1", "MLFLOW_TRACKING_URI": "", "COMET_MODE": "disabled",
+            "TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false",
+        }  # fmt: skip
+
+    def _missing_tokens(self) -> None:
+        try:
+            import numpy
+        except ImportError:
+            return
+        memmap, fromfile = numpy.memmap, numpy.fromfile
+
+        def zeros(name: Any, dtype: Any) -> Any:
+            self.invented[f"{name}: {TOKENS:,} zeros as {numpy.dtype(dtype).name}"] = None
+            return numpy.zeros(TOKENS, dtype)
+
+        class Memmap(memmap):  # type: ignore[misc, valid-type]
+            """numpy.memmap, with zeros for a file that is missing."""
+
+            def __new__(cls, filename: Any, dtype: Any = "uint8", mode: Any = "r+",
+                        *rest: Any, **options: Any) -> Any:  # fmt: skip
+                if _missing(filename) and str(mode).startswith("r"):
+                    return zeros(filename, dtype)
+                return memmap(filename, dtype, mode, *rest, **options)
+
+        def read(file: Any, dtype: Any = float, *rest: Any, **options: Any) -> Any:
+            if _missing(file):
+                return zeros(file, dtype)
+            return fromfile(file, dtype, *rest, **options)
+
+        numpy.memmap = Memmap  # type: ignore[misc]
+        numpy.fromfile = read
+
+
+def _missing(file: Any) -> bool:
+    return isinstance(file, (str, os.PathLike)) and not Path(file).exists()
+
+
+def _caller() -> str:
+    frame = inspect.stack()[2]
+    return f" ({Path(frame.filename).name}:{frame.lineno})"
+
+
+def _no_drawing() -> None:
+    """Weights keep the zeros that they were made of: memory that is not touched costs nothing."""
+    for name in DRAWN:
+        if hasattr(torch.nn.init, name):
+            setattr(torch.nn.init, name, lambda tensor, *_arguments, **_options: tensor)
+
+
+def _no_cudnn_attention() -> None:
+    """cuDNN's, which PyTorch prefers on Hopper, plans with the library: flash runs instead."""
+    if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):
+        torch.backends.cuda.enable_cudnn_sdp(False)
+
+
+def _alone() -> None:
+    """The other ranks are not there: what they would tell is what this one says."""
+    import torch.distributed as distributed
+
+    if not distributed.is_available():
+        return
+    from torch.distributed import distributed_c10d
+
+    initialise = distributed.init_process_group
+
+    def alone(*_arguments: Any, **_options: Any) -> Any:
+        rank, world = (
+            int(os.environ.get(name, at)) for name, at in (("RANK", 0), ("WORLD_SIZE", 1))
+        )
+        store = distributed.HashStore()
+        return initialise("nccl", rank=rank, world_size=world, store=store)
+
+    distributed.init_process_group = distributed_c10d.init_process_group = alone

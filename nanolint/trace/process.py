@@ -1,0 +1,242 @@
+"""Start the user's interpreter on the card that only counts, watch over it, read what it tells."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from nanolint.errors import UserError
+from nanolint.trace.build import build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+START = Path(__file__).parent / "child" / "start.py"
+POLL_SECONDS = 0.5
+MOST_LINE_BYTES = 1 << 30
+TAIL_BYTES = 4000  # of what the script printed, shown if it stops
+PATH_PROGRAM = "import importlib.util as u; print(getattr(u.find_spec('torch'), 'origin', ''))"
+
+
+class CannotTrace(UserError):
+    """The script could not be traced; says what stopped it and what to do, in a line or a few."""
+
+
+@dataclass(frozen=True, slots=True)
+class PretendedCard:
+    """What the library says of the card. ``total_bytes`` is said, any number is given out."""
+
+    name: str = "NVIDIA A100-SXM4-80GB"
+    total_bytes: int = 80 << 30
+    compute_capability: tuple[int, int] = (8, 0)
+    sm_count: int = 108
+    count: int = 1
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that card.c reads."""
+        major, minor = self.compute_capability
+        values = {
+            "BYTES": self.total_bytes, "MAJOR": major, "MINOR": minor,
+            "SMS": self.sm_count, "COUNT": self.count, "NAME": self.name,
+        }  # fmt: skip
+        return {f"NANOLINT_CARD_{key}": str(value) for key, value in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to run, and under which limits."""
+
+    python: str
+    argv: Sequence[str]  # the script or module and its arguments
+    module: bool = False
+    before: Path | None = None  # Python to run first
+    card: PretendedCard = PretendedCard()
+    world_size: int = 1
+    steps: int = 3  # the optimizer's state is there from the second on; then reserved bytes settle
+    seconds: float = 600
+    host_bytes: int = 8 << 30
+    environment: Mapping[str, str] = field(default_factory=dict)
+    protected: bool = True  # no network, and what is written is thrown away
+    folder: Path = field(default_factory=Path.cwd)
+
+
+def trace(
+    request: Request,
+    cache: Path,
+    progress: Callable[[str, int], None] = lambda *_: None,
+    snapshot: BinaryIO | None = None,
+) -> dict[str, Any]:
+    """What the child told, as ``nanolint.trace.traced.read`` takes it. Raises CannotTrace.
+
+    ``progress`` is called with each phase and optimizer step that begins. ``snapshot`` is a file
+    that takes the allocator's history as torch.cuda.memory._dump_snapshot writes it.
+    """
+    card = build(_torch_folder(request.python), cache)
+    with tempfile.TemporaryDirectory(prefix="nanolint-") as scratch:
+        # Not inside a folder that is laid over, of which the child would see the layer.
+        reading, writing = os.pipe()
+        said = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+        message = {
+            "pipe": writing,
+            "argv": list(request.argv),
+            "module": request.module,
+            "before": str(request.before) if request.before else None,
+            "steps": request.steps,
+            "folders": _writable(request) if request.protected else None,
+            "scratch": scratch,
+            "snapshot": snapshot.fileno() if snapshot else None,
+        }
+        with said, os.fdopen(reading, "rb", buffering=0) as pipe:
+            try:
+                child = subprocess.Popen(
+                    [request.python, str(START), json.dumps(message)],
+                    cwd=request.folder,
+                    env=_environment(request, card.library, card.folder, scratch),
+                    pass_fds=[writing, *([snapshot.fileno()] if snapshot else [])],
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise CannotTrace(f"{request.python}: {error.strerror}") from error
+            finally:
+                os.close(writing)
+            try:
+                return _listen(child, pipe, request, said, progress)
+            finally:
+                _end(child)
+
+
+def _listen(
+    child: subprocess.Popen[bytes],
+    pipe: Any,
+    request: Request,
+    said: Any,
+    progress: Callable[[str, int], None],
+) -> dict[str, Any]:
+    for message in _messages(child, pipe, request):
+        if "phase" in message:
+            progress(message["phase"], message["step"])
+        elif "refused" in message:
+            raise CannotTrace(
+                f"this system does not let the script be kept from its files ({message['refused']})"
+                ": use a container or a copy of the project, and --unprotected"
+            )
+        elif "failed" in message:
+            raise CannotTrace(str(message["failed"]))
+        elif "traced" in message:
+            found: dict[str, Any] = message["traced"]
+            found["printed"] = _tail(said)
+            return found
+    status = child.wait()
+    how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+    raise CannotTrace(f"the script's process ended early ({how})\n{_tail(said)}".rstrip())
+
+
+def _messages(
+    child: subprocess.Popen[bytes], pipe: Any, request: Request
+) -> Iterator[dict[str, Any]]:
+    """Lines of the pipe until its end, under the limits."""
+    deadline, rest = time.monotonic() + request.seconds, b""
+    while True:
+        if time.monotonic() > deadline:
+            raise CannotTrace(
+                f"stopped after {request.seconds:.0f} s: give it longer with --timeout, or fewer "
+                "micro-steps and evaluation batches by the script's own options"
+            )
+        if _resident_bytes(child.pid) > request.host_bytes:
+            raise CannotTrace(
+                f"stopped at {request.host_bytes >> 30} GiB of host memory: the script keeps data "
+                "on the host; allow more with --host-memory"
+            )
+        if not select.select([pipe], [], [], POLL_SECONDS)[0]:
+            continue
+        data = pipe.read(1 << 20)
+        if not data:
+            return
+        *lines, rest = (rest + data).split(b"\n")
+        if len(rest) > MOST_LINE_BYTES:
+            raise CannotTrace("the history is too long")
+        for line in lines:
+            yield json.loads(line)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """The child and whatever it started, which share a session of their own."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _tail(said: Any) -> str:
+    said.seek(0, os.SEEK_END)
+    said.seek(max(0, said.tell() - TAIL_BYTES))
+    text: str = said.read().decode(errors="replace")
+    return text.strip()
+
+
+def _environment(request: Request, library: Path, folder: Path, scratch: str) -> dict[str, str]:
+    """The user's own, with the card before everything, and Inductor's cache away from theirs."""
+    search = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
+    world = {"WORLD_SIZE": request.world_size, "RANK": 0, "LOCAL_RANK": 0,
+             "LOCAL_WORLD_SIZE": request.world_size, "MASTER_ADDR": "127.0.0.1",
+             "MASTER_PORT": 29500}  # fmt: skip
+    distributed = {key: str(value) for key, value in world.items()}
+    return {
+        **{key: value for key, value in os.environ.items() if key not in distributed},
+        "LD_PRELOAD": str(library),
+        "LD_LIBRARY_PATH": search,
+        "CUDA_MODULE_LOADING": "LAZY",
+        "CUDA_VISIBLE_DEVICES": ",".join(map(str, range(request.card.count))),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "TMPDIR": "/tmp",
+        "TORCHINDUCTOR_CACHE_DIR": f"{scratch}/inductor",
+        "TRITON_CACHE_DIR": f"{scratch}/triton",
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
+        **request.card.environment,
+        **(distributed if request.world_size > 1 else {}),
+        **request.environment,
+    }
+
+
+def _writable(request: Request) -> list[str]:
+    """The folders that a script writes to."""
+    folder = request.folder.resolve()
+    script = folder / request.argv[0]
+    places = [folder, script.parent, Path.home(), Path("/tmp"), Path("/var/tmp")]
+    return [str(place) for place in places if place.is_dir()]
+
+
+def _torch_folder(python: str) -> Path:
+    """Where torch is installed for that interpreter, found without importing it."""
+    try:
+        done = subprocess.run(
+            [python, "-c", PATH_PROGRAM], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotTrace(f"{python}: {getattr(error, 'strerror', error)}") from error
+    origin = done.stdout.strip()
+    if done.returncode or not origin.endswith("__init__.py"):
+        raise CannotTrace(f"{python} has no torch: say whose with --python, as in .venv/bin/python")
+    return Path(origin).parent

@@ -1,0 +1,100 @@
+"""``nanolint trace``: what it refuses before anything is run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nanolint.cli import trace
+from tests.cli.command import nanolint
+
+LINE = ("--", "python", "train.py")
+EXPLODES = "open('exploded', 'w')\n"
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    Path("train.py").write_text(EXPLODES)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "the command stands after --"),
+        (("--", "python", "missing.py"), "missing.py: no such file"),
+        (("--", "bash", "run.sh"), "bash: expected python or torchrun"),
+        (("--before=missing.py", *LINE), "--before: missing.py: no such file"),
+        (("--gpu=rtx-9999", *LINE), "rtx-9999"),
+        (("--format=json", "--gpu=rtx-4070", "--gpu=rtx-4090", *LINE), "takes one GPU"),
+        ((f"--python={sys.executable}", "--yes", *LINE), "has no torch"),
+        (("--python=/nowhere/python", "--yes", *LINE), "/nowhere/python"),
+        (("--steps=0", *LINE), "not a whole number above 0"),
+    ],
+)
+def test_a_command_that_cannot_be_traced_gets_one_line(
+    arguments: tuple[str, ...], told: str
+) -> None:
+    outcome = nanolint("trace", *arguments)
+    assert outcome.status == 2
+    assert told in outcome.error
+    assert not Path("exploded").exists()
+
+
+def test_where_nobody_can_be_asked_the_code_is_not_run() -> None:
+    outcome = nanolint("trace", *LINE)
+    assert outcome.status == 2 and "add --yes" in outcome.error
+
+
+def test_another_system_is_told_that_it_needs_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "needs Linux" in nanolint("trace", *LINE).error
+
+
+class Asked:
+    """Streams of somebody at a terminal."""
+
+    def __init__(self, answer: str) -> None:
+        self.stdin = self.stderr = self
+        self.answer, self.asked = answer, ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self) -> str:
+        return self.answer
+
+    def write(self, text: str) -> None:
+        self.asked += text
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+def test_a_project_is_asked_for_once(project: Path, tmp_path: Path) -> None:
+    first = Asked("y\n")
+    trace._ask(project, first, allowed=False)  # type: ignore[arg-type]
+    assert f"runs the code of {project}" in first.asked
+    again = Asked("never read")
+    trace._ask(project, again, allowed=False)  # type: ignore[arg-type]
+    assert again.asked == ""
+    another = Asked("n\n")
+    with pytest.raises(trace.UsageError, match="not run"):
+        trace._ask(tmp_path, another, allowed=False)  # type: ignore[arg-type]
+
+
+def test_the_projects_own_environment_is_found(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIRTUAL_ENV", "/active")
+    assert trace._usual_python(project) == "/active/bin/python"
+    (project / ".venv" / "bin").mkdir(parents=True)
+    (project / ".venv" / "bin" / "python").touch()
+    assert trace._usual_python(project / "config") == str(project / ".venv" / "bin" / "python")
