@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic, FlagSpan
 from nanolint.frozen import dataclass
+from nanolint.linting.columns import keep_columns
 from nanolint.linting.registry import describe, is_built_in
 from nanolint.linting.tempering import tempered
 from nanolint.rule import NO_TARGET, Need
@@ -207,7 +208,7 @@ def _run(
             continue
         try:
             found += [
-                tempered(_diagnostic(rule, finding), rule, context.cases)
+                tempered(_diagnostic(rule, finding, context), rule, context.cases)
                 for finding in rule.check(context)
                 if finding.span != ELSEWHERE
             ]
@@ -237,7 +238,10 @@ def _missing(context: Context, rule: Rule) -> tuple[Need, str] | None:
     return None
 
 
-def _diagnostic(rule: Rule, finding: Finding) -> Diagnostic:
+def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
+    fix = finding.fix
+    if fix is not None:
+        fix = keep_columns(fix, context.text, context.module.comments, context.lines)
     return Diagnostic(
         code=rule.code,
         name=rule.name,
@@ -245,7 +249,7 @@ def _diagnostic(rule: Rule, finding: Finding) -> Diagnostic:
         message=finding.message,
         span=_span(finding),
         gpu=finding.gpu,
-        fix=finding.fix,
+        fix=fix,
         notes=finding.notes,
         related=tuple(
             each

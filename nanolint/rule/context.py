@@ -229,10 +229,11 @@ class Context:
 
     def row(self, offset: int) -> int:
         """The line number, from 1, of a character offset."""
-        return self._lines.position(offset)[0]
+        return self.lines.position(offset)[0]
 
     @cached_property
-    def _lines(self) -> LineIndex:
+    def lines(self) -> LineIndex:
+        """Where the lines of the text begin."""
         from nanolint.source.text import LineIndex
 
         return LineIndex(self.text)
