@@ -11,13 +11,13 @@ from nanolint.files.door import read_bytes
 from nanolint.files.writing import Unwritable
 from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
-from nanolint.linting.engine import lint
+from nanolint.linting.engine import SYNTAX_ERROR, lint
 from nanolint.linting.fixing import fix_text, offered
 from nanolint.linting.judged import JudgedRun, judged_runs
 from nanolint.report.results import FileResult
 from nanolint.rule import Need
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
-from nanolint.trainers.nanogpt.kind import FileKind
+from nanolint.trainers.nanogpt.kind import FileKind, trains
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +169,8 @@ def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool)
         skipped=report.skipped,
         error=report.unjudged if explicit else None,
         remarks=remarks,
-        no_run=_why_no_run(text, report) if explicit else None,
+        no_run=_why_no_run(text, report) if explicit or trains(text) else None,
+        named=explicit,
         project=str(report.root) if report.root else None,
     )
 
@@ -181,7 +182,9 @@ def _runs(report: Report, setup: Setup, *, amounts: bool) -> tuple[JudgedRun, ..
 
 
 def _why_no_run(text: str, report: Report) -> str | None:
-    if report.kind is not FileKind.SCRIPT:
+    if report.kind not in (FileKind.SCRIPT, None) or report.unjudged is not None:
+        return None
+    if any(found.code == SYNTAX_ERROR for found in report.diagnostics):
         return None
     from nanolint.trainers.no_run import why_no_run
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from nanolint.source.suppressions import Suppression
     from nanolint.source.values import Plain
 
+PYTHON = (".py", ".pyw", ".pyi", "")  # suffixes; configurator.py would run any file
 SYNTAX_ERROR = "NL001"  # never deselected, never suppressed: nothing else can be said of the file
 
 
@@ -106,6 +107,8 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     except TooComplex as error:
         return Report(path, None, unjudged=f"not judged: {error}")
     except Unparsable as error:
+        if path is not None and path.suffix not in PYTHON:
+            return Report(path, None, unjudged="not a Python file")
         if not explicit and not sets_keys(text, project.known_keys):
             return Report(path, None, unjudged=f"not judged: {error}")
         module, fault = Module((), (), ()), SyntaxFault(str(error), error.offset)

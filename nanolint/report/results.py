@@ -24,9 +24,9 @@ class FileResult:
     ``text`` is what the diagnostics point into: with fixes applied, the fixed text, and then
     ``before`` is the text as it was. ``error`` says why the file could not be judged or written,
     ``remarks`` are lines about it or its project that change nothing. ``runs`` are what it holds to
-    be judged, one for each card; ``no_run`` says why a file that the user named holds none.
-    ``project`` is the folder whose other files share its code. ``is_launch``: it is a text with
-    launch lines, whose runs are those of the files that they name.
+    be judged, one for each card; ``no_run`` says why a file that the user ``named``, or that trains
+    something, holds none. ``project`` is the folder whose other files share its code.
+    ``is_launch``: it is a text with launch lines, whose runs are those of the files that they name.
     """
 
     name: str
@@ -42,6 +42,7 @@ class FileResult:
     trace: str | None = None  # of an internal error
     runs: tuple[JudgedRun, ...] = ()
     no_run: str | None = None
+    named: bool = False
     project: str | None = None
     is_launch: bool = False
 

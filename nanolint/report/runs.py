@@ -21,8 +21,8 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
 
     Nothing is written where all there is to say is that one run was judged, and not doubted.
     """
-    _reasons(files, printer, verbose=verbose)
     holding = [file for file in files if file.runs]
+    _reasons(files, printer, all_trainers=not holding, verbose=verbose)
     if not holding:
         printer.line(("No run was judged.", "bold yellow"))
         return
@@ -41,7 +41,7 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
         told.append(f"{_number(len(holding), 'run')}, memory not judged: no target GPU")
     else:
         if known:
-            among = f", {doubted} of them in doubt" if doubted else ""
+            among = f", {_of(doubted, known)}in doubt" if doubted else ""
             told.append(f"{_number(known, 'run')} judged for {', '.join(cards)}{among}")
         if unknown:
             told.append(f"{_number(unknown, 'run') if not known else unknown} not judged")
@@ -50,15 +50,26 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
     printer.line(f"{'; '.join(told)}.")
 
 
-def _reasons(files: Sequence[FileResult], printer: Printer, *, verbose: bool) -> None:
-    """Why files that the user named hold no run, and why runs of which nothing is said are not
-    judged."""
-    told = [
-        (head, file.name, why)
-        for file in files
-        for head, why in (("No run in", file.no_run), ("Not judged:", _unknown(file)))
-        if why is not None
-    ]
+def _of(count: int, total: int) -> str:
+    if count < total:
+        return f"{count} of them "
+    return "all " if total > 1 else ""
+
+
+def _reasons(
+    files: Sequence[FileResult], printer: Printer, *, all_trainers: bool, verbose: bool
+) -> None:
+    """Why files that were named hold no run, and why runs of which nothing is said are not judged.
+
+    ``all_trainers``: so of training scripts that nobody named.
+    """
+    told = []
+    for file in files:
+        unknown = _unknown(file)
+        if file.no_run is not None and (file.named or all_trainers):
+            told.append(("No run in", file.name, file.no_run))
+        elif unknown is not None:
+            told.append(("Not judged:", file.name, unknown))
     shown = told if verbose else told[:MOST_REASONS]
     for head, name, why in shown:
         printer.line((f"{head} ", "yellow"), f"{printable(name)}: {printable(why)}")

@@ -101,8 +101,14 @@ def _results(file: FileResult, rules: dict[str, int], *, unsafe: bool) -> Iterat
             ]
         if diagnostic.fix is not None and _offered(diagnostic.fix, unsafe=unsafe):
             result["fixes"] = [_fix(diagnostic.fix, file.name, lines)]
-        if diagnostic.gpu is not None:
-            result["properties"] = {"gpu": diagnostic.gpu}
+        properties = {
+            "gpu": diagnostic.gpu,
+            "trust": diagnostic.trust,
+            "doubts": list(diagnostic.doubts) or None,
+        }
+        told = {name: value for name, value in properties.items() if value is not None}
+        if told:
+            result["properties"] = told
         yield result
 
 

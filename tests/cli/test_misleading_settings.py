@@ -10,7 +10,7 @@ import pytest
 from tests.cli.command import nanolint
 from tests.cli.configs import SMALL, write
 
-TABLE = '[[target]]\ngpu = "rtx-3060"\nfiles = {files}\n'
+TABLE = '[[target]]\ngpu = "rtx-3060-12gb"\nfiles = {files}\n'
 
 
 @pytest.mark.parametrize("files", ['["nomatch/*.py"]', '["../*.py"]', '["/abs/*.py"]'])

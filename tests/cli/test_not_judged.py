@@ -114,3 +114,22 @@ def test_statistics_go_beside_what_programs_read(output_format: str) -> None:
         2,
         f"nanolint: --diff prints a diff, not {output_format}; give one of them",
     )
+
+
+def test_what_is_no_python_is_not_read_as_such() -> None:
+    write("README.md", "# Notes\n\nTrains GPT-2 in 4d on one 8xA100 node.\n")
+    outcome = nanolint("README.md", GPU)
+    assert (outcome.status, outcome.error) == (2, "nanolint: README.md: not a Python file")
+    write("broken.py", "batch_size = (\n")
+    broken = nanolint("broken.py", GPU, "--output-format=concise")
+    assert broken.status == 1
+    assert broken.out.splitlines()[1:] == ["Found 1 error in 1 file.", "No run was judged."]
+
+
+def test_other_trainers_of_a_folder_are_named() -> None:
+    write("scripts/base_train.py", OTHER_TRAINER)
+    write("scripts/tools.py", "print(1)\n")
+    assert nanolint("scripts", GPU).out == (
+        "No run in scripts/base_train.py: trains in a loop of its own and sets B, T on lines 1, 2\n"
+        "No run was judged.\n"
+    )

@@ -38,7 +38,7 @@ class TestBash:
         expected = ["full"]
         assert completed("nanolint", "--output-format", "fu") == expected
         assert completed("nanolint", "--output-format", "=", "fu") == expected
-        assert len(completed("nanolint", "--output-format", "=")) == 5
+        assert len(completed("nanolint", "--output-format", "=")) == 6
         assert completed("nanolint", "--output-format=fu") == ["--output-format=full"]  # zsh
 
 

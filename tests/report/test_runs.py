@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -33,7 +34,8 @@ def holding(*found: JudgedRun) -> FileResult:
     [
         ([holding(FITS)], ""),
         ([holding(FITS), holding(FITS)], "2 runs judged for RTX 4070."),
-        ([holding(DOUBTED)], "1 run judged for RTX 4070, 1 of them in doubt."),
+        ([holding(DOUBTED)], "1 run judged for RTX 4070, in doubt."),
+        ([holding(DOUBTED)] * 2, "2 runs judged for RTX 4070, all in doubt."),
         ([holding(NO_CARD)], "1 run, memory not judged: no target GPU."),
         (
             [holding(FITS), holding(DOUBTED), holding(UNKNOWN), SCRIPT],
@@ -61,7 +63,7 @@ def test_a_run_that_no_finding_speaks_of_is_said_to_be_unknown() -> None:
 
 
 def test_many_reasons_are_cut_short() -> None:
-    files = [FileResult(f"{name}.py", no_run="trains nothing") for name in "abcde"]
+    files = [FileResult(f"{name}.py", no_run="trains nothing", named=True) for name in "abcde"]
     said = written(*files).splitlines()
     assert said[2:] == [
         "No run in c.py: trains nothing",
@@ -69,3 +71,11 @@ def test_many_reasons_are_cut_short() -> None:
         "No run was judged.",
     ]
     assert "No run in e.py: trains nothing\n" in written(*files, verbose=True)
+
+
+def test_other_trainers_of_a_folder_are_named_where_no_run_was_judged() -> None:
+    trainer = FileResult("base_train.py", no_run="takes its values from argparse")
+    told = "No run in base_train.py: takes its values from argparse\n"
+    assert written(trainer, SCRIPT) == f"{told}No run was judged.\n"
+    assert told not in written(trainer, holding(FITS))
+    assert told in written(replace(trainer, named=True), holding(FITS))

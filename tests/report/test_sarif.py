@@ -53,7 +53,7 @@ def validate(log: dict[str, Any]) -> None:
 
 def nanolint(*arguments: str) -> str:
     out = io.StringIO()
-    assert main(arguments, stdin=io.StringIO(), stdout=out, stderr=out) in (0, 1)
+    assert main(arguments, stdin=io.StringIO(), stdout=out, stderr=io.StringIO()) in (0, 1)
     return out.getvalue()
 
 
@@ -87,7 +87,7 @@ class TestShape:
                         ],
                     }
                 ],
-                "properties": {"gpu": "RTX 3060 12GB"},
+                "properties": {"gpu": "RTX 3060 12GB", "trust": "exact"},
             }
         ]
 

@@ -25,6 +25,7 @@ _PROGRAM = re.compile(
 )
 # What trains, or builds what is trained, is not what a train.py runs with exec.
 _TRAINS = re.compile(r"\.backward\s*\(|\bnn\.Module\b|\.add_argument\s*\(|\bTrainer\s*\(")
+_OWN_LOOP = re.compile(r"\.backward\s*\(|\bTrainer\s*\(")
 _LOADS_CONFIGURATOR = re.compile(
     r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
 )
@@ -57,6 +58,11 @@ def sets_keys(text: str, known_keys: Collection[str]) -> bool:
 def loads_configurator(text: str) -> bool:
     """Whether ``text`` runs nanoGPT's configurator, as scripts do and configs do not."""
     return _LOADS_CONFIGURATOR.search(text) is not None
+
+
+def trains(text: str) -> bool:
+    """Whether ``text`` looks like a training script, of whatever kind."""
+    return _OWN_LOOP.search(text) is not None
 
 
 def may_become_config(text: str, path: Path | None, project: Project) -> bool:

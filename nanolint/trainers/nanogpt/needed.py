@@ -39,7 +39,7 @@ def needed_run(
 
     An accumulation that the world size does not divide is rounded down, as ``//=`` would.
     """
-    values = _Values(settings, project.open_choices)
+    values = _Values(settings, project)
     chosen = (key for key, each in settings.items() if each.origin.layer in _CHOSEN)
     foreign = next((key for key in chosen if key in project.elsewhere), None)
     if foreign is not None:
@@ -99,9 +99,9 @@ class _Values:
     """Typed access to the settings. What is unknown or illegal is noted, and stood in for by a
     legal value, so that one pass finds every reason."""
 
-    def __init__(self, settings: Mapping[str, Setting], open_choices: frozenset[str]) -> None:
+    def __init__(self, settings: Mapping[str, Setting], project: Project) -> None:
         self._settings = settings
-        self._open_choices = open_choices
+        self._project = project
         self.unresolved: list[Unresolved] = []
 
     def refuse(self, key: str, reason: str) -> None:
@@ -147,8 +147,8 @@ class _Values:
         found, value = self._value(key)
         if found and isinstance(value, str) and value in choices:
             return value
-        if found and key in self._open_choices:
-            self.refuse(key, f"{_shown(value)} is a choice of this train.py's own")
+        if found and (key in self._project.open_choices or self._project.doubts):
+            self.refuse(key, f"{_shown(value)} is none of nanoGPT's, and may be train.py's own")
         elif found:
             legal = ", ".join(map(repr, choices))
             self.forbid(key, f"must be one of {legal}, is {_shown(value)}")
