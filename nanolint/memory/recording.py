@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanolint.gpus.abilities import compiles
 from nanolint.memory.loop.played import representative
 from nanolint.memory.loop.training import train
 from nanolint.memory.program import Shapes
@@ -84,13 +85,10 @@ class _Recipe(NamedTuple):
 def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
     """Whether torch.compile really compiles ``run`` on ``gpu``.
 
-    Below compute capability 8.0 Inductor skips bfloat16 with a warning and the model runs eagerly.
-    Below 7.0 it refuses the card, so that only the eager run can be meant.
-    The slow attention path means torch before 2.0, which has no torch.compile.
+    Where it refuses the card, only the eager run can be meant. The slow attention path means torch
+    before 2.0, which has no torch.compile.
     """
-    capability = (gpu.compute_capability if gpu else None) or (8, 0)
-    refused = capability < (7, 0) or (run.dtype == "bfloat16" and capability < (8, 0))
-    return run.compile and not refused and run.attention is not Attention.MATH
+    return run.compile and compiles(gpu, run.dtype) and run.attention is not Attention.MATH
 
 
 def allocated_peak(tape: Tape) -> int:

@@ -27,6 +27,7 @@ from nanolint.rule.api import (
     Severity,
     Span,
     Suppression,
+    abilities,
     format_bytes,
     rule,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "Severity",
     "Span",
     "Suppression",
+    "abilities",
     "format_bytes",
     "rule",
 ]

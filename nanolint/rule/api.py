@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
 from nanolint.frozen import dataclass
+from nanolint.gpus import abilities
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.rule.context import Case, Context
 from nanolint.source.assignments import Assignment, Comment
@@ -46,6 +47,7 @@ __all__ = [
     "Severity",
     "Span",
     "Suppression",
+    "abilities",
     "format_bytes",
     "rule",
 ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from nanolint.frozen import dataclass
+from nanolint.gpus.abilities import has_triton
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, judge
 from nanolint.run.run import Attention
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SMALLEST_BLOCK = 64  # tokens
-TRITON_CAPABILITY = (7, 0)  # torch.compile refuses older cards
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,7 @@ class Alternatives:
         run = self._run
         if run.compile:
             return self._of("compile = False", replace(run, compile=False))
-        capability = self._target.gpu.compute_capability
-        too_old = capability is not None and capability < TRITON_CAPABILITY
-        if too_old or run.attention is Attention.MATH:
+        if not has_triton(self._target.gpu) or run.attention is Attention.MATH:
             return None
         return self._of("compile = True", replace(run, compile=True))
 

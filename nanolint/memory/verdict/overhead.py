@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanolint.gpus.abilities import has_large_context
 from nanolint.memory.constants import (
     CONTEXT_KERNELS_BYTES,
     CONTEXT_PER_SM_BYTES,
@@ -32,8 +33,7 @@ class Interval(NamedTuple):
 
 def overhead(gpu: Gpu, world_size: int = 1) -> Interval:
     """The overhead of one process on ``gpu``; with more processes NCCL's buffers are in it."""
-    large = gpu.compute_capability is not None and gpu.compute_capability in ((9, 0), (10, 0))
-    per_sm = CONTEXT_PER_SM_BYTES_LARGE if large else CONTEXT_PER_SM_BYTES
+    per_sm = CONTEXT_PER_SM_BYTES_LARGE if has_large_context(gpu) else CONTEXT_PER_SM_BYTES
     base = per_sm * (gpu.sm_count or _usual_sm_count(gpu.total_bytes))
     nccl = NCCL_CONTEXT_BYTES if world_size > 1 else (0, 0, 0)
     return Interval(*(base + k + n for k, n in zip(CONTEXT_KERNELS_BYTES, nccl, strict=True)))

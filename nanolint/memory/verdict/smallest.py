@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.gpus import abilities
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.run import Attention
@@ -13,17 +14,17 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.run import Run
 
-# Before 8.0 there is no flash attention and no bfloat16, so the run would be another one.
-FIRST_CAPABILITY = (8, 0)
+# Without flash attention and bfloat16 the run would be another one.
+FIRST_CAPABILITY = max(abilities.FLASH, abilities.BFLOAT16)
 
-NOT_FOR_SALE = ("Laptop", "MIG", "Max-Q")
+NOT_FOR_SALE = ("Laptop", "Max-Q")
 
 
 def smallest_card(run: Run, machine: Machine) -> Gpu | None:
     """The NVIDIA card with the least memory on which ``run`` is comfortable, None if there is none.
 
     Of cards that carry the same memory, one whose total has been measured comes first.
-    Laptop cards and slices of cards are left out: nobody can put one into the machine at hand.
+    Laptop cards are left out: nobody can put one into the machine at hand.
     Platform and allocator stay those of ``machine``.
     """
     from nanolint.gpus.catalogue import load

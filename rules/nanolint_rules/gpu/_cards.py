@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from nanolint.rule import abilities
 from nanolint_rules._values import known
 
 if TYPE_CHECKING:
     from nanolint.rule import Case, Context
-
-TRITON = (7, 0)  # torch.compile's code generator takes nothing older
-BFLOAT16 = (8, 0)
-TENSOR_CORES = (7, 0)
-
-# Turing's small chips (TU116, TU117) have compute capability 7.5 and no tensor cores.
-_WITHOUT_TENSOR_CORES = re.compile(r"\b(GTX 16\d\d|MX ?\d{3}|T\d{3,4}|T[12]000|CMP 30HX)\b")
 
 
 def capability(case: Case) -> tuple[int, int] | None:
@@ -38,16 +31,14 @@ def compiles(case: Case) -> bool:
 
 def emulates_bfloat16(case: Case) -> bool:
     """Whether the run asks an NVIDIA card for the bfloat16 that its hardware lacks (NL203)."""
-    version = capability(case)
-    return version is not None and version < BFLOAT16 and known(case, "dtype") == "bfloat16"
+    if capability(case) is None or known(case, "dtype") != "bfloat16":
+        return False
+    return not abilities.has_bfloat16(case.needed_target.gpu)
 
 
 def has_tensor_cores(case: Case) -> bool:
     """Whether the card multiplies half-precision matrices in hardware."""
-    version = capability(case)
-    if version is None or version < TENSOR_CORES:
-        return False
-    return not _WITHOUT_TENSOR_CORES.search(case.needed_target.gpu.name)
+    return capability(case) is not None and abilities.has_tensor_cores(case.needed_target.gpu)
 
 
 def every_card_has(context: Context, wanted: tuple[int, int]) -> bool:

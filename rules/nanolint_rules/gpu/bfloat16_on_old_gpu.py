@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
+from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, abilities, rule
 from nanolint_rules._values import is_key, quoted, said, set_value
 from nanolint_rules.gpu._cards import (
-    BFLOAT16,
-    TRITON,
     capability,
     compiles,
     emulates_bfloat16,
@@ -36,13 +34,14 @@ def bfloat16_on_old_gpu(context: Context) -> Iterator[Finding]:
         version = capability(case)
         if version is None or not emulates_bfloat16(case):
             continue
+        needed = shown(abilities.BFLOAT16)
         remedy = set_value(
             context, "dtype", quoted(context, "dtype", "float16"), safety=Safety.UNSAFE
         )
         yield Finding(
             message=(
                 f"{said(context, 'dtype', 'bfloat16')} is emulated on {case.gpu_name}, compute "
-                f"capability {shown(version)} where bfloat16 needs {shown(BFLOAT16)}: it is slow"
+                f"capability {shown(version)} where bfloat16 needs {needed}: it is slow"
                 f"{_effect_on_compile(case, version)}; set dtype = 'float16'"
             ),
             span=context.span("dtype", "compile", "device"),
@@ -53,6 +52,6 @@ def bfloat16_on_old_gpu(context: Context) -> Iterator[Finding]:
 
 
 def _effect_on_compile(case: Case, version: tuple[int, int]) -> str:
-    if not compiles(case) or version < TRITON:
+    if not compiles(case) or version < abilities.TRITON:
         return ""
     return ", and torch.compile silently falls back to eager"

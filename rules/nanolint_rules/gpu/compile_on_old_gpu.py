@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
+from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, abilities, rule
 from nanolint_rules._values import is_key, said, set_value
-from nanolint_rules.gpu._cards import TRITON, capability, compiles, shown
+from nanolint_rules.gpu._cards import capability, compiles, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,13 +25,14 @@ def compile_on_old_gpu(context: Context) -> Iterator[Finding]:
         return
     for case in context.cases:
         version = capability(case)
-        if version is None or version >= TRITON or not compiles(case):
+        if version is None or version >= abilities.TRITON or not compiles(case):
             continue
+        needed = shown(abilities.TRITON)
         remedy = set_value(context, "compile", "False", safety=Safety.SAFE)
         yield Finding(
             message=(
                 f"{said(context, 'compile', True)} fails on {case.gpu_name}: Triton needs compute "
-                f"capability {shown(TRITON)}, the card has {shown(version)}; set compile = False"
+                f"capability {needed}, the card has {shown(version)}; set compile = False"
             ),
             span=context.span("compile", "dtype", "device"),
             fix=remedy.fix,

@@ -13,12 +13,13 @@ from nanolint.rule import (
     Need,
     Safety,
     Severity,
+    abilities,
     format_bytes,
     rule,
 )
 from nanolint.run.capability import attention_kernel
 from nanolint_rules._values import is_key, known, quoted, said, set_value
-from nanolint_rules.gpu._cards import BFLOAT16, capability, every_card_has, has_tensor_cores
+from nanolint_rules.gpu._cards import capability, every_card_has, has_tensor_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ def float32_on_tensor_cores(context: Context) -> Iterator[Finding]:
     """dtype is float32, and the GPU has tensor cores for half precision."""
     if not is_key(context, "dtype"):
         return
-    half = "bfloat16" if every_card_has(context, BFLOAT16) else "float16"
+    half = "bfloat16" if every_card_has(context, abilities.BFLOAT16) else "float16"
     for case in context.cases:
         if known(case, "dtype") != "float32" or not has_tensor_cores(case):
             continue
@@ -56,7 +57,7 @@ def float32_on_tensor_cores(context: Context) -> Iterator[Finding]:
 
 def _cost(case: Case) -> str:
     """train.py allows TF32, which came with the same cards as bfloat16."""
-    tf32 = (capability(case) or (0, 0)) >= BFLOAT16
+    tf32 = (capability(case) or (0, 0)) >= abilities.BFLOAT16
     return (
         "uses half the speed of the tensor cores of" if tf32 else "leaves idle the tensor cores of"
     )

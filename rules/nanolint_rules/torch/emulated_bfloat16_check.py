@@ -12,9 +12,9 @@ from nanolint.rule import (
     FixAvailability,
     Safety,
     Severity,
+    abilities,
     rule,
 )
-from nanolint_rules.gpu._cards import BFLOAT16
 from nanolint_rules.torch._moving import append_argument
 from nanolint_rules.torch._names import names
 
@@ -70,7 +70,7 @@ def _may_emulate(case: Case) -> bool:
     gpu = case.target.gpu if case.target else None
     if gpu is None or not gpu.vendor:
         return True
-    return gpu.compute_capability is not None and gpu.compute_capability < BFLOAT16
+    return gpu.compute_capability is not None and gpu.compute_capability < abilities.BFLOAT16
 
 
 def _asks_for_capability_too(resolved: Names, use: Use) -> bool:
