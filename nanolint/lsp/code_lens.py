@@ -40,7 +40,8 @@ def _memory(case: Case, run: Run) -> tuple[str, ...]:
     room = "to spare" if load.verdict.margin_bytes >= 0 else "short"
     margin = f"{format_bytes(abs(load.verdict.margin_bytes))} {room}"
     trouble = TROUBLE.get(load.verdict.outcome)
-    return f"peak {load.amount}", f"{trouble}, {margin}" if trouble else margin
+    half = " in float16" if case.resolution.in_float16 else ""
+    return f"peak {load.amount}{half}", f"{trouble}, {margin}" if trouble else margin
 
 
 def _batch(run: Run) -> tuple[str, ...]:

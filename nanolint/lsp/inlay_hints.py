@@ -66,4 +66,6 @@ def _tooltip(load: Load) -> str:
         f"{format_bytes(load.verdict.process_bytes)} for the process, "
         f"{format_bytes(abs(load.verdict.margin_bytes))} {room}"
     )
+    if load.case.resolution.in_float16:
+        told += f"\ncounted in float16: {load.case.gpu_name} has no bfloat16 (NL203)"
     return "\n".join([told, *(f"{DOUBT}{doubt}" for doubt in load.doubts)])

@@ -70,6 +70,7 @@ class Explanation:
             ],
             "trust": self.resolution.trust,
             "doubts": [str(doubt) for doubt in self.resolution.doubts],
+            "in_float16": self.resolution.in_float16,
             "torch": ".".join(map(str, self.torch)),
             "roles": {
                 role.value: self._role(self.resolution.settings[key])

@@ -60,6 +60,7 @@ def _card(row: Row) -> dict[str, Any]:
         "gpu": row.target.label,
         "total_bytes": gpu.total_bytes,
         "in_use_bytes": row.target.in_use_bytes,
+        "dtype": row.run.dtype if row.run else None,
         "effective_batch_size": row.run.effective_batch_size if row.run else None,
         "fit": None
         if fit is None
@@ -96,6 +97,10 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
         printer.line("  ", (f"{row.target.label:<{widest}}", style), f"  {total}  ", _told(row))
     if any(row.fit and row.fit.is_own for row in rows):
         printer.line(("  * as the file has it", "dim"))
+    lacking = [row.target.label for row in rows if row.resolution.in_float16]
+    if lacking:
+        cards = ", ".join(lacking)
+        printer.line((f"  counted in float16, for want of bfloat16 (NL203): {cards}", "yellow"))
 
 
 def _told(row: Row) -> tuple[str, str]:

@@ -121,13 +121,15 @@ class Resolution:
 
     ``run`` is None exactly when ``unresolved`` is not empty. ``settings`` holds nanoGPT's keys,
     those of the project and of the file, and ``vocab_size``. ``doubts`` are what the run rests on
-    and is not known, those that matter most first.
+    and is not known, those that matter most first. ``in_float16``: the settings say bfloat16, which
+    the card only emulates, and the run is the one in float16 that takes its place (NL203).
     """
 
     run: Run | None
     settings: Mapping[str, Setting]
     unresolved: tuple[Unresolved, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    in_float16: bool = False
 
     @property
     def trust(self) -> Trust:

@@ -52,7 +52,8 @@ class TestTheRun:
         Path("config.py").write_text("batch_size = 4\nblock_size = 256\n", encoding="utf-8")
         told = words(nanolint("explain", "config.py", "--gpu=t4", "--gpu=rtx-4070").out)
         assert "dtype 'bfloat16' the target GPU" in told
-        assert "attention math" in told  # emulated bfloat16: no kernel takes it on a T4
+        assert "counted in float16: T4 has no bfloat16 (NL203)" in told
+        assert "attention efficient" in told
         assert "attention flash" in told
 
     def test_nanogpts_own_log_lines(self, config: str) -> None:

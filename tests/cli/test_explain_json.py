@@ -43,6 +43,7 @@ SHAPE: dict[str, Any] = {
     "unresolved": None,
     "trust": None,
     "doubts": None,
+    "in_float16": None,
     "torch": None,
     "roles": [
         *["micro-batch", "accumulation", "context", "layers", "heads", "width", "vocabulary"],

@@ -184,7 +184,7 @@ class TestFixes:
     def test_odd_texts(self, raw: bytes, tmp_path: Path) -> None:
         (tmp_path / ".git").mkdir()
         (tmp_path / "a.py").write_bytes(raw)
-        (tmp_path / "nanolint.toml").write_text('gpu = "rtx-3060"\n')
+        (tmp_path / "nanolint.toml").write_text('gpu = "rtx-3060-12gb"\n')
         assert self._agree(tmp_path / "a.py") != raw
 
     def _agree(self, path: Path) -> bytes:

@@ -12,6 +12,7 @@ from nanolint.trainers.nanogpt.keys import KEYS
 
 if TYPE_CHECKING:
     from nanolint.report.printer import Printer
+    from nanolint.rule.context import Case
     from nanolint.run.run import Run
     from nanolint.run.settled import Origin, Resolution, Setting
     from nanolint.source.text import LineIndex
@@ -48,8 +49,9 @@ def rows(resolution: Resolution, lines: LineIndex) -> list[Row]:
     return table
 
 
-def render(resolution: Resolution, lines: LineIndex, printer: Printer) -> None:
-    """Write the table."""
+def render(case: Case, lines: LineIndex, printer: Printer) -> None:
+    """Write the table, and what is judged in the place of what it says."""
+    resolution = case.resolution
     table = rows(resolution, lines)
     widest_key = max(len(row.key) for row in table)
     widest_value = max(len(row.value) for row in table)
@@ -58,6 +60,8 @@ def render(resolution: Resolution, lines: LineIndex, printer: Printer) -> None:
         printer.line(
             f"  {row.key:<{widest_key}}  {row.value:<{widest_value}}  ", (row.origin, "dim")
         )
+    if resolution.in_float16:
+        printer.line((f"counted in float16: {case.gpu_name} has no bfloat16 (NL203)", "yellow"))
 
 
 def _row(setting: Setting, lines: LineIndex) -> Row:

@@ -33,7 +33,7 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
         if shown is None or not _same(shown, case.resolution):
             shown = case.resolution
             printer.blank()
-            settings.render(shown, lines, printer)
+            settings.render(case, lines, printer)
             _log(case, printer)
         if case is cases[0]:
             _doubts(case, printer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import bfloat16_supported
 from nanolint.run.overrides import all_overrides
 from nanolint.run.settled import Layer, Options, Origin, Project, Resolution, Setting
@@ -16,9 +17,10 @@ from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import dataset_vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from nanolint.gpus.gpu import Machine
+    from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.run import Run
     from nanolint.source.assignments import Module
     from nanolint.source.values import Plain
@@ -46,15 +48,32 @@ def resolve(
     _settle_vocabulary(settings, project, {key for key, _ in all_overrides(options)})
     _settle_checkpoint(settings)
     emulated = project.counts_emulation
-    has_bfloat16 = bfloat16_supported(gpu, options.torch_version, counts_emulation=emulated)
-    _settle_machine(settings, has_bfloat16=has_bfloat16)
+    supported = bfloat16_supported(gpu, options.torch_version, counts_emulation=emulated)
+    _settle_machine(settings, has_bfloat16=supported)
     world_size = options.world_size or (target.count if target else None) or 1
-    run, unresolved = needed_run(settings, project, gpu, world_size)
+    in_float16 = _emulates_bfloat16(settings, project, gpu)
+    run, unresolved = needed_run(
+        settings | _FLOAT16 if in_float16 else settings, project, gpu, world_size
+    )
     doubts = list(project.doubts)
     if options.world_size_doubt is not None:
         why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
         doubts.append(Doubt(Subject.SIZES, why))
-    return Resolution(run, settings, unresolved, ordered(doubts))
+    return Resolution(run, settings, unresolved, ordered(doubts), in_float16=in_float16)
+
+
+_FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}
+
+
+def _emulates_bfloat16(settings: Mapping[str, Setting], project: Project, gpu: Gpu | None) -> bool:
+    """Whether the run asks a card for the bfloat16 that it lacks, where a config may say otherwise.
+
+    Emulated it is slow, is not compiled and has no attention kernel: nobody wants that run.
+    """
+    asked = settings["dtype"].value == Known("bfloat16") and "dtype" in project.defaults
+    device = settings["device"].value
+    on_gpu = isinstance(device, Known) and "cuda" in str(device.value)
+    return asked and on_gpu and not has_bfloat16(gpu)
 
 
 def default_run() -> Run:

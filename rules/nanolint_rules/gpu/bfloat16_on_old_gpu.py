@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from nanolint.rule import Case
 
+COUNTED = "memory is counted in float16; emulated bfloat16 takes more"
+
 
 @rule(
     "NL203",
@@ -47,7 +49,7 @@ def bfloat16_on_old_gpu(context: Context) -> Iterator[Finding]:
             span=context.span("dtype", "compile", "device"),
             fix=remedy.fix,
             gpu=case.gpu_name,
-            notes=remedy.notes,
+            notes=(COUNTED, *remedy.notes) if case.resolution.in_float16 else remedy.notes,
         )
 
 

@@ -72,6 +72,8 @@ def _is_small(case: Case) -> bool:
     sms = _sms(case)
     if capability(case) is None or sms is None:
         return False  # not NVIDIA, or only a size
+    if case.resolution.in_float16:
+        return False  # NL203 comes first: as it is, nothing is compiled
     return sms < LEAST_SMS and case.run is not None and runs_compiled(case.run, _gpu(case))
 
 

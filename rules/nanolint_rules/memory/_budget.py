@@ -13,7 +13,6 @@ from nanolint.rule import Finding, Fix, Related, Safety, format_bytes
 from nanolint.rule.rewrite import replace_integer
 from nanolint_rules._values import blocker, insertion
 from nanolint_rules.config._sums import sums_to_update
-from nanolint_rules.memory._float16 import float16_advice
 from nanolint_rules.memory._safety import unsafe_because
 
 if TYPE_CHECKING:
@@ -62,25 +61,23 @@ def out_of_memory(
     ]
     if not failing:
         return
-    remedy = _after_float16(context, cure(context))
+    remedy = cure(context)
     for run, gpu_name, verdict, oom in failing:
         yield Finding(
             message=f"{told(run, gpu_name, verdict, oom)}; {remedy.clause}",
             span=context.span("batch_size", partner(context), "block_size"),
             fix=remedy.fix,
             gpu=gpu_name,
-            notes=(oom.message, *remedy.notes),
+            notes=(oom.message, *_in_float16(context), *remedy.notes),
             related=_related(context),
         )
 
 
-def _after_float16(context: Context, remedy: Cure) -> Cure:
-    """``remedy`` only shown while NL203 holds: in float16 the run takes less, or fits as it is."""
-    advice = float16_advice(context, partner(context))
-    if advice is None:
-        return remedy
-    fix = remedy.fix and replace(remedy.fix, safety=Safety.DISPLAY)
-    return Cure(remedy.clause, fix, (advice, *remedy.notes))
+def _in_float16(context: Context) -> tuple[str, ...]:
+    """That the run was counted in float16, where a target only emulates what the config says."""
+    lacking = [case.gpu_name for case in context.cases if case.resolution.in_float16]
+    cards = " and ".join(lacking)
+    return (f"counted in float16 (NL203): {cards} has no bfloat16",) if lacking else ()
 
 
 def told(run: Run, gpu_name: str, verdict: Verdict, oom: OutOfMemory) -> str:
