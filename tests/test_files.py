@@ -15,6 +15,7 @@ from nanolint.files.door import read_bytes
 from nanolint.files.writing import Unwritable, replace
 from nanolint.linting.discovery import discover
 from nanolint.settings.schema import Settings, Sourced
+from tests.cli.command import nanolint
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX file system")
 unprivileged = pytest.mark.skipif(
@@ -217,3 +218,35 @@ class TestWriting:
         with pytest.raises(KeyboardInterrupt):
             replace(Path("a.py"), b"new", expected=b"old")
         assert left() == ["a.py"]
+
+
+FAILING = "batch_size = 64\ngradient_accumulation_steps = 8\n"
+FIX = ("--gpu", "rtx-3060", "--select", "NL1", "--fix")
+
+
+@posix
+def test_a_link_out_of_the_project_is_not_written_through(tmp_path: Path) -> None:
+    outside = tmp_path / "other.py"
+    outside.write_text(FAILING)
+    inside = tmp_path / "checkout" / "config"
+    inside.mkdir(parents=True)
+    (inside.parent / ".git").mkdir()
+    (inside / "a.py").symlink_to(outside)
+    for named in (str(inside.parent), str(inside / "a.py")):
+        outcome = nanolint(*FIX, named)
+        assert outcome.status == 2
+        assert f"the link leads out of the project; name {outside} itself" in outcome.err
+        assert outside.read_text() == FAILING
+    assert nanolint(*FIX, str(outside)).status == 0
+    assert "batch_size = 8\n" in outside.read_text()
+
+
+@posix
+def test_a_file_of_two_names_is_not_parted_from_itself(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.py", tmp_path / "b.py"
+    first.write_text(FAILING)
+    os.link(first, second)
+    outcome = nanolint(*FIX, str(first))
+    assert (outcome.status, first.read_text()) == (2, FAILING)
+    assert "not fixed: the file has 2 names (hard links)" in outcome.err
+    assert first.samefile(second)

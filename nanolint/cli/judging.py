@@ -16,6 +16,7 @@ from nanolint.linting.fixing import fix_text, offered
 from nanolint.linting.judged import JudgedRun, judged_runs
 from nanolint.report.results import FileResult
 from nanolint.rule import Need
+from nanolint.run.takers import project_folder
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
 from nanolint.trainers.nanogpt.kind import FileKind, trains
 
@@ -51,7 +52,8 @@ def judge_file(candidate: Candidate, plan: Plan, work: Work) -> FileResult:
     if fixed == raw or not work.write:
         return result
     try:
-        replace_file(path, fixed, expected=raw)
+        within = project_folder(path, plan.train_script)
+        replace_file(path, fixed, expected=raw, within=within)
     except Unwritable as error:
         unfixed, _ = judge(raw, name, path, plan, Work(), explicit=candidate.explicit)
         return replace(unfixed, error=f"not fixed: {error}")

@@ -16,14 +16,20 @@ class Unwritable(Refused):
     """A file that was not replaced, and why, in a few words."""
 
 
-def replace(path: Path, new: bytes, *, expected: bytes) -> None:
+def replace(path: Path, new: bytes, *, expected: bytes, within: Path | None = None) -> None:
     """Make ``new`` the content of ``path``, provided that it is still ``expected``.
 
-    Links are followed, mode and owner kept. Raises Unwritable, and then leaves the file as it
-    was and nothing beside it.
+    Links are followed, but not out of the folder ``within`` if given; mode and owner are kept. A
+    file of several names (hard links) is refused: a new one would take the place of one of them.
+    Raises Unwritable, and then leaves the file as it was and nothing beside it.
     """
     real = Path(os.path.realpath(path))
     try:
+        if within is not None and path.is_symlink() and not real.is_relative_to(within.resolve()):
+            raise Unwritable(f"the link leads out of the project; name {real} itself")
+        names = real.stat().st_nlink
+        if names > 1:
+            raise Unwritable(f"the file has {names} names (hard links) and would lose this one")
         if not os.access(real, os.W_OK):  # renaming over it would succeed all the same
             raise Unwritable("the file is read-only")
         temporary = _written_beside(real, new)

@@ -57,13 +57,12 @@ class Takers:
 def find_takers(path: Path | None, train_script: Path | None) -> Takers:
     """Who takes values from the config at ``path``, in the project around it.
 
-    That is the repository; without one the folder of ``train_script``; without that the folder of
-    the config, or the one above ``config/``. Nothing is executed. When in doubt, a file counts.
+    Nothing is executed. When in doubt, a file counts.
     """
     if path is None or path.suffix != PYTHON:
         return Takers()
     own = Path(door.place_of(path))
-    root = _root(own, train_script)
+    root = project_folder(own, train_script)
     around = neighbours(root)
     others = [Taker(place, how) for place, how in around.unsearched]
     shared: list[Shared] = []
@@ -85,7 +84,9 @@ def _shared(file: File, found: Launches) -> Iterator[Shared]:
     return (Shared(f"{file.name}:{row}", size) for row, size in found.shared)
 
 
-def _root(own: Path, train_script: Path | None) -> Path:
+def project_folder(path: Path, train_script: Path | None) -> Path:
+    """The folder of the repository, else of the training script, else that around ``config/``."""
+    own = Path(door.place_of(path))
     for folder in list(own.parents)[:MOST_PARENTS]:
         if door.exists(folder / ".git"):
             return folder
