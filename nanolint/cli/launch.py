@@ -70,7 +70,13 @@ def read_one_run(
     if len(options.files) > 1 or not (options.files or launch.files):
         parser.error(f"{command} takes one FILE, found {len(options.files)}")
     if not launch.files:
-        return options, options.files[0], launch
+        from nanolint.cli.launch_files import only_run
+
+        named = only_run(command, options.files[0], streams)
+        if named is None:
+            return options, options.files[0], launch
+        launch = replace(named, arguments=(*named.arguments, *launch.arguments))
+        return options, str(launch.files[-1]), launch
     first = tuple(map(Path, options.files))
     launch = replace(launch, arguments=(*first, *launch.arguments))
     return options, str(launch.files[-1]), launch

@@ -97,12 +97,20 @@ def _taken_for_granted(processes: Processes) -> tuple[str, ...]:
 def _find(launch: Launch, around: Path | None) -> tuple[Path, Path]:
     """The folder that the line's paths are relative to, and the script; raises NotJudged."""
     for base in _bases(around):
-        folder = base / (launch.folder or "")
-        for script in _scripts(launch):
-            if is_file(folder / script):
-                return folder, folder / script
+        for folder in _folders(launch.folder, base):
+            for script in _scripts(launch):
+                if is_file(folder / script):
+                    return folder, folder / script
     what = f"no module {'.'.join(launch.script.with_suffix('').parts)}"
     raise NotJudged(what if launch.is_module else f"{launch.script}: no such file")
+
+
+def _folders(named: str | None, base: Path) -> Iterator[Path]:
+    """Where ``cd`` leads from ``base``; a checkout on another machine may be this one by name."""
+    folder = base / (named or "")
+    yield folder
+    if folder.is_absolute() and folder.name == absolute(base).name:
+        yield base
 
 
 def _scripts(launch: Launch) -> Iterator[Path]:

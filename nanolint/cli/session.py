@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.jobs import Job, judge_all, with_progress
 from nanolint.cli.judging import Work, judge
+from nanolint.cli.launch_files import read_launch_file
 from nanolint.cli.reporting import report
 from nanolint.cli.runs import Run, place_all, runs_of
-from nanolint.cli.shell_scripts import read_shell_script
 from nanolint.cli.streams import Streams
 from nanolint.errors import Unusable
+from nanolint.launches.files import is_launch_file
 from nanolint.linting.discovery import discover, is_excluded_anywhere
 from nanolint.report.results import FileResult, Results
 from nanolint.settings.schema import SettingsError
@@ -25,20 +26,19 @@ if TYPE_CHECKING:
     from nanolint.linting.plan import Plan
 
 STDIN_NAME = "<stdin>"
-SHELL_SCRIPT = ".sh"
 WITH_RUNS = "json-full"  # the format that says in bytes what each run takes
 
 
 def check_files(paths: Sequence[str], configuration: Configuration, streams: Streams) -> int:
     """Judge files, folders and launch scripts; returns the exit status."""
     options = configuration.options
-    scripts = [path for path in paths if path.endswith(SHELL_SCRIPT)]
-    others = [path for path in paths if not path.endswith(SHELL_SCRIPT)]
+    scripts = [path for path in paths if is_launch_file(path)]
+    others = [path for path in paths if not is_launch_file(path)]
     found = discover(others, configuration.settings_of, force_exclude=options.force_exclude)
     files = [FileResult(name, error=f"{why}{_hint(name)}") for name, why in found.problems]
     runs = [each for candidate in found.candidates for each in _runs(candidate, configuration)]
     for script in scripts:
-        launched, told = read_shell_script(script, configuration)
+        launched, told = read_launch_file(script, configuration)
         runs += launched
         files += [told] if told else []
     return check_runs(runs, files, configuration, streams)

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from nanolint.frozen import dataclass
 from nanolint.launches.commands import Argument, Started, Stopped
 from nanolint.launches.follow import World, follow
+from nanolint.launches.found import MOST_CHARACTERS, Found, Line, Rows, once
 from nanolint.launches.launch import Around, Nested, NotALaunch, UnknownScript
-from nanolint.launches.launchers import slurm_options
 from nanolint.launches.line import read_launch_line
+from nanolint.launches.slurm import read_header, slurm_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from nanolint.launches.launch import Launch
-
-# No script is worth more.
-MOST_CHARACTERS = 1 << 18
 MOST_NESTED = 4  # shells in shells
-_HEADER = re.compile(r"#SBATCH\s+(.*)")
 _READ_COMMANDS = ("bash", "sh", "zsh", "ssh", "sbatch")  # from what follows in a here-document
-# Where a program stands, what it launches or why nothing, and whether that is to be told.
-_Line: TypeAlias = "tuple[int, Launch | None, str, bool]"
-_CARDS = re.compile(r"(?:gpu:)?(?:[A-Za-z][\w.-]*:)?(\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A launch line, or why the line cannot be judged. ``row`` counts from 1."""
-
-    row: int
-    launch: Launch | None
-    reason: str = ""
+ALONE = Around()
 
 
 def find_launches(text: str, *, every: bool = False) -> Iterator[Found]:
@@ -47,22 +29,26 @@ def find_launches(text: str, *, every: bool = False) -> Iterator[Found]:
     if len(text) > MOST_CHARACTERS:
         yield Found(1, None, f"it has more than {MOST_CHARACTERS:,} characters")
         return
-    starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    seen = set()
-    for offset, launch, reason, matters in _launches(text, World(), 0, Around(), 0):
-        if not (matters or every):
-            continue
-        row = bisect_right(starts, offset)
-        key = (row, reason) if launch is None else (row, repr(replace(launch, environment={})))
-        if key not in seen:
-            seen.add(key)
-            yield Found(row, launch, reason)
+    rows = Rows(text)
+    lines = launches_of(text, World(), 0)
+    yield from once(
+        Found(rows.row(line.offset), line.launch, line.reason)
+        for line in lines
+        if line.matters or every
+    )
 
 
-def _launches(
-    text: str, world: World, base: int | None, around: Around, depth: int
-) -> Iterator[_Line]:
-    """Each program that ``text`` starts."""
+def launches_of(
+    text: str,
+    world: World,
+    base: int | None = None,
+    around: Around = ALONE,
+    depth: int = 0,
+) -> Iterator[Line]:
+    """Each program that a shell starts as it reads ``text``.
+
+    ``base`` is where ``text`` begins in the file, None where it does not stand there as it is.
+    """
     around = replace(around, batch={**around.batch, **read_header(text)})
     world.variables |= {
         name: (Argument(value),)
@@ -71,15 +57,15 @@ def _launches(
     }
     for each in follow(text, world, base):
         if isinstance(each, Stopped):
-            yield each.offset, None, f"not followed from here: {each.reason}", True
+            yield Line(each.offset, None, f"not followed from here: {each.reason}")
             continue
         try:
             yield from _started(each, around, depth)
         except NotALaunch as error:
-            yield each.offset, None, str(error), isinstance(error, UnknownScript)
+            yield Line(each.offset, None, str(error), isinstance(error, UnknownScript))
 
 
-def _started(started: Started, around: Around, depth: int) -> Iterator[_Line]:
+def _started(started: Started, around: Around, depth: int) -> Iterator[Line]:
     """The launches of one program. Raises NotALaunch where it is none."""
     program = started.arguments[0].text
     if started.here is not None and program in _READ_COMMANDS and depth < MOST_NESTED:
@@ -103,50 +89,12 @@ def _started(started: Started, around: Around, depth: int) -> Iterator[_Line]:
     launch = replace(found, folder=started.folder)
     written = next((a.text for a in launch.arguments if a.text in started.written), None)
     if written is not None:
-        yield started.offset, None, f"{written} is written by the script itself", True
+        yield Line(started.offset, None, f"{written} is written by the script itself")
         return
-    yield started.offset, launch, "", True
+    yield Line(started.offset, launch)
 
 
-def _inner(
-    started: Started, text: str, world: World, around: Around, depth: int
-) -> Iterator[_Line]:
+def _inner(started: Started, text: str, world: World, around: Around, depth: int) -> Iterator[Line]:
     """The launches of a text that ``started`` has another shell run."""
-    for _, launch, reason, matters in _launches(text, world, None, around, depth + 1):
-        yield started.offset, launch, reason, matters
-
-
-def read_header(text: str) -> dict[str, str]:
-    """The ``#SBATCH`` options at the head of a batch script, by their long names."""
-    options: dict[str, str] = {}
-    for line in text.split("\n"):
-        line = line.strip()
-        if line and not line.startswith("#"):
-            break
-        match = _HEADER.fullmatch(line)
-        if match is not None:
-            words = [Argument(word) for word in match[1].partition(" #")[0].split()]
-            options |= slurm_options(words)
-    return options
-
-
-def slurm_variables(batch: Mapping[str, str]) -> dict[str, str]:
-    """What Slurm sets for a script with these options."""
-    nodes, tasks = batch.get("nodes", "1"), batch.get("ntasks")
-    per_node = batch.get("ntasks-per-node")
-    if not batch or not nodes.isdecimal():
-        return {}
-    found = {"SLURM_NNODES": nodes, "SLURM_JOB_NUM_NODES": nodes}
-    if per_node is not None:
-        found["SLURM_NTASKS_PER_NODE"] = per_node
-    if tasks is None and per_node is not None and per_node.isdecimal():
-        tasks = str(int(per_node) * int(nodes))
-    if tasks is not None:
-        found["SLURM_NTASKS"] = found["SLURM_NPROCS"] = tasks
-    for name in ("gpus-per-node", "gres"):
-        cards = _CARDS.fullmatch(batch.get(name, ""))
-        if cards is not None:
-            found["SLURM_GPUS_ON_NODE"] = cards[1]
-    if "gpus-per-node" in batch and "SLURM_GPUS_ON_NODE" in found:
-        found["SLURM_GPUS_PER_NODE"] = found["SLURM_GPUS_ON_NODE"]
-    return found
+    for line in launches_of(text, world, None, around, depth + 1):
+        yield replace(line, offset=started.offset)

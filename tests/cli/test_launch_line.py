@@ -252,7 +252,7 @@ class TestShellScripts:
         Path("run.sh").write_text("make all\n")
         outcome = nanolint("run.sh", GPU)
         assert outcome.status == 0
-        assert outcome.error == "nanolint: run.sh: no line launches a training script"
+        assert "No run in run.sh: no line launches a training script" in outcome.out
 
     def test_a_script_that_is_not_there(self) -> None:
         assert nanolint("gone.sh").status == 2
@@ -292,3 +292,83 @@ class TestShellScripts:
         before = Path("config/big.py").read_bytes()
         assert nanolint("run.sh", GPU, "--select=NL1", "--fix").status == 0
         assert Path("config/big.py").read_bytes() == before
+
+
+class TestOtherFiles:
+    LINE = f"torchrun --nproc_per_node=3 train.py {CONFIG}"
+
+    @pytest.mark.parametrize(
+        ("name", "text", "place"),
+        [
+            ("run.slurm", f"#!/bin/bash\n{LINE}\n", "run.slurm:2"),
+            ("Makefile", f"train:\n\t{LINE}\n", "Makefile:2"),
+            ("Dockerfile", f"FROM x\nCMD {LINE}\n", "Dockerfile:2"),
+            (
+                "lab.ipynb",
+                json.dumps({"cells": [{"cell_type": "code", "source": f"import os\n!{LINE}"}]}),
+                "lab.ipynb:cell 1:2",
+            ),
+            (
+                "sweep.yaml",
+                f"command: [{', '.join(LINE.split())}]\nparameters: {{seed: {{value: 1}}}}\n",
+                "sweep.yaml:2",
+            ),
+        ],
+    )
+    def test_each_launch_is_judged(self, name: str, text: str, place: str) -> None:
+        Path(name).write_text(text)
+        outcome = nanolint(name, GPU, "--select=NL304")
+        assert outcome.status == 1
+        assert f"as launched in {place}" in outcome.out
+
+    @pytest.mark.parametrize(
+        ("name", "text", "reason"),
+        [
+            ("run.sh", "make all\n", "no line launches a training script"),
+            ("lab.ipynb", "x", "it is no notebook: no JSON with cells"),
+            ("ci.yaml", "on: push\n", "it describes no sweep: it has no parameters"),
+            ("Makefile", "all:\n\techo\n", "no line launches a training script"),
+            ("big.sh", "#\n" * 200_000, "it has more than 262,144 characters"),
+        ],
+    )
+    def test_what_holds_no_launch_says_so(self, name: str, text: str, reason: str) -> None:
+        Path(name).write_text(text)
+        outcome = nanolint(name, GPU)
+        assert f"No run in {name}: {reason}" in outcome.out
+        assert "No findings" not in outcome.out
+        for command in ("explain", "fit"):
+            refused = nanolint(command, name, GPU)
+            assert (refused.status, refused.error) == (2, f"nanolint: {name}: {reason}")
+
+    def test_a_checkout_on_another_machine(self) -> None:
+        here = Path().absolute().name
+        Path("run.sh").write_text(
+            f"cd /home/somebody/{here}\n{self.LINE}\ncd /other\n{self.LINE}\n"
+        )
+        outcome = nanolint("run.sh", GPU, "--select=NL304")
+        assert "as launched in run.sh:2" in outcome.out
+        assert outcome.err == "nanolint: run.sh:4: not judged: train.py: no such file\n"
+
+
+class TestExplainAndFit:
+    @pytest.mark.parametrize("command", ["explain", "fit"])
+    def test_they_take_a_launch_script(self, command: str) -> None:
+        Path("run.sh").write_text(f"python train.py {CONFIG} --batch_size=4\n")
+        outcome = nanolint(command, "run.sh", GPU)
+        expected = nanolint(command, CONFIG, GPU, "--", "--batch_size=4")
+        assert outcome.status == expected.status == 0
+        assert outcome.out == expected.out
+
+    @pytest.mark.parametrize("command", ["explain", "fit"])
+    def test_of_several_runs_one_is_chosen_by_its_line(self, command: str) -> None:
+        Path("run.sh").write_text(
+            f"python train.py {CONFIG}\npython train.py {CONFIG} --batch_size=4\n"
+        )
+        several = nanolint(command, "run.sh", GPU)
+        assert (several.status, several.error) == (
+            2,
+            f"nanolint: run.sh starts 2 runs; name one: {command} run.sh:1, run.sh:2",
+        )
+        expected = nanolint(command, CONFIG, GPU, "--", "--batch_size=4")
+        assert nanolint(command, "run.sh:2", GPU).out == expected.out
+        assert nanolint(command, "run.sh:3", GPU).status == 2

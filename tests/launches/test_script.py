@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from nanolint.launches.script import Found, find_launches
+from nanolint.launches.script import find_launches
+
+if TYPE_CHECKING:
+    from nanolint.launches.found import Found
 
 SCRIPT = """\
 #!/bin/bash

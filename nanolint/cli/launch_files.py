@@ -1,0 +1,114 @@
+"""Files with launch lines among those to judge: each line in them is a run of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.cli.configuration import Configuration
+from nanolint.cli.launched import NotJudged, is_trainer, locate
+from nanolint.cli.parser import UsageError
+from nanolint.cli.runs import Run, Source, runs_of
+from nanolint.errors import Unusable
+from nanolint.files.door import read_bytes
+from nanolint.frozen import dataclass
+from nanolint.launches.files import MOST_BYTES, find_launches, is_launch_file
+from nanolint.linting.discovery import is_excluded_anywhere
+from nanolint.report.printer import printable
+from nanolint.report.results import FileResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.cli.launched import Launched
+    from nanolint.cli.streams import Streams
+
+NO_LAUNCH = "no line launches a training script"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A launch line in a file: the run that it starts, or the reason why that is not judged."""
+
+    place: str
+    launched: Launched | None
+    reason: str = ""
+
+
+def read_launch_file(
+    name: str, configuration: Configuration
+) -> tuple[list[Run], FileResult | None]:
+    """The runs that the file starts, and what there is to say of the file itself."""
+    path = Path(name)
+    if configuration.options.force_exclude and is_excluded_anywhere(
+        path, configuration.settings_of(path.parent)
+    ):
+        return [], None
+    try:
+        text = _read(path)
+        lines = list(_lines(name, text))
+    except Unusable as error:
+        return [], FileResult(name, error=str(error))
+    except ValueError as error:
+        return [], FileResult(name, no_run=str(error))
+    runs: list[Run] = []
+    remarks: list[str] = []
+    for line in lines:
+        place = f"{name}:{line.place}"
+        if line.launched is None:
+            remarks.append(f"{place}: not judged: {line.reason}")
+            continue
+        remarks += (f"{place}: {remark}" for remark in line.launched.remarks)
+        configured = Configuration(configuration.options, configuration.overrides, line.launched)
+        runs += runs_of(line.launched, configured, Source(name, text), place)
+    if not lines:
+        return [], FileResult(name, no_run=NO_LAUNCH)
+    if not remarks:
+        return runs, None
+    return runs, FileResult(name, remarks=tuple(remarks), is_launch=bool(runs))
+
+
+def only_run(command: str, given: str, streams: Streams) -> Launched | None:
+    """The run of ``run.sh``, or of ``run.sh:12``; None where ``given`` is no file of that kind.
+
+    Raises UsageError where there is none, or several.
+    """
+    name, _, row = (given, "", "") if is_launch_file(given) else given.partition(":")
+    if not is_launch_file(name):
+        return None
+    try:
+        lines = list(_lines(name, _read(Path(name))))
+    except (Unusable, ValueError) as error:
+        raise UsageError(f"{name}: {error}") from error
+    chosen = [line for line in lines if not row or line.place == row]
+    runs = [(line.place, line.launched) for line in chosen if line.launched]
+    if len(runs) > 1:
+        places = ", ".join(dict.fromkeys(f"{name}:{place}" for place, _ in runs))
+        raise UsageError(f"{given} starts {len(runs)} runs; name one: {command} {places}")
+    if not runs:
+        why = next((f"not judged: {line.reason}" for line in chosen), NO_LAUNCH)
+        raise UsageError(f"{given}: {why}")
+    _, launched = runs[0]
+    for remark in launched.remarks:
+        streams.warn(f"nanolint: {printable(remark)}")
+    return launched
+
+
+def _read(path: Path) -> str:
+    return read_bytes(path, MOST_BYTES).decode(errors="replace")
+
+
+def _lines(name: str, text: str) -> Iterator[Line]:
+    """The lines that launch training scripts. Raises ValueError, in one line, for the file."""
+    for found in find_launches(name, text):
+        if found.launch is None:
+            yield Line(found.place, None, found.reason)
+            continue
+        try:
+            launched = locate(found.launch, Path(name))
+        except NotJudged as error:
+            if is_trainer(found.launch.script):
+                yield Line(found.place, None, str(error))
+            continue
+        if launched.script is None or is_trainer(launched.script):
+            yield Line(found.place, launched)
