@@ -175,6 +175,7 @@ def _context(
         cases=cases,
         fault=fault,
         known_codes=setup.known_codes,
+        selected=frozenset(rule.code for rule in setup.rules),
         launched=_launched(module, path, project, options),
     )
 

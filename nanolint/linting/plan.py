@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -139,12 +139,15 @@ class Plan:
         ignored: set[str] = set()
         for pattern, codes in self.sourced.settings.per_file_ignores.items():
             if path is not None and matches(path, (pattern,), self.sourced.root):
-                ignored |= self._matching("per-file-ignores", codes)
+                ignored |= self._matching("per-file-ignores", codes, whole_families=False)
         return tuple(rule for rule in self._rules if rule.code not in ignored)
 
-    def _matching(self, key: str, selectors: Iterable[str]) -> frozenset[str]:
+    def _matching(
+        self, key: str, selectors: Iterable[str], *, whole_families: bool = True
+    ) -> frozenset[str]:
+        matching = partial(self._registry.matching, whole_families=whole_families)
         try:
-            return frozenset().union(*(self._registry.matching(each) for each in selectors))
+            return frozenset().union(*map(matching, selectors))
         except UnknownRule as error:
             raise SettingsError(f"{self.sourced.place(key)}: {error}") from error
 

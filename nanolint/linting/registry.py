@@ -35,6 +35,7 @@ class Selection:
     """Codes, prefixes of codes (``NL1``), names, or ``ALL``. The most specific selector wins.
 
     A rule that is off by default is selected by its code, its name or ``ALL``, not by a prefix.
+    To select one of a family is to select all; to ignore one is to ignore that one.
     """
 
     select: tuple[str, ...] = ()
@@ -57,8 +58,11 @@ class Registry:
                 return rule
         raise UnknownRule(code_or_name, self._names())
 
-    def matching(self, selector: str) -> frozenset[str]:
-        """The codes that a selector stands for, families whole; raises UnknownRule for none."""
+    def matching(self, selector: str, *, whole_families: bool = True) -> frozenset[str]:
+        """The codes that a selector stands for; raises UnknownRule for none.
+
+        With ``whole_families`` one of a family stands for all.
+        """
         wanted = selector.strip().lower()
         if wanted == "all":
             return frozenset(rule.code for rule in self.rules)
@@ -68,7 +72,7 @@ class Registry:
         ]
         if not hits:
             raise UnknownRule(selector, self._names())
-        families = {rule.family for rule in hits if rule.family}
+        families = {rule.family for rule in hits if rule.family and whole_families}
         return frozenset(
             rule.code for rule in self.rules if rule in hits or rule.family in families
         )
@@ -94,7 +98,7 @@ class Registry:
         off = {rule.code for rule in self.rules if not rule.default}
         ranks: dict[str, int] = {}
         for selector in selectors:
-            codes = self.matching(selector)
+            codes = self.matching(selector, whole_families=selecting)
             # ALL ranks lowest, then prefixes by length, then a code or a name.
             exact = any(selector.strip().lower() in (r.code.lower(), r.name) for r in self.rules)
             every = selector.strip().lower() == "all"

@@ -93,10 +93,11 @@ class Finding:
 class Rule:
     """A rule's metadata and its check. The page lies beside the module, with suffix ``.md``.
 
-    ``family`` names a set of rules that report the same thing in different shapes: to select or
-    ignore one of them is to select or ignore all. The rule runs only on
-    files that contain one of ``markers`` (empty: on every file). What a rule with ``once`` finds
-    is the same wherever a project has it: the report shows the first, and names the other places.
+    ``family`` names a set of rules that report the same thing in different shapes: to select one
+    of them, or to suppress its finding on a line, is to select or suppress all; to ignore one is to
+    ignore that one. The rule runs only on files that contain one of ``markers`` (empty: on every
+    file). What a rule with ``once`` finds is the same wherever a project has it: the report shows
+    the first, and names the other places.
     ``counts_processes``: on how many processes the run is started makes a difference to it.
     """
 

@@ -113,6 +113,7 @@ class Context:
         cases: tuple[Case, ...],
         fault: SyntaxFault | None = None,
         known_codes: Mapping[str, str] | None = None,
+        selected: frozenset[str] = frozenset(),
         launched: Launched | None = None,
     ) -> None:
         self.text = text
@@ -125,6 +126,7 @@ class Context:
         self.fault = fault
         self.launched = launched
         self.known_codes = known_codes or {}  # codes and names in lower case -> code
+        self.selected = selected  # the codes of the rules that judge the file
         # Filled in by the engine before rules with Need.OUTCOME run.
         self.suppressions: tuple[Suppression, ...] = ()
         self.unused_suppressions: tuple[UnusedSuppression, ...] = ()

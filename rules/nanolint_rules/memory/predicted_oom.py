@@ -11,6 +11,8 @@ from nanolint_rules.memory._budget import FAMILY, out_of_memory
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nanolint.memory.verdict.replay import OutOfMemory
+
 
 @rule(
     "NL101",
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 )
 def predicted_oom(context: Context) -> Iterator[Finding]:
     """The run needs more memory than the target GPU has."""
-    return out_of_memory(
-        context, lambda outcome, oom: outcome is Outcome.OUT_OF_MEMORY and not oom.logits
-    )
+
+    def is_own(outcome: Outcome, oom: OutOfMemory) -> bool:
+        """Whether no other rule of the family is there to report it in its own shape."""
+        if outcome is Outcome.FRAGMENTED:
+            return "NL104" not in context.selected
+        return not oom.logits or "NL102" not in context.selected
+
+    return out_of_memory(context, is_own)
