@@ -83,8 +83,11 @@ def only_run(command: str, given: str, streams: Streams) -> Launched | None:
     chosen = [line for line in lines if not row or line.place == row]
     runs = [(line.place, line.launched) for line in chosen if line.launched]
     if len(runs) > 1:
-        places = ", ".join(dict.fromkeys(f"{name}:{place}" for place, _ in runs))
-        raise UsageError(f"{given} starts {len(runs)} runs; name one: {command} {places}")
+        places = dict.fromkeys(f"{name}:{place}" for place, _ in runs)
+        one = f"{command} {', '.join(places)}"
+        if len(places) == 1:
+            one = f"{command} CONFIG -- --key=VALUE, with the values that are meant"
+        raise UsageError(f"{given} starts {len(runs)} runs; name one: {one}")
     if not runs:
         why = next((f"not judged: {line.reason}" for line in chosen), NO_LAUNCH)
         raise UsageError(f"{given}: {why}")

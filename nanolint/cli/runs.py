@@ -37,6 +37,7 @@ class Run:
     configuration: Configuration
     source: Source | None = None  # where the launch line stands
     place: str | None = None  # in the source, for people
+    is_part: bool = False  # of a run that is counted with a later file of the line
 
     def placed(self, result: FileResult) -> tuple[FileResult, tuple[Diagnostic, ...]]:
         """What is found in the file, and what is found in the text of the launch line.
@@ -55,6 +56,8 @@ class Run:
                 in_file.append(replace(each, notes=notes))
             else:
                 in_file.append(each)
+        if self.is_part:
+            result = replace(result, runs=(), is_launch=True)
         return replace(result, diagnostics=tuple(in_file)), tuple(in_line)
 
 
@@ -66,7 +69,9 @@ def runs_of(
 ) -> Iterator[Run]:
     """What there is to judge of the run that ``launched`` starts."""
     for path in launched.files:
-        yield Run(Candidate(path, str(path), explicit=True), configuration, source, place)
+        candidate = Candidate(path, str(path), explicit=True)
+        is_part = path != launched.files[-1]
+        yield Run(candidate, configuration, source, place, is_part)
 
 
 def place_all(runs: Sequence[Run], results: Iterable[FileResult]) -> list[FileResult]:

@@ -101,6 +101,9 @@ class TestOneRun:
 
     def test_the_last_config_counts(self) -> None:
         assert not launched("python train.py config/big.py config/small.py") & OOM
+        line = "python train.py config/big.py config/small.py"
+        outcome = nanolint("launch", GPU, "--", line)
+        assert outcome.out == "No findings in 2 files.\n"
         assert launched("python train.py config/small.py config/big.py") & OOM
 
     def test_a_finding_stands_in_the_config_that_decides(self) -> None:
@@ -372,3 +375,7 @@ class TestExplainAndFit:
         expected = nanolint(command, CONFIG, GPU, "--", "--batch_size=4")
         assert nanolint(command, "run.sh:2", GPU).out == expected.out
         assert nanolint(command, "run.sh:3", GPU).status == 2
+        Path("run.sh").write_text(
+            f"for b in 4 8; do python train.py {CONFIG} --batch_size=$b; done"
+        )
+        assert "run.sh starts 2 runs; name one" in nanolint(command, "run.sh", GPU).error
