@@ -9,9 +9,10 @@ from harness import run, watched
 
 with watched():
     from nanolint.diagnostics import Safety
-    from nanolint.linting.engine import Setup, lint
+    from nanolint.linting.engine import lint
     from nanolint.linting.fixing import fix_text
     from nanolint.linting.plan import make_plan
+    from nanolint.linting.setup import Setup  # noqa: TC001
     from nanolint.settings.schema import Sourced
     from nanolint.source.parse import Unparsable, parse
     from nanolint.source.scan import TooComplex

@@ -49,11 +49,16 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edits of one file that belong together: all are applied, or none."""
+    """Edits of one file that belong together: all are applied, or none.
+
+    ``safety`` is what the settings make of it. ``promises``: its rule calls it safe, so the fixer
+    holds it to keeping the effective batch and the model's shape, whatever the settings say.
+    """
 
     title: str
     safety: Safety
     edits: tuple[Edit, ...]
+    promises: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ def finding(
     gpu: str | None = None,
     severity: Severity = Severity.WARNING,
 ) -> Diagnostic:
-    fix = Fix("change it", safety, edits) if edits else None
+    promises = safety is Safety.SAFE
+    fix = Fix("change it", safety, edits, promises=promises) if edits else None
     start = edits[0].start if edits else 0
     return Diagnostic(code, "toy", severity, "toy", Span(start, start), gpu=gpu, fix=fix)
 

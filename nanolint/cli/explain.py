@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from nanolint.cli.config_file import ConfigFile
     from nanolint.cli.streams import Streams
     from nanolint.linting.plan import Plan
-    from nanolint.report.explanation import Explanation
     from nanolint.rule.context import Case
 
 DESCRIPTION = """\
@@ -38,6 +37,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli.config_file import named, open_config
     from nanolint.cli.configuration import Configuration
+    from nanolint.source.text import LineIndex
 
     file = named(name, options.stdin_filename)
     if file.is_stdin and options.oom == STDIN:
@@ -57,7 +57,10 @@ def run(arguments: list[str], streams: Streams) -> int:
     if options.oom is not None:
         return _compare(config, cases[0], plan, options, streams)
     if options.format == "json":
-        explanation = _explanation(config, cases[0])
+        from nanolint.report.explanation import explained
+
+        lines = LineIndex(config.text)
+        explanation = explained(config.name, cases[0], lines, config.options.torch_version)
         streams.stdout.write(json.dumps(explanation.as_json(), indent=2) + "\n")
     else:
         _tell(config, cases, options, streams)
@@ -88,28 +91,6 @@ def _parser() -> Parser:
 def _asked(options: Namespace, name: str) -> bool:
     """Whether what was asked for tells of one GPU only."""
     return options.format == "json" if name == "json" else vars(options)[name] is not None
-
-
-def _explanation(config: ConfigFile, case: Case) -> Explanation:
-    from nanolint.memory.verdict.overhead import overhead
-    from nanolint.memory.verdict.replay import replay
-    from nanolint.memory.verdict.verdict import usable_bytes
-    from nanolint.report.explanation import Explanation
-    from nanolint.settings.torch_version import NEWEST
-    from nanolint.source.text import LineIndex
-
-    run, target, verdict = case.run, case.target, case.verdict
-    unlimited = None
-    if run:
-        unlimited = verdict.replay if verdict else replay(run, target.gpu if target else None)
-    usable = None
-    if run and target:
-        usable = usable_bytes(target, overhead(target.gpu, run.world_size))
-    lines = LineIndex(config.text)
-    torch = config.options.torch_version or NEWEST
-    return Explanation(
-        config.name, target, case.resolution, unlimited, verdict, usable, torch, lines
-    )
 
 
 def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams: Streams) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.cli import bugs
@@ -11,11 +12,12 @@ from nanolint.files.door import read_bytes
 from nanolint.files.writing import Unwritable
 from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
-from nanolint.linting.engine import SYNTAX_ERROR, lint
-from nanolint.linting.fixing import fix_text, offered
+from nanolint.linting.engine import lint
+from nanolint.linting.fixing import fix_text, is_wanted, offered
 from nanolint.linting.judged import JudgedRun, judged_runs
+from nanolint.linting.setup import SYNTAX_ERROR
 from nanolint.report.results import FileResult
-from nanolint.rule import Need
+from nanolint.rule.api import Need
 from nanolint.run.takers import project_folder
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
 from nanolint.trainers.nanogpt.kind import FileKind, trains
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.linting.discovery import Candidate
-    from nanolint.linting.engine import Report, Setup
+    from nanolint.linting.engine import Report
     from nanolint.linting.plan import Plan
+    from nanolint.linting.setup import Setup
     from nanolint.source.text import SourceText
 
 
@@ -101,9 +104,7 @@ def _judge(
         return _ignored(raw, source, linted, result)
     if not work.fix:
         return result(source.text, linted(source.text)), raw
-    fixed = fix_text(
-        linted, source.text, fixable=lambda finding: plan.may_fix(finding, unsafe=work.unsafe)
-    )
+    fixed = fix_text(linted, source.text, fixable=partial(is_wanted, unsafe=work.unsafe))
     if fixed.text == source.text:
         return replace(result(source.text, fixed.report), dropped=fixed.dropped), raw
     try:
@@ -159,7 +160,7 @@ def _refused_override(path: Path | None, setup: Setup) -> str | None:
 
 
 def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool) -> FileResult:
-    diagnostics = tuple(plan.adjusted(diagnostic) for diagnostic in report.diagnostics)
+    diagnostics = report.diagnostics
     remarks = (*plan.chosen.remarks, *report.problems)
     if report.unjudged is not None and not explicit:
         # A file that was only met on the way through a folder may be left alone.

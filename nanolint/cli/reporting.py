@@ -15,7 +15,7 @@ from nanolint.files.door import reason
 from nanolint.linting import registry
 from nanolint.report import summary
 from nanolint.report.once import once_per_project
-from nanolint.rule import NO_TARGET
+from nanolint.rule.api import NO_TARGET
 
 if TYPE_CHECKING:
     from argparse import Namespace

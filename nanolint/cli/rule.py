@@ -11,7 +11,7 @@ from nanolint.cli.streams import printer
 if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
     from nanolint.report.printer import Printer
-    from nanolint.rule import Rule
+    from nanolint.rule.api import Rule
 
 DESCRIPTION = "Print what a rule looks for, and why. Without a rule: the list of all rules."
 

@@ -2,64 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Diagnostic, FlagSpan
+from nanolint.diagnostics import Diagnostic, FlagSpan, Safety
 from nanolint.frozen import dataclass
 from nanolint.linting.columns import keep_columns
 from nanolint.linting.registry import describe, is_built_in
+from nanolint.linting.setup import Setup, Skipped
+from nanolint.linting.suppressing import unsuppressed
 from nanolint.linting.tempering import tempered
-from nanolint.rule import NO_TARGET, Need
+from nanolint.rule.api import NO_TARGET, Need
 from nanolint.rule.context import (
     ELSEWHERE,
     Case,
     Context,
     Launched,
     SyntaxFault,
-    UnusedSuppression,
 )
 from nanolint.run.settled import Options, Override
 from nanolint.source.assignments import Comment, Module
 from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config, sets_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from nanolint.diagnostics import Span
-    from nanolint.gpus.gpu import Machine
-    from nanolint.rule import Finding, Rule
+    from nanolint.rule.api import Finding, Rule
     from nanolint.run.settled import Project
-    from nanolint.source.suppressions import Suppression
     from nanolint.source.values import Plain
 
 PYTHON = (".py", ".pyw", ".pyi", "")  # suffixes; configurator.py would run any file
-SYNTAX_ERROR = "NL001"  # never deselected, never suppressed: nothing else can be said of the file
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What is the same for every file of one invocation.
-
-    ``known_codes`` maps each code and name that a suppression may use to its rule's code.
-    """
-
-    rules: tuple[Rule, ...]
-    known_codes: Mapping[str, str]
-    targets: tuple[Machine, ...] = ()
-    options: Options = field(default_factory=Options)
-    train_script: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A selected rule that did not run on a file, and why."""
-
-    code: str
-    name: str
-    need: Need
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +94,13 @@ def judge(context: Context, setup: Setup) -> Report:
     problems = list(context.project.problems)
     early = (rule for rule in setup.rules if Need.OUTCOME not in rule.needs)
     findings, skipped = _run(context, early, problems)
-    suppressions = () if context.fault else _suppressions(context.module, context.text)
-    kept = _unsuppressed(context, findings, suppressions, setup, skipped)
+    kept = unsuppressed(context, findings, setup, skipped)
     last = (rule for rule in setup.rules if Need.OUTCOME in rule.needs)
     late, _ = _run(context, last, problems)
     return Report(
         path=context.path,
         kind=context.kind,
-        diagnostics=tuple(sorted((*kept, *late), key=_order)),
+        diagnostics=tuple(sorted(map(setup.adjustments.applied, (*kept, *late)), key=_order)),
         skipped=tuple(skipped),
         promise=_promise(context),
         comments=context.module.comments,
@@ -245,6 +218,7 @@ def _missing(context: Context, rule: Rule) -> tuple[Need, str] | None:
 def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
     fix = finding.fix
     if fix is not None:
+        fix = replace(fix, promises=fix.safety is Safety.SAFE)
         fix = keep_columns(fix, context.text, context.module.comments, context.lines)
     return Diagnostic(
         code=rule.code,
@@ -267,62 +241,6 @@ def _span(finding: Finding) -> Span:
     """Where the finding stands: in the file, if its fix is to be made there."""
     span = finding.span
     return span.in_file if isinstance(span, FlagSpan) and finding.fix is not None else span
-
-
-def _suppressions(module: Module, text: str) -> tuple[Suppression, ...]:
-    from nanolint.source.suppressions import find
-
-    return find(module.comments, text)
-
-
-def _unsuppressed(
-    context: Context,
-    findings: list[Diagnostic],
-    suppressions: tuple[Suppression, ...],
-    setup: Setup,
-    skipped: list[Skipped],
-) -> list[Diagnostic]:
-    """The findings that no comment suppresses. Tells ``context`` which suppressions did nothing."""
-    families = {rule.code: rule.family or rule.code for rule in setup.rules}
-    used: set[tuple[Suppression, str]] = set()
-    kept: list[Diagnostic] = []
-    for diagnostic in findings:
-        if isinstance(diagnostic.span, FlagSpan):
-            kept.append(diagnostic)  # which no comment in this file is about
-            continue
-        row = context.row(diagnostic.span.start)
-        family = families[diagnostic.code]
-        hits = [
-            (suppression, code)
-            for suppression in suppressions
-            if suppression.covers(row)
-            for code in _codes(suppression, setup)
-            if not code or families.get(code) == family
-        ]
-        used.update(hits)
-        if not hits or diagnostic.code == SYNTAX_ERROR:
-            kept.append(diagnostic)
-    ran = families.keys() - {skip.code for skip in skipped}
-    # A rule that needs a GPU might have found what a comment without codes suppresses.
-    all_ran = not any(skip.need in (Need.RUN, Need.GPU, Need.TRAIN_SCRIPT) for skip in skipped)
-    varying = {"", *(rule.code for rule in setup.rules if rule.depends_on_machine)}
-    context.suppressions = suppressions
-    context.unused_suppressions = tuple(
-        UnusedSuppression(suppression, code, elsewhere=code in varying)
-        for suppression in suppressions
-        if suppression.malformed is None
-        for code in _codes(suppression, setup)
-        if (suppression, code) not in used and (code in ran if code else all_ran)
-    )
-    return kept
-
-
-def _codes(suppression: Suppression, setup: Setup) -> tuple[str, ...]:
-    """The rule codes that a suppression names; the empty code stands for all rules."""
-    if not suppression.codes:
-        return ("",)
-    named = (setup.known_codes.get(code.text.lower()) for code in suppression.codes)
-    return tuple(code for code in named if code is not None)
 
 
 def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:

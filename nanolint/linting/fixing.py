@@ -72,6 +72,14 @@ def fix_text(
     return Fixed(text, tuple(applied), tuple(dropped), report)
 
 
+def is_wanted(diagnostic: Diagnostic, *, unsafe: bool) -> bool:
+    """Whether the fix of ``diagnostic``, if it has one, is to be applied."""
+    fix = diagnostic.fix
+    return fix is not None and (
+        fix.safety is Safety.SAFE or (unsafe and fix.safety is Safety.UNSAFE)
+    )
+
+
 def offered(lint: Callable[[str], Report], text: str, report: Report) -> Report:
     """``report``, which is of ``text``, without the fixes that their own check refuses.
 
@@ -179,7 +187,7 @@ def _flaw(before: Report, after: Report, batch: Sequence[Diagnostic]) -> str | N
         return "the fixed file is not valid Python"
     if not _is_subsequence(_untouched_comments(before, _edits(batch)), after):
         return "the fix would lose a comment"
-    if all(d.fix and d.fix.safety is Safety.SAFE for d in batch):
+    if all(d.fix and d.fix.promises for d in batch):
         kept = dict(after.promise)
         for name, value in before.promise:
             if kept.get(name, value) != value:

@@ -8,12 +8,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Safety, Severity
+from nanolint.diagnostics import Severity
 from nanolint.files.door import absolute, is_file
 from nanolint.files.patterns import matches
 from nanolint.linting import registry
-from nanolint.linting.engine import Setup
+from nanolint.linting.adjusting import Adjustments
 from nanolint.linting.registry import Registry, Selection, UnknownRule
+from nanolint.linting.setup import Setup
 from nanolint.run.settled import Options
 from nanolint.settings.schema import SettingsError, Sourced
 from nanolint.settings.targets import OPTION, Choice, choose
@@ -22,8 +23,7 @@ from nanolint.settings.torch_version import find_torch_version
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from nanolint.diagnostics import Diagnostic
-    from nanolint.rule import Rule
+    from nanolint.rule.api import Rule
     from nanolint.run.settled import Override
     from nanolint.source.values import Value
 
@@ -56,30 +56,16 @@ class Plan:
             targets=claimed or self.chosen.targets,
             options=options,
             train_script=self.train_script,
+            adjustments=self._adjustments,
         )
 
     @property
     def _sized_by_option(self) -> bool:
         return self.sourced.from_command("world-size")
 
-    def adjusted(self, diagnostic: Diagnostic) -> Diagnostic:
-        """``diagnostic`` with the severity and the fix safety that the settings give its rule."""
-        severity = self._severities.get(diagnostic.code, diagnostic.severity)
-        fix = diagnostic.fix
-        if fix is not None:
-            fix = replace(fix, safety=self._safety(diagnostic.code, fix.safety))
-        return replace(diagnostic, severity=severity, fix=fix)
-
-    def may_fix(self, diagnostic: Diagnostic, *, unsafe: bool) -> bool:
-        """Whether the fix of ``diagnostic``, if it has one, is to be applied."""
-        if diagnostic.fix is None:
-            return False
-        safety = self._safety(diagnostic.code, diagnostic.fix.safety)
-        return safety is Safety.SAFE or (unsafe and safety is Safety.UNSAFE)
-
     def check(self) -> None:
         """Raise SettingsError for a selector that names no rule."""
-        _ = self._rules, self._severities, self._fix_sets
+        _ = self._rules, self._adjustments
         for codes in self.sourced.settings.per_file_ignores.values():
             self._matching("per-file-ignores", codes)
 
@@ -106,33 +92,20 @@ class Plan:
         return {text.lower(): rule.code for rule in rules for text in (rule.code, rule.name)}
 
     @cached_property
-    def _severities(self) -> dict[str, Severity]:
-        return {
-            code: Severity(severity)
-            for selector, severity in self.sourced.settings.severity.items()
-            for code in self._matching("severity", [selector])
-        }
-
-    @cached_property
-    def _fix_sets(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The codes whose fixes are only shown, are safe, and are unsafe, by the settings."""
+    def _adjustments(self) -> Adjustments:
         settings = self.sourced.settings
-        fixable = self._matching("fixable", settings.fixable)
-        unfixable = self._matching("unfixable", settings.unfixable)
         everything = frozenset(rule.code for rule in self._registry.rules)
-        return (
-            (everything - fixable) | unfixable,
-            self._matching("extend-safe-fixes", settings.extend_safe_fixes),
-            self._matching("extend-unsafe-fixes", settings.extend_unsafe_fixes),
+        fixable = self._matching("fixable", settings.fixable)
+        return Adjustments(
+            severities={
+                code: Severity(severity)
+                for selector, severity in settings.severity.items()
+                for code in self._matching("severity", [selector])
+            },
+            shown=(everything - fixable) | self._matching("unfixable", settings.unfixable),
+            safe=self._matching("extend-safe-fixes", settings.extend_safe_fixes),
+            unsafe=self._matching("extend-unsafe-fixes", settings.extend_unsafe_fixes),
         )
-
-    def _safety(self, code: str, safety: Safety) -> Safety:
-        shown, safe, unsafe = self._fix_sets
-        if code in shown or safety is Safety.DISPLAY:
-            return Safety.DISPLAY
-        if code in unsafe:
-            return Safety.UNSAFE
-        return Safety.SAFE if code in safe else safety
 
     def _rules_for(self, path: Path | None) -> tuple[Rule, ...]:
         """The selected rules without those that ``per-file-ignores`` takes away."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from importlib.metadata import EntryPoint
 
-    from nanolint.rule import Rule
+    from nanolint.rule.api import Rule
 
 BUILT_IN = "nanolint_rules"
 ENTRY_POINT_GROUP = "nanolint.rules"

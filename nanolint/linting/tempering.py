@@ -10,14 +10,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Safety, Severity
-from nanolint.rule import Need
+from nanolint.rule.api import Need
 from nanolint.run.trust import Trust, in_short, least, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.diagnostics import Diagnostic
-    from nanolint.rule import Case, Rule
+    from nanolint.rule.api import Rule
+    from nanolint.rule.context import Case
     from nanolint.run.trust import Doubt
 
 

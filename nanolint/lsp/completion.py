@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.lsp.cursor import Cursor
-    from nanolint.rule import Rule
+    from nanolint.rule.api import Rule
     from nanolint.run.settled import Project
     from nanolint.source.values import Plain, Value
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from nanolint.diagnostics import Span
     from nanolint.lsp.steps import Share, Step
-    from nanolint.rule import Rule
+    from nanolint.rule.api import Rule
     from nanolint.rule.context import Case, Context
     from nanolint.run.run import Run
     from nanolint.run.settled import Project, Setting

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from nanolint.files import notes
 from nanolint.linting.engine import Report, judge, lint, read
-from nanolint.linting.fixing import fix_text, offered
+from nanolint.linting.fixing import fix_text, is_wanted, offered
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.diagnostics import Diagnostic
-    from nanolint.linting.engine import Setup
     from nanolint.linting.plan import Plan
+    from nanolint.linting.setup import Setup
     from nanolint.rule.context import Context
 
 
@@ -38,7 +38,7 @@ class Judged:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The findings, as the settings have them."""
-        return tuple(self.plan.adjusted(diagnostic) for diagnostic in self.report.diagnostics)
+        return self.report.diagnostics
 
     @property
     def is_whole(self) -> bool:
@@ -58,7 +58,7 @@ class Judged:
         return fix_text(
             lambda text: lint(text, self.path, self.setup, explicit=_among_configs(self.path)),
             self.text,
-            fixable=lambda diagnostic: self.plan.may_fix(diagnostic, unsafe=False),
+            fixable=partial(is_wanted, unsafe=False),
         ).text
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.errors import UserError
 from nanolint.frozen import dataclass
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
+    from nanolint.linting.texts import Name
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.memory.verdict.verdict import Verdict
+    from nanolint.rule.context import Case
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution, Setting
     from nanolint.source.text import LineIndex
@@ -130,3 +133,47 @@ def oom_json(oom: OutOfMemory) -> dict[str, Any]:
         "free_bytes": oom.free_bytes,
         "message": oom.message,
     }
+
+
+def explained(
+    name: str, case: Case, lines: LineIndex, torch: tuple[int, int] | None
+) -> Explanation:
+    """Replay the run of ``case``, a file called ``name``, and judge it on the target if any."""
+    from nanolint.memory.verdict.overhead import overhead
+    from nanolint.memory.verdict.replay import replay
+    from nanolint.memory.verdict.verdict import usable_bytes
+    from nanolint.settings.torch_version import NEWEST
+
+    run, target, verdict = case.run, case.target, case.verdict
+    unlimited = None
+    if run:
+        unlimited = verdict.replay if verdict else replay(run, target.gpu if target else None)
+    usable = None
+    if run and target:
+        usable = usable_bytes(target, overhead(target.gpu, run.world_size))
+    resolution = case.resolution
+    return Explanation(name, target, resolution, unlimited, verdict, usable, torch or NEWEST, lines)
+
+
+def explain_text(text: str, name: Name, gpu: str | None) -> dict[str, Any]:
+    """See ``nanolint.explain``."""
+    from nanolint.linting.engine import Report, read
+    from nanolint.linting.texts import plan_for
+    from nanolint.source.text import LineIndex
+    from nanolint.trainers.nanogpt.kind import FileKind
+    from nanolint.trainers.no_run import why_no_run
+
+    path, plan = plan_for(name, gpu)
+    setup = plan.setup(path)
+    if len(setup.targets) > 1:
+        raise UserError("explain takes one GPU, found " + ", ".join(t.label for t in setup.targets))
+    context = read(text, path, setup)
+    if isinstance(context, Report):
+        raise UserError(context.unjudged or "holds no run")
+    if context.fault is not None:
+        raise UserError(f"not valid Python: {context.fault.message}")
+    if context.kind is FileKind.SCRIPT:
+        raise UserError(f"holds no run: {why_no_run(text)}")
+    called = str(name) if name is not None else "<text>"
+    torch = setup.options.torch_version
+    return explained(called, context.cases[0], LineIndex(text), torch).as_json()

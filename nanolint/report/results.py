@@ -12,9 +12,9 @@ from nanolint.frozen import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.linting.engine import Skipped
     from nanolint.linting.fixing import Dropped
     from nanolint.linting.judged import JudgedRun
+    from nanolint.linting.setup import Skipped
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nanolint.diagnostics import Fix, Span
     from nanolint.report.printer import Printer
     from nanolint.report.results import FileResult, Results
-    from nanolint.rule import Rule
+    from nanolint.rule.api import Rule
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import Safety, Severity
 from nanolint.report import runs
 from nanolint.report.printer import printable
-from nanolint.rule import Need
+from nanolint.rule.api import Need
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

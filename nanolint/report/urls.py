@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 from nanolint.linting import registry
 
 if TYPE_CHECKING:
-    from nanolint.rule import Rule
+    from nanolint.rule.api import Rule
 
 SITE = "https://github.com/nanolint/nanolint/blob/main/rules"
 BUILT_IN = "nanolint_rules."

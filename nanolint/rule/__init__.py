@@ -1,58 +1,101 @@
-"""What a rule author needs, and nothing else of nanolint's insides.
+"""What a rule is written with: the public surface of rule packs, and all that built-in rules use.
 
 A rule is a function from a Context to findings, with its metadata above it::
 
-    @rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.SETTINGS])
-    def indivisible_heads(context: Context) -> Iterator[Finding]:
-        ...
+    @rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.CONFIG])
+    def indivisible_heads(context: Context) -> Findings:
+        heads, width = context.value("n_head"), context.value("n_embd")
+        if isinstance(heads, int) and isinstance(width, int) and width % heads:
+            yield Finding("...", context.span("n_head", "n_embd"))
+
+``Context`` is the file at hand: its text, its assignments, its project, and a ``Case`` for each
+target GPU, which has the resolved run and the verdict on it. Edits of the text are made by
+``replace_value`` and its like. What is not named in ``__all__`` may change with any release.
 """
 
-from nanolint.rule.api import (
-    NO_TARGET,
-    Assignment,
-    Case,
-    Comment,
-    Context,
-    Edit,
-    Finding,
-    Fix,
-    FixAvailability,
-    Gpu,
-    Known,
-    Machine,
-    Need,
-    Related,
-    Rule,
-    Safety,
-    Severity,
-    Span,
-    Suppression,
-    abilities,
-    format_bytes,
-    rule,
+from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
+from nanolint.gpus import abilities
+from nanolint.gpus.gpu import Gpu, Machine
+from nanolint.memory.recording import allocated_bytes, runs_compiled
+from nanolint.memory.tape import Phase
+from nanolint.memory.verdict.replay import OutOfMemory
+from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.memory.verdict.smallest import smallest_card
+from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
+from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Rule, rule
+from nanolint.rule.context import Case, Context
+from nanolint.rule.rewrite import (
+    insert_assignment,
+    is_arithmetic,
+    keeps_shape,
+    replace_integer,
+    replace_value,
 )
+from nanolint.run.capability import attention_kernel
+from nanolint.run.run import Dialect, Run
+from nanolint.run.settled import Layer, Unresolved
+from nanolint.run.trust import Subject, in_short, ordered
+from nanolint.source.assignments import Assignment, Comment
+from nanolint.source.suppressions import Suppression
+from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.configs import config_runs
+from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
+from nanolint.trainers.nanogpt.resolve import resolve
+from nanolint.trainers.nanogpt.vocabulary import datasets, has_dataset
+from nanolint.units import format_bytes
 
 __all__ = [
+    "KEYS",
     "NO_TARGET",
+    "PRETRAINED_CONTEXT",
+    "PRETRAINED_SIZES",
     "Assignment",
     "Case",
     "Comment",
     "Context",
+    "Dialect",
     "Edit",
     "Finding",
+    "Findings",
     "Fix",
     "FixAvailability",
     "Gpu",
     "Known",
+    "Layer",
     "Machine",
     "Need",
+    "OutOfMemory",
+    "Outcome",
+    "Phase",
     "Related",
     "Rule",
+    "Run",
     "Safety",
     "Severity",
     "Span",
+    "Subject",
     "Suppression",
+    "Unresolved",
+    "Verdict",
     "abilities",
+    "allocated_bytes",
+    "attention_kernel",
+    "best_micro_batch",
+    "config_runs",
+    "datasets",
     "format_bytes",
+    "has_dataset",
+    "in_short",
+    "insert_assignment",
+    "is_arithmetic",
+    "is_comfortable",
+    "judge",
+    "keeps_shape",
+    "ordered",
+    "replace_integer",
+    "replace_value",
+    "resolve",
     "rule",
+    "runs_compiled",
+    "smallest_card",
 ]

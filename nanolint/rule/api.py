@@ -1,56 +1,19 @@
-"""A rule and what it yields: its metadata, its needs, its findings.
-
-A rule is a function from a Context to findings, with its metadata above it::
-
-    @rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.SETTINGS])
-    def indivisible_heads(context: Context) -> Iterator[Finding]:
-        ...
-"""
+"""A rule and what it yields: its metadata, its needs, its findings."""
 
 from __future__ import annotations
 
 import sys
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
 from nanolint.frozen import dataclass
-from nanolint.gpus import abilities
-from nanolint.gpus.gpu import Gpu, Machine
-from nanolint.rule.context import Case, Context
-from nanolint.source.assignments import Assignment, Comment
-from nanolint.source.suppressions import Suppression
-from nanolint.source.values import Known
-from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-
-__all__ = [
-    "Assignment",
-    "Case",
-    "Comment",
-    "Context",
-    "Edit",
-    "Finding",
-    "Fix",
-    "FixAvailability",
-    "Gpu",
-    "Known",
-    "Machine",
-    "Need",
-    "Related",
-    "Rule",
-    "Safety",
-    "Severity",
-    "Span",
-    "Suppression",
-    "abilities",
-    "format_bytes",
-    "rule",
-]
+    from nanolint.diagnostics import Fix, Related, Severity, Span
+    from nanolint.rule.context import Context
 
 
 class Need(str, Enum):
@@ -87,6 +50,9 @@ class Finding:
     notes: tuple[str, ...] = ()
     related: tuple[Related, ...] = ()
     severity: Severity | None = None
+
+
+Findings: TypeAlias = "Iterator[Finding]"  # what a check yields
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +119,10 @@ def rule(
     markers: tuple[str, ...] = (),
     once: bool = False,
     counts_processes: bool = False,
-) -> Callable[[Callable[[Context], Iterator[Finding]]], Rule]:
+) -> Callable[[Callable[[Context], Findings]], Rule]:
     """Make a rule of a check function."""
 
-    def decorate(check: Callable[[Context], Iterator[Finding]]) -> Rule:
+    def decorate(check: Callable[[Context], Findings]) -> Rule:
         return Rule(
             code=code,
             name=name,

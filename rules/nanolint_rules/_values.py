@@ -6,10 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Fix, Safety
-from nanolint.rule.rewrite import insert_assignment, replace_value
-from nanolint.run.settled import Layer
-from nanolint.run.trust import Subject
+from nanolint.rule import Fix, Layer, Safety, Subject, insert_assignment, replace_value
 
 if TYPE_CHECKING:
     from nanolint.rule import Assignment, Case, Context, Edit

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from nanolint.cli.options import FORMATS
 from tests.cli.command import nanolint
 
 
@@ -38,7 +39,7 @@ class TestBash:
         expected = ["full"]
         assert completed("nanolint", "--output-format", "fu") == expected
         assert completed("nanolint", "--output-format", "=", "fu") == expected
-        assert len(completed("nanolint", "--output-format", "=")) == 6
+        assert sorted(completed("nanolint", "--output-format", "=")) == sorted(FORMATS)
         assert completed("nanolint", "--output-format=fu") == ["--output-format=full"]  # zsh
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
 from nanolint.linting import registry
-from nanolint.linting.engine import Setup, judge, read
+from nanolint.linting.engine import judge, read
+from nanolint.linting.setup import Setup
 from nanolint.rule.context import Context
 from nanolint.run.settled import Options
 from nanolint.source.values import Known

@@ -23,7 +23,8 @@ from tests.project_tree import train_script, write_project
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanolint.linting.engine import Report, Setup
+    from nanolint.linting.engine import Report
+    from nanolint.linting.setup import Setup
 
 Edit: TypeAlias = tuple[str, str | bytes | None]
 

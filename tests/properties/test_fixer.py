@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from nanolint.diagnostics import Safety
 from nanolint.gpus.lookup import find
-from nanolint.linting.engine import Report, Setup, lint
+from nanolint.linting.engine import Report, lint
 from nanolint.linting.fixing import Fixed, fix_text
 from nanolint.linting.registry import Selection, load
+from nanolint.linting.setup import Setup
 from nanolint.memory.verdict.verdict import Outcome, judge
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import Options

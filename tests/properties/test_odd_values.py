@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.gpus.lookup import find
-from nanolint.linting.engine import Setup, lint
+from nanolint.linting.engine import lint
 from nanolint.linting.registry import load
+from nanolint.linting.setup import Setup
 from nanolint.run.settled import Options
 from nanolint.trainers.nanogpt.keys import KEYS
 from tests.properties.effort import examples

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.diagnostics import Safety
-from nanolint.linting.engine import Report, Setup, lint
+from nanolint.linting.engine import Report, lint
 from nanolint.linting.fixing import fix_text
 from nanolint.linting.registry import load
+from nanolint.linting.setup import Setup
 from nanolint.source.text import decode, encode
 from tests.project_tree import write_project
 from tests.properties.configs import ENCODINGS, NEWLINES

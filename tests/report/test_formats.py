@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.diagnostics import Diagnostic, Fix, Safety, Severity
-from nanolint.linting.engine import Skipped
 from nanolint.linting.judged import JudgedRun
+from nanolint.linting.setup import Skipped
 from nanolint.report import concise, diff, statistics, summary
 from nanolint.report import json as json_report
 from nanolint.report.printer import Printer

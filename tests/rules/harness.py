@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import Safety
 from nanolint.gpus.lookup import find
 from nanolint.linting import registry
-from nanolint.linting.engine import Report, Setup, lint
+from nanolint.linting.engine import Report, lint
 from nanolint.linting.fixing import fix_text
+from nanolint.linting.setup import Setup
 from nanolint.run.settled import Options
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known

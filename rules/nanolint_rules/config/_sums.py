@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Edit, Span
-from nanolint.run.run import Dialect
+from nanolint.rule import Dialect, Edit, Span
 from nanolint_rules._values import integer
 from nanolint_rules.config._arithmetic import products
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
-from nanolint.trainers.nanogpt.keys import PRETRAINED_CONTEXT, PRETRAINED_SIZES
+from nanolint.rule import (
+    PRETRAINED_CONTEXT,
+    PRETRAINED_SIZES,
+    Context,
+    Finding,
+    Findings,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    rule,
+)
 from nanolint_rules._values import integer, said, set_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule(
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
     needs=[Need.CONFIG],
     fix=FixAvailability.SOMETIMES,
 )
-def context_beyond_checkpoint(context: Context) -> Iterator[Finding]:
+def context_beyond_checkpoint(context: Context) -> Findings:
     """block_size is longer than the checkpoint's position embeddings."""
     block, start = integer(context.value("block_size")), context.value("init_from")
     if not isinstance(start, str) or start not in PRETRAINED_SIZES:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from nanolint.rule import (
     Assignment,
     Context,
     Finding,
+    Findings,
     FixAvailability,
     Known,
     Need,
@@ -17,9 +17,6 @@ from nanolint.rule import (
     rule,
 )
 from nanolint_rules._values import Remedy, set_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NUMBER = re.compile(r"[-+]?[\d_]+(\.[\d_]*)?([eE][-+]?\d+)?")
 _PLAIN = (bool, int, float, str)  # what the configurator compares
@@ -32,7 +29,7 @@ _PLAIN = (bool, int, float, str)  # what the configurator compares
     needs=[Need.CONFIG],
     fix=FixAvailability.SOMETIMES,
 )
-def drifting_type(context: Context) -> Iterator[Finding]:
+def drifting_type(context: Context) -> Findings:
     """A value has another type than its default, so --key=value fails for it."""
     if context.is_train_script:
         return  # what it sets is the default

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Need, Related, Severity, Span, rule
+from nanolint.rule import Context, Finding, Findings, Need, Related, Severity, Span, rule
 from nanolint_rules._values import in_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanolint.rule import Assignment
 
 
 @rule("NL305", "duplicate-assignment", Severity.WARNING, needs=[Need.CONFIG])
-def duplicate_assignment(context: Context) -> Iterator[Finding]:
+def duplicate_assignment(context: Context) -> Findings:
     """A key is set twice, so the first value has no effect."""
     last: dict[str, Assignment] = {}
     for assignment in context.module.assignments:

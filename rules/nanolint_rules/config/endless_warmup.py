@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
 from nanolint_rules._values import integer, percent, said
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEYS = ("warmup_iters", "max_iters", "lr_decay_iters")
 
 
 @rule("NL309", "endless-warmup", Severity.WARNING, needs=[Need.CONFIG])
-def endless_warmup(context: Context) -> Iterator[Finding]:
+def endless_warmup(context: Context) -> Findings:
     """warmup_iters is as long as the run or its decay, so the learning rate never gets there."""
     warmup, steps, decay = (integer(context.value(key)) for key in KEYS)
     if warmup is None or steps is None or decay is None or not context.value("decay_lr"):

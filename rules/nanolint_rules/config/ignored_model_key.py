@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Assignment, Context, Finding, Known, Need, Severity, Span, rule
-from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from nanolint.rule import (
+    PRETRAINED_SIZES,
+    Assignment,
+    Context,
+    Finding,
+    Findings,
+    Known,
+    Need,
+    Severity,
+    Span,
+    rule,
+)
 
 KEYS = ("n_layer", "n_head", "n_embd", "bias")
 
 
 @rule("NL306", "ignored-model-key", Severity.WARNING, needs=[Need.CONFIG])
-def ignored_model_key(context: Context) -> Iterator[Finding]:
+def ignored_model_key(context: Context) -> Findings:
     """The shape of the model is set, and the checkpoint that the run starts from overrides it."""
     start = context.value("init_from")
     if context.is_train_script or context.from_command_line("init_from"):

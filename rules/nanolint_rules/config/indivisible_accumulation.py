@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from math import lcm
-from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Fix, FixAvailability, Need, Safety, Severity, rule
-from nanolint.rule.rewrite import replace_integer
-from nanolint.run.run import Dialect
+from nanolint.rule import (
+    Context,
+    Dialect,
+    Finding,
+    Findings,
+    Fix,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    replace_integer,
+    rule,
+)
 from nanolint_rules._values import Remedy, integer, set_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "gradient_accumulation_steps"
 
@@ -24,7 +30,7 @@ KEY = "gradient_accumulation_steps"
     fix=FixAvailability.SOMETIMES,
     counts_processes=True,
 )
-def indivisible_accumulation(context: Context) -> Iterator[Finding]:
+def indivisible_accumulation(context: Context) -> Findings:
     """gradient_accumulation_steps is not a multiple of the number of GPUs."""
     if context.project.dialect is not Dialect.TOTAL:
         return  # every GPU accumulates that many

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Need, Related, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Need, Related, Severity, rule
 from nanolint_rules._values import integer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.CONFIG])
-def indivisible_heads(context: Context) -> Iterator[Finding]:
+def indivisible_heads(context: Context) -> Findings:
     """n_embd is not a multiple of n_head."""
     width, heads = integer(context.value("n_embd")), integer(context.value("n_head"))
     if width is None or heads is None or width % heads == 0:

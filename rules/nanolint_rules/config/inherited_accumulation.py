@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
 from nanolint_rules._values import is_asked_for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "gradient_accumulation_steps"
 
 
 @rule("NL312", "inherited-accumulation", Severity.INFO, needs=[Need.CONFIG, Need.RUN])
-def inherited_accumulation(context: Context) -> Iterator[Finding]:
+def inherited_accumulation(context: Context) -> Findings:
     """batch_size is set and gradient_accumulation_steps is not, so that of train.py applies."""
     run = context.run
     if run is None or run.eval_only or context.is_train_script:

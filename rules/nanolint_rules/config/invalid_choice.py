@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Need, Severity, rule
-from nanolint.trainers.nanogpt.keys import KEYS
+from nanolint.rule import KEYS, Context, Finding, Findings, Need, Severity, rule
 from nanolint_rules._values import is_asked_for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Every device type of torch that a model can be trained on, and the names that vendors give
 # their own when they register one.
@@ -32,7 +27,7 @@ MEANT = {
 
 
 @rule("NL314", "invalid-choice", Severity.ERROR, needs=[Need.CONFIG])
-def invalid_choice(context: Context) -> Iterator[Finding]:
+def invalid_choice(context: Context) -> Findings:
     """dtype, init_from, backend or device is set to a value that nothing accepts."""
     for key, choices in CHOICES.items():
         value = context.value(key)

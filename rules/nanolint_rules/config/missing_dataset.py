@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Need, Severity, rule
-from nanolint.trainers.nanogpt.vocabulary import datasets, has_dataset
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from nanolint.rule import Context, Finding, Findings, Need, Severity, datasets, has_dataset, rule
 
 
 @rule("NL317", "missing-dataset", Severity.INFO, needs=[Need.CONFIG, Need.TRAIN_SCRIPT])
-def missing_dataset(context: Context) -> Iterator[Finding]:
+def missing_dataset(context: Context) -> Findings:
     """dataset names a folder that data/ does not have."""
     root, dataset = context.project.root, context.value("dataset")
     if root is None or not isinstance(dataset, str) or not dataset or "\0" in dataset:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
 from nanolint_rules._values import said
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule("NL310", "rising-learning-rate", Severity.WARNING, needs=[Need.CONFIG])
-def rising_learning_rate(context: Context) -> Iterator[Finding]:
+def rising_learning_rate(context: Context) -> Findings:
     """min_lr is above learning_rate, so the decay raises the learning rate."""
     highest, lowest = context.value("learning_rate"), context.value("min_lr")
     if not isinstance(highest, (int, float)) or not isinstance(lowest, (int, float)):

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
 from nanolint_rules._values import integer, percent, said
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "lr_decay_iters"
 TOLERANCE = 10  # percent; "should be ~= max_iters"
 
 
 @rule("NL308", "schedule-mismatch", Severity.WARNING, needs=[Need.CONFIG])
-def schedule_mismatch(context: Context) -> Iterator[Finding]:
+def schedule_mismatch(context: Context) -> Findings:
     """lr_decay_iters is far from max_iters, so the schedule ends too late or too early."""
     steps, decay = integer(context.value("max_iters")), integer(context.value("lr_decay_iters"))
     if steps is None or decay is None or not context.value("decay_lr"):

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Fix, FixAvailability, Need, Safety, Severity, rule
+from nanolint.rule import (
+    Context,
+    Finding,
+    Findings,
+    Fix,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    rule,
+)
 from nanolint_rules._values import knows_its_script
 from nanolint_rules.config._sums import stale_products
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanolint_rules.config._arithmetic import Number
 
 
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
     needs=[Need.CONFIG, Need.TRAIN_SCRIPT],
     fix=FixAvailability.ALWAYS,
 )
-def stale_arithmetic(context: Context) -> Iterator[Finding]:
+def stale_arithmetic(context: Context) -> Findings:
     """A comment multiplies values that are no longer those of the file."""
     if not knows_its_script(context):
         return

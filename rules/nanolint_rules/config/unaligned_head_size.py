@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
 from nanolint_rules._values import integer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ALIGNMENT = 8
 
 
 @rule("NL315", "unaligned-head-size", Severity.INFO, needs=[Need.CONFIG])
-def unaligned_head_size(context: Context) -> Iterator[Finding]:
+def unaligned_head_size(context: Context) -> Findings:
     """The size of an attention head is not a multiple of 8."""
     width, heads = integer(context.value("n_embd")), integer(context.value("n_head"))
     if width is None or heads is None or width % heads:

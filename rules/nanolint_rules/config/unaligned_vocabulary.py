@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
+from nanolint.rule import Context, Finding, Findings, FixAvailability, Need, Safety, Severity, rule
 from nanolint_rules._values import integer, is_asked_for, set_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "vocab_size"
 ALIGNMENT = 64
@@ -22,7 +17,7 @@ SMALLEST = 1024  # below, the product with the vocabulary costs nothing worth a 
     needs=[Need.CONFIG],
     fix=FixAvailability.SOMETIMES,
 )
-def unaligned_vocabulary(context: Context) -> Iterator[Finding]:
+def unaligned_vocabulary(context: Context) -> Findings:
     """vocab_size is set to a number that is not a multiple of 64."""
     size = integer(context.value(KEY))
     if size is None or size < SMALLEST or size % ALIGNMENT == 0:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from nanolint.rule import (
     Assignment,
     Context,
     Edit,
     Finding,
+    Findings,
     Fix,
     FixAvailability,
     Need,
@@ -18,9 +18,6 @@ from nanolint.rule import (
     rule,
 )
 from nanolint_rules._values import knows_its_script
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LIKENESS = 0.8
 
@@ -32,7 +29,7 @@ LIKENESS = 0.8
     needs=[Need.CONFIG, Need.TRAIN_SCRIPT],
     fix=FixAvailability.SOMETIMES,
 )
-def unknown_key(context: Context) -> Iterator[Finding]:
+def unknown_key(context: Context) -> Findings:
     """A name is set that no script of the project reads, so it has no effect."""
     if context.is_train_script or not knows_its_script(context):
         return  # what train.py itself sets is a key

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
 from nanolint_rules._values import integer, said
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule("NL311", "unsaved-tail", Severity.WARNING, needs=[Need.CONFIG])
-def unsaved_tail(context: Context) -> Iterator[Finding]:
+def unsaved_tail(context: Context) -> Findings:
     """max_iters is no multiple of eval_interval, so the last steps are never saved."""
     steps, interval = integer(context.value("max_iters")), integer(context.value("eval_interval"))
     if steps is None or interval is None or steps % interval == 0 or context.value("eval_only"):

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, abilities, rule
+from nanolint.rule import (
+    Context,
+    Finding,
+    Findings,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    abilities,
+    rule,
+)
 from nanolint_rules._values import is_key, quoted, said, set_value
 from nanolint_rules.gpu._cards import (
     capability,
@@ -14,8 +24,6 @@ from nanolint_rules.gpu._cards import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanolint.rule import Case
 
 COUNTED = "memory is counted in float16; emulated bfloat16 takes more"
@@ -28,7 +36,7 @@ COUNTED = "memory is counted in float16; emulated bfloat16 takes more"
     needs=[Need.CONFIG, Need.GPU],
     fix=FixAvailability.SOMETIMES,
 )
-def bfloat16_on_old_gpu(context: Context) -> Iterator[Finding]:
+def bfloat16_on_old_gpu(context: Context) -> Findings:
     """dtype is bfloat16, set or inherited, and the GPU has none."""
     if not is_key(context, "dtype"):
         return

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
+from nanolint.rule import Context, Finding, Findings, FixAvailability, Need, Safety, Severity, rule
 from nanolint_rules._values import is_key, said, set_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule(
@@ -18,7 +13,7 @@ if TYPE_CHECKING:
     needs=[Need.CONFIG],
     fix=FixAvailability.SOMETIMES,
 )
-def compile_on_mps(context: Context) -> Iterator[Finding]:
+def compile_on_mps(context: Context) -> Findings:
     """compile is on, and the device is an Apple GPU."""
     if not is_key(context, "compile"):
         return

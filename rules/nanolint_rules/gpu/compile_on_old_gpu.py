@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, abilities, rule
+from nanolint.rule import (
+    Context,
+    Finding,
+    Findings,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    abilities,
+    rule,
+)
 from nanolint_rules._values import is_key, said, set_value
 from nanolint_rules.gpu._cards import capability, compiles, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule(
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
     needs=[Need.CONFIG, Need.GPU],
     fix=FixAvailability.SOMETIMES,
 )
-def compile_on_old_gpu(context: Context) -> Iterator[Finding]:
+def compile_on_old_gpu(context: Context) -> Findings:
     """compile is on, and the GPU is too old for torch.compile."""
     if not is_key(context, "compile"):
         return

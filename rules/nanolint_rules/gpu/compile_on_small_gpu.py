@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.recording import allocated_bytes, runs_compiled
-from nanolint.memory.verdict.verdict import Outcome, judge
 from nanolint.rule import (
     Case,
     Context,
     Finding,
+    Findings,
     FixAvailability,
     Need,
+    Outcome,
     Safety,
     Severity,
+    allocated_bytes,
     format_bytes,
+    judge,
     rule,
+    runs_compiled,
 )
 from nanolint_rules._values import Remedy, is_asked_for, is_key, said, set_value
 from nanolint_rules.gpu._cards import capability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nanolint.memory.verdict.verdict import Verdict
-    from nanolint.rule import Gpu
+    from nanolint.rule import Gpu, Verdict
 
 LEAST_SMS = 68  # is_big_gpu() in torch/_inductor/utils.py: an RTX 3080
 WARNING = "Not enough SMs to use max_autotune_gemm mode"
@@ -38,7 +38,7 @@ WARNING = "Not enough SMs to use max_autotune_gemm mode"
     needs=[Need.CONFIG, Need.RUN, Need.GPU],
     fix=FixAvailability.SOMETIMES,
 )
-def compile_on_small_gpu(context: Context) -> Iterator[Finding]:
+def compile_on_small_gpu(context: Context) -> Findings:
     """compile is set, or tuned, on a GPU with too few multiprocessors for max-autotune."""
     tuned = (context.project.compile_mode or "").startswith("max-autotune")
     if not is_key(context, "compile") or not (tuned or _is_chosen(context)):

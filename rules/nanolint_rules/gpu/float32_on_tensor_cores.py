@@ -5,25 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.verdict import judge
 from nanolint.rule import (
     Context,
     Finding,
+    Findings,
     FixAvailability,
     Need,
     Safety,
     Severity,
     abilities,
+    attention_kernel,
     format_bytes,
+    judge,
     rule,
 )
-from nanolint.run.capability import attention_kernel
 from nanolint_rules._values import is_key, known, quoted, said, set_value
 from nanolint_rules.gpu._cards import capability, every_card_has, has_tensor_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanolint.rule import Case
 
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     needs=[Need.CONFIG, Need.RUN, Need.GPU],
     fix=FixAvailability.SOMETIMES,
 )
-def float32_on_tensor_cores(context: Context) -> Iterator[Finding]:
+def float32_on_tensor_cores(context: Context) -> Findings:
     """dtype is float32, and the GPU has tensor cores for half precision."""
     if not is_key(context, "dtype"):
         return

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
 from nanolint_rules._values import is_asked_for, is_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule("NL206", "ignored-dtype", Severity.INFO, needs=[Need.CONFIG])
-def ignored_dtype(context: Context) -> Iterator[Finding]:
+def ignored_dtype(context: Context) -> Findings:
     """dtype is set, and the device is one on which train.py does not read it."""
     if not is_key(context, "dtype"):
         return

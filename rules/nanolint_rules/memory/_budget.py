@@ -5,22 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tape import Phase
-from nanolint.memory.verdict.search import best_micro_batch
-from nanolint.memory.verdict.smallest import smallest_card
-from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
-from nanolint.rule import Finding, Fix, Related, Safety, format_bytes
-from nanolint.rule.rewrite import replace_integer
+from nanolint.rule import (
+    Finding,
+    Findings,
+    Fix,
+    Outcome,
+    Phase,
+    Related,
+    Safety,
+    Verdict,
+    best_micro_batch,
+    format_bytes,
+    is_comfortable,
+    judge,
+    replace_integer,
+    smallest_card,
+)
 from nanolint_rules._values import blocker, insertion
 from nanolint_rules.config._sums import sums_to_update
 from nanolint_rules.memory._safety import unsafe_because
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from nanolint.memory.verdict.replay import OutOfMemory
-    from nanolint.rule import Context, Edit, Machine
-    from nanolint.run.run import Run
+    from nanolint.rule import Context, Edit, Machine, OutOfMemory, Run
 
 FAMILY = "out-of-memory"
 
@@ -47,9 +55,7 @@ class Cure:
     notes: tuple[str, ...] = ()
 
 
-def out_of_memory(
-    context: Context, matches: Callable[[Outcome, OutOfMemory], bool]
-) -> Iterator[Finding]:
+def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bool]) -> Findings:
     """A finding for each target on which the run dies in the way that ``matches`` describes."""
     failing = [
         (case.run, case.gpu_name, verdict, verdict.oom)

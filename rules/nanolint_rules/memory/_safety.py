@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule.rewrite import is_arithmetic, keeps_shape
-from nanolint.run.run import Dialect
+from nanolint.rule import Dialect, is_arithmetic, keeps_shape
 from nanolint_rules._values import others_change
 
 if TYPE_CHECKING:

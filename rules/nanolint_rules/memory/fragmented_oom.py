@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.verdict import Outcome
-from nanolint.rule import Context, Finding, FixAvailability, Need, Severity, rule
+from nanolint.rule import Context, Findings, FixAvailability, Need, Outcome, Severity, rule
 from nanolint_rules.memory._budget import FAMILY, out_of_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # The first release whose CUDA allocator reads the new name of the variable (NL411).
 RENAMED_IN = (2, 10)
@@ -24,7 +19,7 @@ RENAMED_IN = (2, 10)
     fix=FixAvailability.SOMETIMES,
     family=FAMILY,
 )
-def fragmented_oom(context: Context) -> Iterator[Finding]:
+def fragmented_oom(context: Context) -> Findings:
     """The run fits with expandable segments, but not with PyTorch's default allocator."""
     version = context.options.torch_version or RENAMED_IN
     variable = "PYTORCH_ALLOC_CONF" if version >= RENAMED_IN else "PYTORCH_CUDA_ALLOC_CONF"

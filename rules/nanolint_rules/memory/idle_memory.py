@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.memory.verdict.search import best_micro_batch
-from nanolint.rule import Context, Finding, FixAvailability, Need, Severity, rule
+from nanolint.rule import (
+    Context,
+    Finding,
+    Findings,
+    FixAvailability,
+    Need,
+    Severity,
+    best_micro_batch,
+    rule,
+)
 from nanolint_rules.memory._budget import cure, partner
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule(
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     fix=FixAvailability.SOMETIMES,
     default=False,
 )
-def idle_memory(context: Context) -> Iterator[Finding]:
+def idle_memory(context: Context) -> Findings:
     """A micro-batch at least twice as large fits every target GPU."""
     pairs = [(case.run, case.target) for case in context.cases if case.run and case.target]
     run = context.run

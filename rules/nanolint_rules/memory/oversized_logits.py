@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.memory.verdict.verdict import Outcome
-from nanolint.rule import Context, Finding, FixAvailability, Need, Severity, rule
+from nanolint.rule import Context, Findings, FixAvailability, Need, Outcome, Severity, rule
 from nanolint_rules.memory._budget import FAMILY, out_of_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule(
@@ -20,7 +14,7 @@ if TYPE_CHECKING:
     fix=FixAvailability.SOMETIMES,
     family=FAMILY,
 )
-def oversized_logits(context: Context) -> Iterator[Finding]:
+def oversized_logits(context: Context) -> Findings:
     """A buffer of logits, (B*T, V), does not fit the target GPU."""
     return out_of_memory(
         context, lambda outcome, oom: outcome is Outcome.OUT_OF_MEMORY and oom.logits

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.verdict import Outcome
-from nanolint.rule import Context, Finding, FixAvailability, Need, Severity, rule
+from nanolint.rule import Context, Findings, FixAvailability, Need, Outcome, Severity, rule
 from nanolint_rules.memory._budget import FAMILY, out_of_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nanolint.memory.verdict.replay import OutOfMemory
+    from nanolint.rule import OutOfMemory
 
 
 @rule(
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     fix=FixAvailability.SOMETIMES,
     family=FAMILY,
 )
-def predicted_oom(context: Context) -> Iterator[Finding]:
+def predicted_oom(context: Context) -> Findings:
     """The run needs more memory than the target GPU has."""
 
     def is_own(outcome: Outcome, oom: OutOfMemory) -> bool:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.verdict import Outcome
 from nanolint.rule import (
     Context,
     Finding,
+    Findings,
     FixAvailability,
     Need,
+    Outcome,
     Safety,
     Severity,
     format_bytes,
     rule,
 )
 from nanolint_rules.memory._budget import cure, partner
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @rule(
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
     needs=[Need.CONFIG, Need.RUN, Need.GPU],
     fix=FixAvailability.SOMETIMES,
 )
-def thin_margin(context: Context) -> Iterator[Finding]:
+def thin_margin(context: Context) -> Findings:
     """The run fits the target GPU, but only inside the model's own error margin."""
     for case in context.cases:
         verdict = case.verdict

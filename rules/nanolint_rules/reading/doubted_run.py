@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.verdict import Outcome
-from nanolint.rule import Context, Finding, Need, Severity, rule
-from nanolint.run.trust import in_short, ordered
+from nanolint.rule import (
+    Context,
+    Finding,
+    Findings,
+    Need,
+    Outcome,
+    Severity,
+    in_short,
+    ordered,
+    rule,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanolint.rule import Case
 
 
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
     needs=[Need.CONFIG, Need.RUN, Need.GPU],
     once=True,
 )
-def doubted_run(context: Context) -> Iterator[Finding]:
+def doubted_run(context: Context) -> Findings:
     """The run fits the target GPU, but not all that it rests on is known."""
     doubted = [case for case in context.cases if case.resolution.doubts and _fits(case)]
     if not doubted:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Need, Severity, Span, rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from nanolint.rule import Context, Finding, Findings, Need, Severity, Span, rule
 
 
 @rule("NL001", "syntax-error", Severity.ERROR, needs=[Need.FAULT])
-def syntax_error(context: Context) -> Iterator[Finding]:
+def syntax_error(context: Context) -> Findings:
     """The file is not valid Python."""
     fault = context.fault
     if fault is None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, FixAvailability, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, FixAvailability, Need, Severity, rule
 from nanolint_rules.reading._comments import without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanolint.rule import Suppression
 
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     needs=[Need.OUTCOME],
     fix=FixAvailability.SOMETIMES,
 )
-def unknown_suppression(context: Context) -> Iterator[Finding]:
+def unknown_suppression(context: Context) -> Findings:
     """A suppression comment names no rule, or is not written as one."""
     for suppression in context.suppressions:
         if suppression.malformed is not None:
@@ -32,7 +30,7 @@ def unknown_suppression(context: Context) -> Iterator[Finding]:
         yield from _unknown_codes(context, suppression)
 
 
-def _unknown_codes(context: Context, suppression: Suppression) -> Iterator[Finding]:
+def _unknown_codes(context: Context, suppression: Suppression) -> Findings:
     unknown = [code for code in suppression.codes if code.text.lower() not in context.known_codes]
     if not unknown:
         return

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Need, Severity, Span, rule
+from nanolint.rule import Context, Finding, Findings, Need, Severity, Span, rule
 from nanolint_rules._values import integer, is_asked_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nanolint.run.settled import Unresolved
+    from nanolint.rule import Unresolved
 
 # Known, but illegal: NL314 reports these, with the values that would work.
 CHOICES = ("dtype", "init_from", "device")
@@ -19,7 +17,7 @@ PARTNERS = {"vocab_size": "dataset"}
 
 
 @rule("NL004", "unresolvable-value", Severity.INFO, needs=[Need.CONFIG])
-def unresolvable_value(context: Context) -> Iterator[Finding]:
+def unresolvable_value(context: Context) -> Findings:
     """A value that decides memory is unknown or impossible, so that memory is not judged."""
     unknown: dict[tuple[str, Span], list[str]] = {}
     for unresolved in context.settings.unresolved:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, FixAvailability, Need, Safety, Severity, rule
+from nanolint.rule import Context, Finding, Findings, FixAvailability, Need, Safety, Severity, rule
 from nanolint_rules.reading._comments import without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanolint.rule import Suppression
 
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     needs=[Need.OUTCOME],
     fix=FixAvailability.ALWAYS,
 )
-def unused_suppression(context: Context) -> Iterator[Finding]:
+def unused_suppression(context: Context) -> Findings:
     """A suppression comment suppresses nothing."""
     unused: dict[Suppression, set[str]] = {}
     for each in context.unused_suppressions:

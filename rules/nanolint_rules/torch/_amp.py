@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.rule import Context, Finding, Fix
+from nanolint.rule import Context, Finding, Findings, Fix
 from nanolint_rules.torch._moving import groups
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from nanolint_rules.torch._names import Names, Use
 
@@ -22,7 +22,7 @@ def moved(
     modern: str,
     fix: Fixer,
     notes: tuple[str, ...] = (),
-) -> Iterator[Finding]:
+) -> Findings:
     """The calls of the functions in ``devices``, which names the device of each.
 
     Those that an import falls back on when ``modern`` is missing are meant for old releases.

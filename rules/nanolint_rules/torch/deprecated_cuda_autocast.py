@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.rule import (
     Context,
     Edit,
-    Finding,
+    Findings,
     Fix,
     FixAvailability,
     Safety,
@@ -18,8 +18,6 @@ from nanolint_rules.torch._amp import moved
 from nanolint_rules.torch._moving import insert_argument, move, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import libcst as cst
 
     from nanolint_rules.torch._names import Names, Use
@@ -43,7 +41,7 @@ PARAMETERS = ("enabled", "dtype", "cache_enabled")  # in the old order; the new 
     fix=FixAvailability.SOMETIMES,
     markers=("autocast",),
 )
-def deprecated_cuda_autocast(context: Context) -> Iterator[Finding]:
+def deprecated_cuda_autocast(context: Context) -> Findings:
     """torch.cuda.amp.autocast is called, which PyTorch 2.4 deprecates."""
     version = context.options.torch_version
     if version is not None and version < DEPRECATED_SINCE:

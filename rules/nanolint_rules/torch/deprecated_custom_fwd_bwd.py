@@ -8,6 +8,7 @@ from nanolint.rule import (
     Context,
     Edit,
     Finding,
+    Findings,
     Fix,
     FixAvailability,
     Safety,
@@ -18,8 +19,6 @@ from nanolint_rules.torch._moving import append_argument, groups, move, quoted
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import libcst as cst
 
     from nanolint_rules.torch._names import Names, Reference
@@ -43,7 +42,7 @@ ARGUMENT = "device_type"
     fix=FixAvailability.SOMETIMES,
     markers=("custom_fwd", "custom_bwd"),
 )
-def deprecated_custom_fwd_bwd(context: Context) -> Iterator[Finding]:
+def deprecated_custom_fwd_bwd(context: Context) -> Findings:
     """torch.cuda.amp.custom_fwd or custom_bwd is used, which PyTorch 2.4 deprecates."""
     version = context.options.torch_version
     if version is not None and version < DEPRECATED_SINCE:

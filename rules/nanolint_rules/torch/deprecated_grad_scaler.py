@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Fix, FixAvailability, Safety, Severity, rule
+from nanolint.rule import Context, Findings, Fix, FixAvailability, Safety, Severity, rule
 from nanolint_rules.torch._amp import moved
 from nanolint_rules.torch._moving import insert_argument, move, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanolint_rules.torch._names import Names, Use
 
 MODERN = "torch.amp.GradScaler"
@@ -31,7 +29,7 @@ DEVICES = {
     fix=FixAvailability.SOMETIMES,
     markers=("GradScaler",),
 )
-def deprecated_grad_scaler(context: Context) -> Iterator[Finding]:
+def deprecated_grad_scaler(context: Context) -> Findings:
     """torch.cuda.amp.GradScaler is called, which PyTorch 2.4 deprecates."""
     version = context.options.torch_version
     if version is not None and version < EXISTS_SINCE:

@@ -9,6 +9,7 @@ from nanolint.rule import (
     Context,
     Edit,
     Finding,
+    Findings,
     Fix,
     FixAvailability,
     Safety,
@@ -19,8 +20,6 @@ from nanolint_rules.torch._moving import groups, replace_import
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import libcst as cst
 
     from nanolint_rules.torch._names import Names, Use
@@ -55,7 +54,7 @@ MEMBERS = {
     fix=FixAvailability.SOMETIMES,
     markers=("sdp_kernel",),
 )
-def deprecated_sdp_kernel(context: Context) -> Iterator[Finding]:
+def deprecated_sdp_kernel(context: Context) -> Findings:
     """torch.backends.cuda.sdp_kernel is called, which PyTorch 2.3 deprecates."""
     version = context.options.torch_version
     if version is not None and version < DEPRECATED_SINCE:

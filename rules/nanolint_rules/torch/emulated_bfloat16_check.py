@@ -8,6 +8,7 @@ from nanolint.rule import (
     Case,
     Context,
     Finding,
+    Findings,
     Fix,
     FixAvailability,
     Safety,
@@ -19,8 +20,6 @@ from nanolint_rules.torch._moving import append_argument
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import libcst as cst
 
     from nanolint_rules.torch._names import Names, Use
@@ -42,7 +41,7 @@ ARGUMENT = "including_emulation"
     markers=("is_bf16_supported",),
     once=True,
 )
-def emulated_bfloat16_check(context: Context) -> Iterator[Finding]:
+def emulated_bfloat16_check(context: Context) -> Findings:
     """torch.cuda.is_bf16_supported is asked in a way that every CUDA card affirms."""
     version = context.options.torch_version
     if version is not None and version < EXISTS_SINCE:

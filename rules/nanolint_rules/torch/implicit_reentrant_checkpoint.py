@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nanolint.rule import (
     Context,
     Finding,
+    Findings,
     Fix,
     FixAvailability,
     Safety,
@@ -15,9 +14,6 @@ from nanolint.rule import (
 )
 from nanolint_rules.torch._moving import append_argument
 from nanolint_rules.torch._names import names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CHECKPOINTS = {
     "torch.utils.checkpoint.checkpoint",
@@ -35,7 +31,7 @@ ARGUMENT = "use_reentrant"
     fix=FixAvailability.ALWAYS,
     markers=("torch.utils.checkpoint", "torch.utils import", "torch.utils as"),
 )
-def implicit_reentrant_checkpoint(context: Context) -> Iterator[Finding]:
+def implicit_reentrant_checkpoint(context: Context) -> Findings:
     """torch.utils.checkpoint.checkpoint is called without use_reentrant."""
     version = context.options.torch_version
     if version is not None and version < EXISTS_SINCE:

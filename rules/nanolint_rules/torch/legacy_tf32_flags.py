@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.rule import Context, Finding, Related, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Related, Severity, rule
 from nanolint_rules.torch._names import names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 REPLACED_SINCE = (2, 9)
 MODERN = {
@@ -25,7 +20,7 @@ MODERN = {
     markers=("allow_tf32",),
     once=True,
 )
-def legacy_tf32_flags(context: Context) -> Iterator[Finding]:
+def legacy_tf32_flags(context: Context) -> Findings:
     """The allow_tf32 flags are used, which PyTorch 2.9 replaces by fp32_precision."""
     version = context.options.torch_version
     if version is not None and version < REPLACED_SINCE:

@@ -8,6 +8,7 @@ from nanolint.rule import (
     Context,
     Edit,
     Finding,
+    Findings,
     Fix,
     FixAvailability,
     Safety,
@@ -18,8 +19,6 @@ from nanolint_rules.torch._environment import accesses
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanolint_rules.torch._environment import Access
 
 OLD, NEW = "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"
@@ -35,7 +34,7 @@ READ_SINCE = (2, 10)
     fix=FixAvailability.SOMETIMES,
     markers=(OLD, NEW),
 )
-def renamed_allocator_variable(context: Context) -> Iterator[Finding]:
+def renamed_allocator_variable(context: Context) -> Findings:
     """The allocator is set up by a variable that PyTorch renamed, or does not read yet."""
     version = context.options.torch_version
     too_new = version is not None and version < READ_SINCE

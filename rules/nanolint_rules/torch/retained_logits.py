@@ -9,22 +9,23 @@ from nanolint.rule import (
     Context,
     Edit,
     Finding,
+    Findings,
     Fix,
     FixAvailability,
     Safety,
     Severity,
+    config_runs,
     format_bytes,
     rule,
 )
-from nanolint.trainers.nanogpt.configs import config_runs
 from nanolint_rules.torch._model_calls import unread_logits
 from nanolint_rules.torch._moving import line_below
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from nanolint.run.run import Run
+    from nanolint.rule import Run
     from nanolint_rules.torch._model_calls import ModelCall
 
 MOST_SIZES = 12  # that are listed
@@ -39,7 +40,7 @@ MOST_SIZES = 12  # that are listed
     markers=("model(", "model.module("),
     once=True,
 )
-def retained_logits(context: Context) -> Iterator[Finding]:
+def retained_logits(context: Context) -> Findings:
     """Logits that nobody reads stay alive until the next call of the model has returned."""
     calls = list(unread_logits(context.tree, names(context.tree)))
     if not calls:

@@ -8,6 +8,7 @@ from nanolint.rule import (
     Context,
     Edit,
     Finding,
+    Findings,
     Fix,
     FixAvailability,
     Safety,
@@ -18,8 +19,6 @@ from nanolint_rules.torch._moving import removed_line
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import libcst as cst
 
     from nanolint_rules.torch._names import Names, Reference
@@ -37,7 +36,7 @@ FLAG = "torch._dynamo.config.suppress_errors"
     fix=FixAvailability.ALWAYS,
     markers=("suppress_errors",),
 )
-def suppressed_compile_errors(context: Context) -> Iterator[Finding]:
+def suppressed_compile_errors(context: Context) -> Findings:
     """torch.compile's errors are suppressed, so what it cannot compile runs slowly instead."""
     resolved = names(context.tree)
     for flag in resolved.references({FLAG}):

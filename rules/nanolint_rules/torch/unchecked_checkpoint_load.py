@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nanolint.rule import (
     Context,
     Finding,
+    Findings,
     Fix,
     FixAvailability,
     Safety,
@@ -15,9 +14,6 @@ from nanolint.rule import (
 )
 from nanolint_rules.torch._moving import append_argument
 from nanolint_rules.torch._names import names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CHECKED_SINCE = (2, 6)  # weights_only became the default
 EXISTS_SINCE = (1, 13)
@@ -32,7 +28,7 @@ ARGUMENT = "weights_only"
     fix=FixAvailability.ALWAYS,
     markers=("torch.load", "from torch import", "import torch as"),
 )
-def unchecked_checkpoint_load(context: Context) -> Iterator[Finding]:
+def unchecked_checkpoint_load(context: Context) -> Findings:
     """torch.load is called without weights_only, on a PyTorch that then unpickles anything."""
     version = context.options.torch_version
     if version is None or not EXISTS_SINCE <= version < CHECKED_SINCE:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
 from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import libcst as cst
 else:
     from nanolint_rules.torch import _cst as cst
@@ -32,7 +30,7 @@ WHY = {
     needs=[Need.TRAIN_SCRIPT],
     markers=("torch.compile", "from torch import", "import torch as"),
 )
-def unmodelled_compile_mode(context: Context) -> Iterator[Finding]:
+def unmodelled_compile_mode(context: Context) -> Findings:
     """train.py compiles in a way whose memory is not modelled."""
     if not context.is_train_script:
         return  # only train.py's memory is judged

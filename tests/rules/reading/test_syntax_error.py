@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.linting.engine import Setup, lint
+from nanolint.linting.engine import lint
+from nanolint.linting.setup import Setup
 from tests.rules.harness import Bench
 
 BENCH = Bench("NL001")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.diagnostics import Safety
-from nanolint.linting.engine import Setup, lint
+from nanolint.linting.engine import lint
 from nanolint.linting.fixing import fix_text
+from nanolint.linting.setup import Setup
 from nanolint.run.settled import Options
 from tests.project_tree import (
     EVALUATION,
