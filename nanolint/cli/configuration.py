@@ -11,6 +11,7 @@ from nanolint.cli.launched import Launched
 from nanolint.cli.parser import UsageError
 from nanolint.files import door
 from nanolint.files.door import absolute
+from nanolint.launches.files import is_launch_file
 from nanolint.settings import schema
 from nanolint.settings.schema import LAUNCH_LINE, Sourced
 
@@ -61,8 +62,13 @@ class Configuration:
                 self.overrides,
                 self.launch.arguments,
                 world_size_doubt=processes.why if processes else None,
+                scripts=tuple(absolute(Path(name)) for name in self._scripts),
             )
         return self._plans[found.file]
+
+    @property
+    def _scripts(self) -> list[str]:
+        return [name for name in vars(self.options).get("files") or () if is_launch_file(name)]
 
     def _overridden(self, found: Sourced) -> Sourced:
         """``found`` with the launch line, and every option that was given, on top of it."""

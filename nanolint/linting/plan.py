@@ -131,10 +131,11 @@ def make_plan(
     overrides: tuple[tuple[str, Value], ...] = (),
     arguments: tuple[Path | Override, ...] = (),
     world_size_doubt: str | None = None,
+    scripts: tuple[Path, ...] = (),
 ) -> Plan:
     """The plan that ``sourced`` stands for; raises SettingsError for what cannot be followed.
 
-    ``arguments`` are those of the launch line; see Options.
+    ``arguments`` are those of the launch line, ``scripts`` those that were named; see Options.
     """
     settings = sourced.settings
     chosen = choose(sourced, environment)
@@ -146,6 +147,7 @@ def make_plan(
         world_size_doubt=world_size_doubt,
         world_size=_world_size(sourced, chosen),
         torch_version=_version(settings.torch_version),
+        scripts=scripts,
     )
     plan = Plan(sourced, chosen, options, _train_script(sourced))
     plan.check()

@@ -151,7 +151,7 @@ class Context:
         """Who else takes values from this file; looked for when first asked."""
         from nanolint.run.takers import find_takers
 
-        return find_takers(self.path, self.project.train_script)
+        return find_takers(self.path, self.project.train_script, self.options.scripts)
 
     def value(self, key: str) -> Plain:
         """The known value of ``key`` after all layers, None when it is unknown or not a key."""

@@ -178,7 +178,8 @@ class Options:
 
     ``arguments`` are what the launch line gives the script, in the order in which it reads them;
     a file that is not among them comes before them. ``overrides`` come last, in their order.
-    ``world_size_doubt`` says why the number of processes is not known for certain.
+    ``world_size_doubt`` says why the number of processes is not known for certain. ``scripts`` are
+    the launch scripts that were named, wherever they lie.
     """
 
     arguments: tuple[Path | Override, ...] = ()
@@ -186,3 +187,4 @@ class Options:
     world_size: int | None = None
     world_size_doubt: str | None = None
     torch_version: tuple[int, int] | None = None
+    scripts: tuple[Path, ...] = ()

@@ -124,7 +124,8 @@ def projects(draw: st.DrawFn) -> Generated:
         steps = steps.replace("MICRO", "8")
         base += f"gradient_accumulation_steps = {steps}\n"
         plain &= plain_steps
-    files = {BASE: base, "config/over.py": "gradient_accumulation_steps = 16\nmax_iters = 10\n"}
+    over = draw(st.sampled_from(["gradient_accumulation_steps = 16\n", "batch_size = 72\n"]))
+    files = {BASE: base, "config/over.py": f"{over}max_iters = 10\n"}
     starts = [Start((BASE,)), Start(("config/over.py",))]
     alone = True
     if draw(st.booleans()):

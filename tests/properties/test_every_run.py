@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -14,15 +16,31 @@ from tests.properties.effort import examples
 from tests.properties.projects import BASE, IDIOMS, LIBRARY, LINES, SIZES, Generated, projects
 from tests.properties.starting import Start, batches
 
-GIVEN = (("config",), (".",), (BASE,), (BASE, "config/over.py"))
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATHS = (("config",), (".",), (BASE,), (BASE, "config/over.py"))
 
 
 @examples(40)
-@given(project=projects(), given_paths=st.sampled_from(GIVEN))
-def test_a_safe_fix_keeps_the_batch_of_every_run(
-    project: Generated, given_paths: tuple[str, ...]
-) -> None:
-    event("fixed" if assert_kept(project, given_paths) else "not fixed")
+@given(project=projects(), data=st.data())
+def test_a_safe_fix_keeps_the_batch_of_every_run(project: Generated, data: st.DataObject) -> None:
+    scripts = tuple(name for name in project.files if name in SCRIPTS)
+    paths = data.draw(st.sampled_from([*PATHS, scripts or ("config",), ("config", *scripts)]))
+    event("fixed" if assert_kept(project, paths) else "not fixed")
+
+
+@examples(20)
+@given(project=projects(), data=st.data())
+def test_a_launch_line_is_fixed_for_every_run(project: Generated, data: st.DataObject) -> None:
+    start = data.draw(st.sampled_from(project.starts))
+    with generated(project) as root:
+        words = [each if each.startswith("--") else str(root / each) for each in start.arguments]
+        launch = ["python", str(root / "train.py"), *words]
+        before = batches(root, project.starts)
+        out = nanolint("launch", *FIX, "--", *launch).out
+        assert batches(root, project.starts) == before, out
+        event("fixed" if "Fixed" in out else "not fixed")
 
 
 def test_every_idiom_keeps_a_base_from_being_fixed() -> None:
@@ -40,23 +58,34 @@ def test_every_launch_line_is_kept_or_stands_in_the_way() -> None:
         assert_kept(Generated(files, starts, alone=False, plain=True), ("config",))
 
 
+FIX = ("--gpu", "1GiB", "--select", "NL1", "--fix")
+SCRIPTS = ("run.sh", "scripts/run.sh", "job.slurm", "Makefile", "a.ipynb")
+
+
 def base(batch: int) -> str:
     return f"{SIZES}batch_size = {batch}\ngradient_accumulation_steps = 32\n"
 
 
 def assert_kept(project: Generated, given_paths: tuple[str, ...]) -> bool:
     """Fix the project, and compare its runs. Returns whether the base was fixed."""
-    with TemporaryDirectory() as folder:
-        root = project_tree.write_project(Path(folder), dict(project.files))
+    with generated(project) as root:
         before = batches(root, project.starts)
         paths = [str(root / path) for path in given_paths]
-        outcome = nanolint("--gpu", "1GiB", "--select", "NL1", "--fix", *paths)
+        outcome = nanolint(*FIX, *paths)
         after = batches(root, project.starts)
         texts = {name: (root / name).read_text() for name in project.files}
     assert all(isinstance(batch, int) for batch in before), before
     assert before == after, (texts, outcome.out)
     fixed = texts[BASE] != project.files[BASE]
-    assert fixed or "unsafe, because " in outcome.out
-    if project.alone and project.plain:
-        assert fixed, outcome.out
+    if any(path in ("config", ".", BASE) for path in given_paths):
+        assert fixed or "unsafe, because " in outcome.out
+        if project.alone and project.plain:
+            assert fixed, outcome.out
     return fixed
+
+
+@contextmanager
+def generated(project: Generated) -> Iterator[Path]:
+    """The project in a folder of its own."""
+    with TemporaryDirectory() as folder:
+        yield project_tree.write_project(Path(folder), dict(project.files))

@@ -234,3 +234,11 @@ def test_the_whole_repository_may_name_the_config_of_a_project_in_it(tmp_path: P
 
 def test_what_has_no_name_has_no_takers() -> None:
     assert find_takers(None, None) == Takers()
+
+
+def test_a_script_that_was_named_counts_wherever_it_lies(tmp_path: Path) -> None:
+    root, script = tmp_path / "project", tmp_path / "run.sh"
+    project_tree.write_project(root, {"config/base.py": BASE})
+    script.write_text("cd project\npython train.py config/base.py --batch_size=4\n")
+    (found,) = find_takers(root / "config" / "base.py", root / "train.py", [script]).others
+    assert found.place.endswith("run.sh:2")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from nanolint.files import door
 from nanolint.frozen import dataclass
 from nanolint.run.takers.launches import Launches, Programs, launches
-from nanolint.run.takers.neighbours import PYTHON, File, neighbours
+from nanolint.run.takers.neighbours import PYTHON, File, neighbours, read_file
 from nanolint.run.takers.python import may_reach_anything, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 # A folder of these names holds configs, and the project is around it.
 CONFIG_FOLDERS = ("config", "configs")
@@ -54,8 +54,10 @@ class Takers:
     shared: tuple[Shared, ...] = ()
 
 
-def find_takers(path: Path | None, train_script: Path | None) -> Takers:
-    """Who takes values from the config at ``path``, in the project around it.
+def find_takers(
+    path: Path | None, train_script: Path | None, scripts: Sequence[Path] = ()
+) -> Takers:
+    """Who takes values from the config at ``path``: in the project around it, and in ``scripts``.
 
     Nothing is executed. When in doubt, a file counts.
     """
@@ -68,7 +70,8 @@ def find_takers(path: Path | None, train_script: Path | None) -> Takers:
     shared: list[Shared] = []
     home = _home(own, train_script)
     programs = Programs(own, train_script)
-    for file in around.files:
+    elsewhere = [read_file(each, Path.cwd()) for each in scripts if root not in each.parents]
+    for file in (*around.files, *(each for each in elsewhere if isinstance(each, File))):
         if file.path == own:
             continue
         if file.is_python:

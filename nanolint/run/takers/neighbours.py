@@ -11,10 +11,21 @@ from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
 
 PYTHON = ".py"
-# What people write launch lines into. Prose names configs too, but starts nothing.
+# What people write launch lines into, by the ends of their names. Prose names configs too, but
+# starts nothing.
 LAUNCH_SCRIPTS = (
     *(".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".job", ".pbs", ".bat", ".cmd", ".ps1"),
-    *(".mk", ".ipynb", ".yaml", ".yml", ".toml", "Makefile", "makefile", "Dockerfile", "justfile"),
+    *(
+        ".mk",
+        ".ipynb",
+        ".yaml",
+        ".yml",
+        ".toml",
+        ".dockerfile",
+        "akefile",
+        "Dockerfile",
+        "justfile",
+    ),
 )
 
 MOST_FOLDERS = 2_000
@@ -72,7 +83,7 @@ def neighbours(root: Path) -> Neighbours:
                 if not _is_strange(name):
                     below.append(folder / name)
                 continue
-            found = _file(folder / name, root)
+            found = read_file(folder / name, root)
             if isinstance(found, File):
                 files.append(found)
             elif name.endswith(PYTHON):
@@ -87,8 +98,8 @@ def _is_strange(folder: str) -> bool:
 
 
 @memo
-def _file(path: Path, root: Path) -> File | str:
-    """The file, or why it was not searched, as a clause."""
+def read_file(path: Path, root: Path) -> File | str:
+    """The file, named by its way from ``root``, or why it was not searched, as a clause."""
     limit = MOST_NOTEBOOK_BYTES if path.suffix == ".ipynb" else MOST_BYTES
     try:
         content = door.read_bytes(path, limit)
