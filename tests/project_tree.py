@@ -51,6 +51,7 @@ compile = True
 
 IMPORTS = """\
 import os
+import pickle
 import numpy as np
 import torch
 from model import GPT, GPTConfig
@@ -68,7 +69,8 @@ if 'RANK' in os.environ:
 LOADER = """
 def get_batch(part):
     corpus = np.memmap(os.path.join('data', dataset, part + '.bin'), dtype=np.uint16)
-    rows = [pick(corpus, block_size + 1) for _ in range(batch_size)]
+    starts = torch.randint(len(corpus) - block_size, size=(batch_size,))
+    rows = [corpus[start : start + block_size + 1] for start in starts]
     inputs = torch.tensor([row[:-1] for row in rows])
     labels = torch.tensor([row[1:] for row in rows])
     inputs, labels = inputs.to(device), labels.to(device)
@@ -91,7 +93,14 @@ def estimate_loss():
 """
 
 SETUP = """
-model = GPT(GPTConfig()).to(device)
+names = os.path.join('data', dataset, 'meta.pkl')
+letters = None
+if os.path.isfile(names):
+    with open(names, 'rb') as file:
+        letters = pickle.load(file)['vocab_size']
+sizes = {'n_layer': n_layer, 'n_head': n_head, 'n_embd': n_embd, 'block_size': block_size}
+sizes['vocab_size'] = 50304 if letters is None else letters
+model = GPT(GPTConfig(bias=bias, dropout=dropout, **sizes)).to(device)
 scaler = torch.cuda.amp.GradScaler(enabled=(dtype == 'float16'))
 optimizer = model.configure_optimizers(weight_decay, learning_rate, (beta1, beta2), device)
 if compile:

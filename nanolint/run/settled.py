@@ -10,6 +10,7 @@ from nanolint.frozen import dataclass
 from nanolint.run.trust import Trust
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Mapping
     from pathlib import Path
 
@@ -79,9 +80,8 @@ class Project:
     """What surrounds a config: its train.py, model.py and dataset folder.
 
     ``defaults`` are the globals of train.py above its configurator line (nanoGPT's own when there
-    is no train.py); ``dropped`` are keys of nanoGPT's that it does not let a config set, with what
-    it gives them itself, which nanoGPT's defaults would only guess. ``settings_end`` is the
-    character offset of that line in train.py.
+    is no train.py). ``settings_end`` is the character offset of that line in train.py, ``tree`` its
+    syntax tree and ``configurator`` the place of that statement in it.
     ``simulated_gpus`` is what train.py multiplies the accumulation by where it runs without DDP.
     ``environment`` adds the names that a config may read because train.py runs it with ``exec``
     in its own globals. ``doubts`` are what is not known of the script that runs the config, of
@@ -100,17 +100,18 @@ class Project:
     environment: Mapping[str, Value]
     dialect: Dialect
     known_keys: frozenset[str]
-    dropped: Mapping[str, Value] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     counts_emulation: bool = True  # how train.py asks whether the card has bfloat16
-    manual_attention: ManualAttention = ManualAttention.NEVER
     deletes_logits: frozenset[str] = frozenset()  # pieces of train.py that say `del logits`
     names_read: frozenset[str] = frozenset()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     simulated_gpus: int = 1
     settings_end: int | None = None
     open_choices: frozenset[str] = frozenset()
+    tree: ast.Module | None = None
+    configurator: int | None = None
+    compiles: bool = True  # train.py calls torch.compile somewhere
     problems: tuple[str, ...] = ()
     foreign: bool = False  # the train.py that was found runs no configs of nanoGPT's kind
 
@@ -123,6 +124,9 @@ class Resolution:
     those of the project and of the file, and ``vocab_size``. ``doubts`` are what the run rests on
     and is not known, those that matter most first. ``in_float16``: the settings say bfloat16, which
     the card only emulates, and the run is the one in float16 that takes its place (NL203).
+    ``deciding`` maps a role (the name of nanoGPT's key for it) to the key that its value comes from
+    in this project, None where the script computes it: roles that are not in it come from the key
+    of their own name.
     """
 
     run: Run | None
@@ -130,6 +134,7 @@ class Resolution:
     unresolved: tuple[Unresolved, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     in_float16: bool = False
+    deciding: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def trust(self) -> Trust:

@@ -30,7 +30,7 @@ _UNUSUAL = re.compile("[\r\f\0\ufeff]")
 _EQUALS = re.compile(r"[ \t]*=[ \t]*")
 _BEHIND = re.compile(r"[ \t]*(#.*)?")
 
-_OPERATORS: dict[type[ast.AST], str] = {
+OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",
     ast.Mult: "*",
@@ -294,7 +294,7 @@ class _Lowering:
 
 
 def _operator(node: ast.AST) -> str:
-    operator = _OPERATORS.get(type(node))
+    operator = OPERATORS.get(type(node))
     if operator is None:
         raise _NotPlain
     return operator

@@ -134,6 +134,9 @@ def _anchors(context: Context, key: str) -> list[Assignment]:
 
 def blocker(context: Context, key: str) -> str | None:
     """Why the file's own text keeps ``key`` from being rewritten, None when nothing does."""
+    deciding = context.settings.deciding.get(key, key)
+    if deciding != key:
+        return f"train.py takes it from {deciding}" if deciding else f"train.py computes {key}"
     assignment = context.assignment(key)
     if assignment is not None and assignment.shared:
         return f"{key} is set together with other names"

@@ -197,7 +197,7 @@ def test_train_py_itself_is_told_above_its_configurator_line_only(tmp_path: Path
     context = context_of(text, path=script)
     above = hover(context, text, text.index("batch_size") + 2)
     assert above is not None and "nanoGPT's default: `12`" in above.markdown
-    assert hover(context, text, text.index("range(batch_size)") + 8) is None
+    assert hover(context, text, text.index("(batch_size,)") + 2) is None
 
 
 def test_a_script_has_no_keys_to_tell_of(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nanolint.run.settled import ManualAttention
-from nanolint.run.trust import Subject
 from nanolint.trainers.nanogpt.recognition import pieces
 from nanolint.trainers.nanogpt.recognition.fingerprint import (
     Piece,
@@ -172,83 +171,16 @@ def test_logging_and_names_in_the_loop_are_not_strange(script: str) -> None:
             train_script(setup=SETUP.replace("compile(model)", "compile(model, backend='eager')")),
             "not replayed: torch.compile(backend=...)",
         ),
-        (train_script(imports=""), "the model that train.py builds is not known"),
     ],
 )
 def test_what_holds_other_tensors_is_strange(script: str, piece: str) -> None:
     assert strange(script) == (piece,)
 
 
-def test_a_model_of_its_own_is_strange_piece_by_piece(tmp_path: Path) -> None:
-    write_project(
-        tmp_path,
-        {
-            "model.py": """
-class CausalSelfAttention:
-    def __init__(self, config):
-        self.rotary = Rotary(config)
-    def forward(self, x):
-        return apply_rotary_emb(x)
-class GPT:
-    def forward(self, x):
-        return checkpoint(self.block, x)
-"""
-        },
-    )
-    script = tmp_path / "train.py"
-    found = pieces.recognise(ast.parse(script.read_text()), script)
-    assert [str(doubt) for doubt in found.doubts] == [
-        "CausalSelfAttention.__init__ is not nanoGPT's own: rotary embeddings (model.py:3)",
-        "CausalSelfAttention.forward is not nanoGPT's own: rotary embeddings (model.py:5)",
-        "model.py has no GPT.__init__ (model.py)",
-        "GPT.forward is not nanoGPT's own: activation checkpointing (model.py:8)",
-        "model.py has no GPT.configure_optimizers (model.py)",
-    ]
-
-
-@pytest.mark.parametrize(
-    "content", [b"\0", b"class GPT(:\n", b"#" * (2 << 20), b"x = 1" + b"+1" * 5000]
-)
-def test_an_unreadable_model_is_strange(tmp_path: Path, content: bytes) -> None:
-    write_project(tmp_path, {"model.py": content})
-    script = tmp_path / "train.py"
-    (doubt,) = pieces.recognise(ast.parse(script.read_text()), script).doubts
-    assert (doubt.subject, doubt.path) == (Subject.MODEL, tmp_path / "model.py")
-
-
 def test_a_sum_of_thousands_of_terms_ends(tmp_path: Path) -> None:
     source = train_script(loop=LOOP + "    x = error" + " + error" * 600 + "\n")
     write_project(tmp_path, {"train.py": source})
     assert strange(source)
-
-
-@pytest.mark.parametrize(
-    ("forward", "init", "manual"),
-    [
-        ("", "", ManualAttention.NEVER),
-        ("always", "", ManualAttention.ALWAYS),
-        ("", "with dropout", ManualAttention.WITH_DROPOUT),
-        ("always", "with dropout", ManualAttention.ALWAYS),
-    ],
-)
-def test_how_attention_is_computed(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    forward: str,
-    init: str,
-    manual: ManualAttention,
-) -> None:
-    source = "class CausalSelfAttention:\n    def __init__(s): s.a\n    def forward(s): s.b\n"
-    tree = ast.parse(source)
-    found = pieces.digests(tree, pieces.model_pieces(tree))
-    known = {
-        **pieces.known_pieces(),
-        "CausalSelfAttention.forward": {found["CausalSelfAttention.forward"]: forward},
-        "CausalSelfAttention.__init__": {found["CausalSelfAttention.__init__"]: init},
-    }
-    monkeypatch.setattr(pieces, "known_pieces", lambda: known)
-    script = write_project(tmp_path, {"model.py": source}) / "train.py"
-    assert pieces.recognise(ast.parse(script.read_text()), script).manual_attention is manual
 
 
 @pytest.mark.parametrize(

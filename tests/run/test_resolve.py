@@ -12,7 +12,7 @@ from nanolint.run.settled import Layer, Options, Resolution
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
-from tests.project_tree import SETTINGS, train_script, write_project
+from tests.project_tree import SETTINGS, SETUP, train_script, write_project
 from tests.run.settling import reasons, settle, target
 
 if TYPE_CHECKING:
@@ -198,17 +198,26 @@ def test_a_meta_pickle_that_tells_nothing(tmp_path: Path) -> None:
 
 def test_an_unknown_dataset_has_an_unknown_vocabulary(tmp_path: Path) -> None:
     assert "dataset" in reasons(settle(tmp_path, "dataset = choose()\n"))["vocab_size"]
-    assert "dataset" in reasons(settle(tmp_path, "dataset = 3\n"))["vocab_size"]
+    assert "vocab_size" in reasons(settle(tmp_path, "dataset = 3\n"))
 
 
 def test_a_fork_may_have_a_key_for_it(tmp_path: Path) -> None:
+    setup = SETUP.replace("50304 if letters is None else letters", "vocab_size or 50304")
     files: dict[str, str | bytes] = {
-        "train.py": train_script(extra_settings="vocab_size = 32000\n")
+        "train.py": train_script(extra_settings="vocab_size = 32000\n", setup=setup)
     }
     assert vocabulary(settle(tmp_path, files=files)) == 32000
     assert vocabulary(settle(tmp_path, "vocab_size = 100\n", files=files)) == 100
-    files = {"train.py": train_script(extra_settings="vocab_size = None\n")}
+    files = {"train.py": train_script(extra_settings="vocab_size = None\n", setup=setup)}
     assert vocabulary(settle(tmp_path, files=files)) == 50304
+
+
+def test_a_key_that_the_script_does_not_pass_on_decides_nothing(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        "train.py": train_script(extra_settings="vocab_size = 8192\n"),
+        "data/poems/meta.pkl": pickle.dumps({"vocab_size": 65}),
+    }
+    assert vocabulary(settle(tmp_path, "dataset = 'poems'\n", files=files)) == 65
 
 
 def test_nanogpt_itself_has_none(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from nanolint.run.capability import attention_kernel
 from nanolint.run.run import Attention, Run
 from nanolint.run.settled import Layer, ManualAttention, Project, Setting, Unresolved
-from nanolint.source.values import Known
+from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.recognition.pieces import EVALUATION, TRAINING_LOOP
 
@@ -33,11 +33,16 @@ _LARGEST = {
 
 
 def needed_run(
-    settings: Mapping[str, Setting], project: Project, gpu: Gpu | None, world_size: int
+    settings: Mapping[str, Setting],
+    project: Project,
+    by_hand: ManualAttention,
+    gpu: Gpu | None,
+    world_size: int,
 ) -> tuple[Run | None, tuple[Unresolved, ...]]:
     """The run that ``settings`` describe, or None and every reason why the replay cannot know it.
 
     An accumulation that the world size does not divide is rounded down, as ``//=`` would.
+    ``by_hand``: when the model multiplies attention out by hand.
     """
     values = _Values(settings, project)
     chosen = (key for key, each in settings.items() if each.origin.layer in _CHOSEN)
@@ -70,9 +75,9 @@ def needed_run(
         compile=values.truth("compile"),
         init_from=values.choice("init_from"),
         device=values.text("device"),
-        attention=_attention(project, gpu, dtype, n_embd // n_head, dropout),
+        attention=_attention(by_hand, gpu, dtype, n_embd // n_head, dropout),
         eval_only=eval_only,
-        eval_iters=values.integer("eval_iters", 0),
+        eval_iters=values.evaluations(),
         max_iters=values.optional_integer("max_iters", 0),
         eval_interval=values.optional_integer("eval_interval", 1),
         grad_clip=values.optional_number("grad_clip"),
@@ -85,9 +90,8 @@ def needed_run(
 
 
 def _attention(
-    project: Project, gpu: Gpu | None, dtype: str, head_size: int, dropout: float
+    by_hand: ManualAttention, gpu: Gpu | None, dtype: str, head_size: int, dropout: float
 ) -> Attention:
-    by_hand = project.manual_attention
     if by_hand is ManualAttention.ALWAYS or (
         by_hand is ManualAttention.WITH_DROPOUT and dropout > 0
     ):
@@ -167,6 +171,15 @@ class _Values:
             if isinstance(value, Known) and _is_integer(value.value) and value.value >= least:
                 return value.value
         return least
+
+    def evaluations(self) -> int:
+        """The batches of an evaluation; nanoGPT's default for a script that has no such key."""
+        if isinstance(self._settings["eval_iters"].value, Unknown) and not self._is_asked():
+            return self.optional_integer("eval_iters", 0)
+        return self.integer("eval_iters", 0)
+
+    def _is_asked(self) -> bool:
+        return self._settings["eval_iters"].origin.layer in _CHOSEN
 
     def optional_number(self, key: str) -> float:
         """A finite number, or nanoGPT's default: the replay can do without the config's."""

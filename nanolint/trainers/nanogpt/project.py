@@ -19,6 +19,7 @@ from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.recognition.pieces import recognise
 from nanolint.trainers.nanogpt.train_script import (
     FOREIGN,
+    compile_calls,
     names_read,
     read_train_script,
     settable_keys,
@@ -126,7 +127,6 @@ def _read_project(train_script: Path) -> Project:
         train_script=train_script,
         defaults=script.defaults,
         environment=script.environment,
-        dropped=script.dropped,
         dialect=script.dialect,
         simulated_gpus=script.simulated_gpus,
         known_keys=others.keys.union(script.defaults),
@@ -139,10 +139,12 @@ def _read_project(train_script: Path) -> Project:
         doubts=recognition.doubts,
         compile_mode=script.compile_mode,
         counts_emulation="including_emulation=False" not in text,
-        manual_attention=recognition.manual_attention,
         deletes_logits=recognition.deletes_logits,
         settings_end=script.settings_end,
         open_choices=open_choices(script.tree),
+        tree=script.tree,
+        configurator=script.configurator,
+        compiles=any(True for _ in compile_calls(script.tree)),
     )
 
 

@@ -13,6 +13,8 @@ from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
+from nanolint.trainers.nanogpt.recognition.models import Model
+from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import dataset_vocabulary
 
@@ -45,21 +47,35 @@ def resolve(
     settings = _inherited(project)
     for step in steps(module, project, options, config_path):
         settings |= {setting.key: setting for setting in step.settings}
-    _settle_vocabulary(settings, project, {key for key, _ in all_overrides(options)})
-    _settle_checkpoint(settings)
     emulated = project.counts_emulation
     supported = bfloat16_supported(gpu, options.torch_version, counts_emulation=emulated)
     _settle_machine(settings, has_bfloat16=supported)
     world_size = options.world_size or (target.count if target else None) or 1
+    overridden = {key for key, _ in all_overrides(options)}
+    if project.train_script is None:
+        _settle_vocabulary(settings, overridden)
+        roles = Roles(Model(), {})
+    else:
+        roles = settle_roles(
+            settings, project, overridden, world_size=world_size, has_bfloat16=supported
+        )
+    _settle_checkpoint(settings)
     in_float16 = _emulates_bfloat16(settings, project, gpu)
     run, unresolved = needed_run(
-        settings | _FLOAT16 if in_float16 else settings, project, gpu, world_size
+        settings | _FLOAT16 if in_float16 else settings,
+        project,
+        roles.model.manual_attention,
+        gpu,
+        world_size,
     )
-    doubts = list(project.doubts)
+    unresolved = (*roles.strangers, *unresolved)
+    doubts = [*project.doubts, *doubts_of(roles)]
     if options.world_size_doubt is not None:
         why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
         doubts.append(Doubt(Subject.SIZES, why))
-    return Resolution(run, settings, unresolved, ordered(doubts), in_float16=in_float16)
+    if run is not None:
+        run = None if roles.strangers else with_passes(run, roles)
+    return Resolution(run, settings, unresolved, ordered(doubts), in_float16, roles.deciding)
 
 
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}
@@ -88,23 +104,16 @@ def default_run() -> Run:
 
 def _inherited(project: Project) -> dict[str, Setting]:
     """What a config starts from."""
-    origin = Origin(Layer.DEFAULT)
-    settings = {key.name: Setting(key.name, key.default, origin) for key in KEYS.values()}
-    if project.train_script is not None:
-        origin = Origin(Layer.TRAIN_SCRIPT, project.train_script)
-        for key, value in {**project.dropped, **project.defaults}.items():
-            settings[key] = Setting(key, value, origin)
-    return settings
+    if project.train_script is None:
+        origin = Origin(Layer.DEFAULT)
+        return {key.name: Setting(key.name, key.default, origin) for key in KEYS.values()}
+    origin = Origin(Layer.TRAIN_SCRIPT, project.train_script)
+    return {key: Setting(key, value, origin) for key, value in project.defaults.items()}
 
 
-def _settle_vocabulary(
-    settings: dict[str, Setting], project: Project, overridden: set[str]
-) -> None:
-    """Set ``vocab_size``: train.py takes it from the dataset unless it is a key of its own."""
+def _settle_vocabulary(settings: dict[str, Setting], overridden: set[str]) -> None:
+    """Set ``vocab_size`` as nanoGPT's own train.py does: it takes it from the dataset."""
     if "vocab_size" in overridden:
-        return
-    own = settings.get("vocab_size")
-    if own is not None and "vocab_size" in project.defaults and own.value != Known(None):
         return
     dataset = settings["dataset"].value
     if not isinstance(dataset, Known):
@@ -114,7 +123,7 @@ def _settle_vocabulary(
         reason = "depends on dataset, which must be a string"
         settings["vocab_size"] = Setting("vocab_size", Unknown(reason), settings["dataset"].origin)
     else:
-        value, origin = dataset_vocabulary(dataset.value, project.root)
+        value, origin = dataset_vocabulary(dataset.value)
         settings["vocab_size"] = Setting("vocab_size", value, origin)
 
 
@@ -137,10 +146,10 @@ def _settle_machine(settings: dict[str, Setting], *, has_bfloat16: bool) -> None
 
     Without a target, as on a card with bfloat16.
     """
-    device = settings["device"].value
+    device = settings["device"].value if "device" in settings else None
     if isinstance(device, Unknown) and "cuda" in device.candidates:
         settings["device"] = Setting("device", Known("cuda"), Origin(Layer.GPU))
-    dtype = settings["dtype"].value
+    dtype = settings["dtype"].value if "dtype" in settings else None
     if not isinstance(dtype, Unknown) or "bfloat16" not in dtype.candidates:
         return
     others = [candidate for candidate in dtype.candidates if candidate != "bfloat16"]

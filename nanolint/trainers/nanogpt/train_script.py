@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
-from nanolint.source.values import Known, Unknown
+from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.reading import syntax_tree
 
@@ -24,7 +24,6 @@ FOREIGN = "not nanoGPT's"  # how the reason starts, as against a file that canno
 LEAST_SHARED_KEYS = 3
 STEPS = "gradient_accumulation_steps"
 _ASKS_FOR_DDP = re.compile("ddp|distributed|rank|world", re.IGNORECASE)
-_SHAPE = frozenset({"block_size", "n_layer", "n_head", "n_embd"})
 # Bookkeeping of train.py that no config sets.
 _NOT_KEYS = frozenset({"config_keys", "config"})
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -33,14 +32,13 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 @dataclass(frozen=True, slots=True)
 class TrainScript:
     """A train.py of nanoGPT's kind. ``environment`` is every global above the configurator line,
-    ``defaults`` those of them that a config may set, ``dropped`` keys of nanoGPT's whose values it
-    takes from elsewhere."""
+    ``defaults`` those of them that a config may set."""
 
     tree: ast.Module
     environment: Mapping[str, Value]
     defaults: Mapping[str, Value]
-    dropped: Mapping[str, Value]
     settings_end: int
+    configurator: int  # the index of that line's statement in the tree
     dialect: Dialect
     simulated_gpus: int
     compile_mode: str | None
@@ -54,8 +52,9 @@ def read_train_script(
     from nanolint.source.refusals import TooComplex
 
     tree = syntax_tree(text)
+    statement = _configurator_statement(tree)
     end = settings_end(tree, text)
-    if end is None:
+    if statement is None or end is None:
         raise Unusable(f"{FOREIGN}: it loads no configurator")
     try:
         above = text[:end]
@@ -72,8 +71,8 @@ def read_train_script(
         tree=tree,
         environment=environment,
         defaults={key: value for key, value in environment.items() if key in keys},
-        dropped=_dropped(tree, text, environment),
         settings_end=end,
+        configurator=tree.body.index(statement),
         dialect=_dialect(tree),
         simulated_gpus=_simulated_gpus(tree, environment),
         compile_mode=_compile_mode(tree, environment),
@@ -100,40 +99,6 @@ def settable_keys(tree: ast.Module) -> frozenset[str] | None:
     above = tree.body[: tree.body.index(statement)]
     names = {name for entry in above for name in _assigned_names(entry)}
     return frozenset(filter(_is_key, names))
-
-
-def _dropped(tree: ast.Module, text: str, environment: Mapping[str, Value]) -> dict[str, Value]:
-    """The keys of nanoGPT's that are set below the configurator line, and those of a model that
-    this script describes by other names altogether."""
-    statement = _configurator_statement(tree)
-    below = tree.body[tree.body.index(statement) :] if statement else []
-    computed = {name for entry in below for name in _assigned_names(entry)}
-    missing = KEYS.keys() - environment.keys()
-    dropped = {key: _value_below(key, below, text) for key in missing & computed}
-    if missing >= _SHAPE:
-        dropped |= dict.fromkeys(_SHAPE, Unknown("no key of this project's train.py"))
-    return dropped
-
-
-def _value_below(key: str, below: list[ast.stmt], text: str) -> Value:
-    """What one plain assignment gives ``key``, whatever a block (``if ddp:``) makes of it."""
-    from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.refusals import TooComplex
-
-    plain = [
-        each
-        for each in below
-        if isinstance(each, ast.Assign) and any(_names(target, key) for target in each.targets)
-    ]
-    # Read by itself: what it reads of a setting, the config may have changed.
-    alone = ast.get_source_segment(text, plain[0]) if len(plain) == 1 else None
-    try:
-        value = parse(alone).final.get(key) if alone else None
-    except (Unparsable, TooComplex):
-        value = None
-    if value is None or (isinstance(value, Unknown) and not value.candidates):
-        return Unknown("set below the configurator line")
-    return value
 
 
 def _is_key(name: str) -> bool:

@@ -2,44 +2,76 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import FOLDER, is_file, kind, names, read_bytes
 from nanolint.run.settled import Layer, Origin
+from nanolint.run.trust import Doubt, Subject
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import PADDED_VOCABULARY, SHAKESPEARE_CHAR_VOCABULARY
 from nanolint.trainers.nanogpt.pickles import vocabulary
 from nanolint.trainers.nanogpt.reading import SOURCE_LIMIT
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nanolint.source.values import Value
 
 
-def dataset_vocabulary(dataset: str, root: Path | None) -> tuple[Value, Origin]:
-    """The vocabulary of ``data/<dataset>`` under ``root``, and which file decided it.
+META = "meta.pkl"
+CHARACTERS = "shakespeare_char"
+WITHOUT_META = frozenset({"openwebtext", "shakespeare"})  # nanoGPT's data sets that write none
 
-    Unknown where the folder's meta.pkl does not give it away, or is missing although prepare.py
-    writes one. Without a folder, nanoGPT's own data sets are known.
-    """
-    if root is not None and "\0" not in dataset:
-        folder = root / "data" / dataset
-        meta = folder / "meta.pkl"
-        if is_file(meta):
-            return _from_pickle(meta), Origin(Layer.DATASET, meta)
-        if dataset != "shakespeare_char":
-            prepare = folder / "prepare.py"
-            if _writes_meta(prepare):
-                reason = (
-                    f"data/{dataset}/meta.pkl holds it, which prepare.py writes and which is not "
-                    "here; --set vocab_size=N tells it"
-                )
-                return Unknown(reason), Origin(Layer.DATASET, prepare)
-    if dataset == "shakespeare_char":
+
+def dataset_vocabulary(dataset: str) -> tuple[Value, Origin]:
+    """The vocabulary that nanoGPT's own train.py takes for one of its own data sets."""
+    if dataset == CHARACTERS:
         return Known(SHAKESPEARE_CHAR_VOCABULARY), Origin(Layer.DATASET)
     return Known(PADDED_VOCABULARY), Origin(Layer.DEFAULT)
+
+
+def whether_it_exists(path: str, root: Path | None) -> tuple[Value, Doubt | None]:
+    """Whether a script in ``root`` will find a file at ``path``, as far as that is known.
+
+    A meta.pkl that is not here is found all the same where the prepare.py beside it writes one, and
+    that of nanoGPT's character data set. Where its folder is not here either, there is a doubt.
+    """
+    if "\0" in path:
+        return Known(value=False), None
+    place = (root or Path()) / path
+    if is_file(place):
+        return Known(value=True), None
+    folder = place.parent
+    if place.name != META:
+        return Unknown(f"whether {path} exists is not known before the run"), None
+    if folder.name == CHARACTERS:
+        return Known(value=True), None
+    if _writes_meta(folder / "prepare.py"):
+        return Unknown(_unwritten(path)), None
+    if kind(folder) == FOLDER or folder.name in WITHOUT_META:
+        return Known(value=False), None
+    text = f"{path} is taken not to exist, as its folder is not here"
+    return Known(value=False), Doubt(Subject.VOCABULARY, text)
+
+
+def pickled_vocabulary(path: str, root: Path | None) -> tuple[Value, Origin]:
+    """The ``vocab_size`` in the pickle at ``path``, which is only read; and which file decided it.
+
+    Unknown where it does not give it away, or is not here.
+    """
+    place = (root or Path()) / path
+    if is_file(place):
+        return _from_pickle(place), Origin(Layer.DATASET, place)
+    if place.parent.name == CHARACTERS:
+        return Known(SHAKESPEARE_CHAR_VOCABULARY), Origin(Layer.DATASET)
+    return Unknown(_unwritten(path)), Origin(Layer.DATASET, place.parent / "prepare.py")
+
+
+def _unwritten(path: str) -> str:
+    return (
+        f"{path} holds it, which prepare.py writes and which is not here; --set vocab_size=N "
+        "tells it"
+    )
 
 
 def datasets(root: Path) -> list[str]:

@@ -67,7 +67,10 @@ def _span(context: Context, key: str) -> Span:
 
 def _advice(context: Context, keys: list[str]) -> tuple[str, ...]:
     """What the user can do about values that only the run will tell."""
-    unknown = [f"--set {key}=VALUE" for key in keys if context.value(key) is None]
+    settings = context.settings.settings
+    unknown = [
+        f"--set {key}=VALUE" for key in keys if key in settings and context.value(key) is None
+    ]
     if not unknown:
         return ()
     what = "the value that it" if len(unknown) == 1 else "the values that they"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.project_tree import train_script, write_project
+from tests.project_tree import SETUP, train_script, write_project
 from tests.rules.harness import Bench
 
 if TYPE_CHECKING:
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    script = train_script(extra_settings="vocab_size = 50304\n")
+    setup = SETUP.replace("50304 if letters is None else letters", "vocab_size")
+    script = train_script(extra_settings="vocab_size = 50304\n", setup=setup)
     return Bench("NL316", path=write_project(tmp_path, {"train.py": script}) / "config" / "x.py")
 
 

@@ -13,12 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.errors import Unusable
-from nanolint.files.door import is_file
 from nanolint.frozen import dataclass
 from nanolint.run.settled import ManualAttention
 from nanolint.run.trust import Doubt, Subject
-from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.recognition.deletions import without_deletions
 from nanolint.trainers.nanogpt.recognition.fingerprint import (
     Piece,
@@ -76,52 +73,33 @@ _FOREIGN_CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What is not nanoGPT's; how attention is computed; which pieces delete logits."""
+    """What of a train.py is not nanoGPT's, and which of its pieces delete the logits."""
 
     doubts: tuple[Doubt, ...] = ()
-    manual_attention: ManualAttention = ManualAttention.NEVER
     deletes_logits: frozenset[str] = frozenset()
 
 
 def recognise(train: ast.Module, train_script: Path) -> Recognition:
-    """Compare a train.py, and the model.py that it imports, with nanoGPT's. Never raises."""
+    """Compare the loop of a train.py, and what is around it, with nanoGPT's. Never raises."""
     try:
-        return _recognise(train, train_script)
+        pieces = train_pieces(train)
+        doubts = strange_pieces(pieces, digests(train, pieces), train_script)
+        doubts += _foreign_calls(train, train_script)
     except RecursionError:  # a sum of a thousand terms nests a thousand levels
-        text = f"{train_script.name} or its model is nested too deeply to compare"
+        text = f"{train_script.name} is nested too deeply to compare"
         return Recognition((Doubt(Subject.PIECE, text, train_script),))
-
-
-def _recognise(train: ast.Module, train_script: Path) -> Recognition:
-    pieces = train_pieces(train)
-    doubts = _strange_pieces(pieces, digests(train, pieces), train_script)
-    doubts += _foreign_calls(train, train_script)
     deleting = frozenset(name for name, piece in pieces.items() if piece and piece.deletes_logits)
-    attention, more = _recognise_model(_model_path(train, train_script.parent), train_script)
-    return Recognition((*doubts, *more), attention, deleting)
+    return Recognition(tuple(doubts), deleting)
 
 
-def _recognise_model(
-    path: Path | None, train_script: Path
-) -> tuple[ManualAttention, tuple[Doubt, ...]]:
-    """How attention is computed in a model.py, and what of it is not nanoGPT's."""
-    if path is None:
-        text = f"the model that {train_script.name} builds is not known"
-        return ManualAttention.NEVER, (Doubt(Subject.MODEL, text, train_script),)
-    if not is_file(path):
-        return ManualAttention.NEVER, ()
-    try:
-        model = syntax_tree(read_source(path))
-    except Unusable as error:
-        return ManualAttention.NEVER, (Doubt(Subject.MODEL, f"{path.name} ({error})", path),)
-    pieces = model_pieces(model)
-    found = digests(model, pieces)
-    return _manual_attention(found), tuple(_strange_pieces(pieces, found, path))
+def model_pieces(tree: ast.Module, whole: str = "GPT") -> dict[str, Piece | None]:
+    """Every piece of a model.py by name; None for one that it lacks.
 
-
-def model_pieces(tree: ast.Module) -> dict[str, Piece | None]:
-    """Every piece of a model.py by name; None for one that it lacks."""
+    ``whole`` is the class that is nanoGPT's GPT, if by another name.
+    """
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    if whole in classes:
+        classes["GPT"] = classes[whole]
     pieces: dict[str, Piece | None] = {}
     for name, methods in MODEL_METHODS.items():
         if name not in classes and name != "GPT":
@@ -167,7 +145,7 @@ def known_pieces() -> dict[str, dict[str, str]]:
     return known
 
 
-def _manual_attention(found: dict[str, str]) -> ManualAttention:
+def manual_attention(found: dict[str, str]) -> ManualAttention:
     for name in ATTENTION:
         trait = known_pieces()[name].get(found.get(name, ""))
         if trait:
@@ -182,7 +160,7 @@ def _function(
     return [found[-1]] if found else None
 
 
-def _strange_pieces(
+def strange_pieces(
     pieces: Mapping[str, Piece | None], found: dict[str, str], path: Path
 ) -> list[Doubt]:
     strange = []
@@ -234,13 +212,3 @@ def _uses_configure_optimizers(tree: ast.Module) -> bool:
         and node.func.attr == "configure_optimizers"
         for node in ast.walk(tree)
     )
-
-
-def _model_path(train: ast.Module, root: Path) -> Path | None:
-    """Where the class GPT comes from; None when that is not one file of the project."""
-    for node in ast.walk(train):
-        if isinstance(node, ast.ImportFrom) and any(alias.name == "GPT" for alias in node.names):
-            path = root.joinpath(*(node.module or "").split(".")).with_suffix(".py")
-            # Without a model.py, nanoGPT's is meant.
-            return path if node.module == "model" or is_file(path) else None
-    return None

@@ -1,0 +1,287 @@
+"""The values that reach the model, the batch and the loop of a project's script, by their roles.
+
+A role has the name of nanoGPT's key for it. A script may take it from another key, compute it, or
+leave it to the model's own default; what it does with it decides, not what the key is called.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+from nanolint.run.run import Dialect
+from nanolint.run.settled import Layer, Origin, Setting, Unresolved
+from nanolint.run.trust import Doubt, Subject
+from nanolint.source.values import Known, Unknown
+from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES
+from nanolint.trainers.nanogpt.recognition.models import Model, recognise_model
+from nanolint.trainers.nanogpt.setup.calls import Surroundings
+from nanolint.trainers.nanogpt.setup.passed import ABSENT, SHAPE, Passed, follow
+from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named
+from nanolint.trainers.nanogpt.vocabulary import pickled_vocabulary, whether_it_exists
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from nanolint.run.run import Run
+    from nanolint.run.settled import Project
+    from nanolint.trainers.nanogpt.setup.things import Thing
+
+BATCH = ("batch_size", "block_size")
+PASSES = "gradient_accumulation_steps"
+# A script that has no such key gives the value in another way, or needs none.
+ROLES = tuple(dict.fromkeys((*KEYS, *SHAPE)))
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What a script passes on, for one config.
+
+    ``deciding`` maps a role to the key that its value comes from, None where it is computed; roles
+    that are not in it come from the key of their own name. ``passes`` are the forward-backward
+    passes of one step and process, None where only a run tells. ``strangers`` are reasons for
+    which nothing can be said of the run.
+    """
+
+    model: Model
+    deciding: dict[str, str | None]
+    passes: int | None = None
+    doubts: tuple[Doubt, ...] = ()
+    strangers: tuple[Unresolved, ...] = ()
+
+
+def settle_roles(
+    settings: dict[str, Setting],
+    project: Project,
+    overridden: Collection[str],
+    *,
+    world_size: int,
+    has_bfloat16: bool,
+) -> Roles:
+    """Give each role in ``settings`` the value that the project's script passes on for it."""
+    settling = _Settling(settings, project, overridden)
+    settling.around = Surroundings(world_size, has_bfloat16, settling.exists, settling.vocabulary)
+    return settling.roles()
+
+
+def with_passes(run: Run, roles: Roles) -> Run:
+    """``run`` with as many passes as the loop runs, where the script computes them otherwise."""
+    if roles.passes is None or roles.passes == run.micro_steps or roles.passes < 1:
+        return run
+    roles.deciding[PASSES] = None
+    total = roles.passes * run.world_size
+    return replace(run, gradient_accumulation_steps=total, dialect=Dialect.TOTAL, simulated_gpus=1)
+
+
+class _Settling:
+    def __init__(
+        self,
+        settings: dict[str, Setting],
+        project: Project,
+        overridden: Collection[str],
+    ) -> None:
+        self._settings = settings
+        self._project = project
+        self._script = project.train_script or Path("train.py")
+        self._overridden = overridden
+        self._doubts: list[Doubt] = []
+        self._deciding: dict[str, str | None] = {}
+        self._files: dict[int | str, Origin] = {}  # whence a vocabulary is, or why it is unknown
+        self.around: Surroundings | None = None
+
+    def roles(self) -> Roles:
+        passed = self._passed()
+        model, strangers = self._model(passed)
+        self._missing(passed)
+        self._shape(passed, model)
+        self._batch(passed)
+        passes = self._passes(passed)
+        return Roles(model, self._deciding, passes, tuple(self._doubts), strangers)
+
+    def _passed(self) -> Passed:
+        project, around = self._project, self.around
+        if project.tree is None or project.configurator is None or around is None:
+            return Passed(Mystery("the script was not read"))
+        settings = {
+            key: setting
+            for key, setting in self._settings.items()
+            if setting.origin.layer is not Layer.DEFAULT
+        }
+        # What a checkpoint forces is settled elsewhere: followed is a run from scratch.
+        scratch = Setting("init_from", Known("scratch"), Origin(Layer.DEFAULT))
+        try:
+            return follow(
+                project.tree,
+                project.configurator,
+                project.environment,
+                {**settings, "init_from": scratch},
+                ROLES,
+                around,
+            )
+        except RecursionError:
+            return Passed(Mystery("the script is nested too deeply to follow"))
+
+    def _model(self, passed: Passed) -> tuple[Model, tuple[Unresolved, ...]]:
+        if isinstance(passed.model, Mystery):
+            text = f"which model {self._script.name} builds is not known: {passed.model.reason}"
+            self._doubt(Subject.MODEL, text, passed.model.line)
+            imported = self._imported_gpt()
+            if imported is None:
+                return Model(), (Unresolved("the model", text),)
+            return recognise_model(self._script, imported, None), ()
+        found = recognise_model(self._script, passed.model.name, passed.config)
+        if found.stranger is not None:
+            return found, (Unresolved("the model", found.stranger),)
+        return found, ()
+
+    def _imported_gpt(self) -> str | None:
+        """The full name of a class GPT that the script imports, which it probably builds."""
+        for node in ast.walk(self._project.tree) if self._project.tree else ():
+            if isinstance(node, ast.ImportFrom) and any(each.name == "GPT" for each in node.names):
+                return f"{node.module}.GPT"
+        return None
+
+    def _missing(self, passed: Passed) -> None:
+        """What the script has no key for: set below its settings, or not at all."""
+        for key in ROLES:
+            if key in self._settings or (key in SHAPE and isinstance(passed.model, Named)):
+                continue
+            thing = passed.names.get(key, ABSENT)
+            if key == "init_from":
+                self._settings[key] = self._own(key, Known("scratch"))
+            elif thing == ABSENT and self._is_off(key):
+                self._settings[key] = self._own(key, Known(value=False))
+            else:
+                self._set(key, thing)
+
+    def _is_off(self, key: str) -> bool:
+        """Whether a script that knows nothing of ``key`` does without what it switches on."""
+        return key == "eval_only" or (key == "compile" and not self._project.compiles)
+
+    def _shape(self, passed: Passed, model: Model) -> None:
+        """The sizes that the model is built with."""
+        forced = self._settings["init_from"].value
+        if isinstance(forced, Known) and forced.value in PRETRAINED_SIZES:
+            return
+        for role in SHAPE:
+            if role in self._overridden and role == "vocab_size":
+                continue
+            thing = passed.shape.get(role)
+            if thing is None and passed.rest is None and passed.config is not None:
+                thing = Just(model.defaults[role]) if role in model.defaults else None
+            if thing is not None:
+                self._set(role, thing)
+            elif isinstance(passed.model, Named):
+                reason = passed.rest or Mystery(f"{self._script.name} passes none to its model")
+                self._set(role, reason)
+            else:
+                self._assumed(role)
+
+    def _assumed(self, role: str) -> None:
+        """A size of a model whose making is not found: the key of its name, if there is one."""
+        if role in self._project.defaults:
+            text = f"what reaches the model is not known; {role} is taken for it"
+            self._doubt(Subject.SIZES, text, 0)
+        elif role == "vocab_size":
+            self._set(role, Mystery("what reaches the model is not known"))
+
+    def _batch(self, passed: Passed) -> None:
+        """The shape of a batch: what get_batch makes, else what the keys of those names say."""
+        found = passed.batch or (
+            Mystery(f"{self._script.name} has no get_batch"),
+            Mystery(f"{self._script.name} has no get_batch"),
+        )
+        for role, thing in zip(BATCH, found, strict=True):
+            if isinstance(thing, Just):
+                self._check_context(role, thing)
+                self._set(role, thing)
+            elif role in self._project.defaults and role not in self._deciding:
+                key = thing.reason if isinstance(thing, Mystery) else "a batch's shape"
+                line = thing.line if isinstance(thing, Mystery) else 0
+                text = f"the shape of a batch is not known: {key}; {role} is taken for it"
+                if not isinstance(self._settings[role].value, Unknown):
+                    self._doubt(Subject.SIZES, text, line)
+
+    def _check_context(self, role: str, thing: Just) -> None:
+        """The context of the batch and that of the model are two things where they differ."""
+        if role != "block_size":
+            return
+        built = self._settings[role].value
+        if isinstance(built, Unknown):
+            text = f"for how many tokens the model is built is not known: {built.reason}"
+            self._doubt(Subject.SIZES, text, 0)
+        elif built.value != thing.value:
+            text = f"the model is built for {built.value} tokens, a batch has {thing.value}"
+            self._doubt(Subject.SIZES, text, 0)
+
+    def _passes(self, passed: Passed) -> int | None:
+        thing = passed.passes
+        if isinstance(thing, Just) and isinstance(thing.value, int):
+            own = thing.key in (PASSES, None) and PASSES in self._project.defaults
+            if not own:
+                self._deciding[PASSES] = thing.key
+            return thing.value
+        if isinstance(thing, Mystery) and not isinstance(self._settings[PASSES].value, Unknown):
+            text = f"how many passes make a step is not known: {thing.reason}"
+            self._doubt(Subject.SIZES, text, thing.line)
+        return None
+
+    # Values
+
+    def _set(self, role: str, thing: Thing) -> None:
+        before = self._settings.get(role)
+        if isinstance(thing, Just):
+            if thing.key == role and before is not None and before.value == Known(thing.value):
+                return
+            self._deciding[role] = thing.key
+            self._settings[role] = Setting(role, Known(thing.value), self._origin(role, thing))
+        elif isinstance(thing, Mystery):
+            if before is not None and isinstance(before.value, Unknown) and not thing.line:
+                return  # the setting's own reason
+            where = f" ({self._script.name}:{thing.line})" if thing.line else ""
+            origin = self._files.get(thing.reason, Origin(Layer.TRAIN_SCRIPT, self._script))
+            self._deciding[role] = None
+            self._settings[role] = Setting(role, Unknown(f"{thing.reason}{where}"), origin)
+        elif isinstance(thing, Built):
+            self._set(role, Mystery(f"calls {thing.callee} at run time", thing.line))
+        else:
+            self._set(role, Mystery("not a plain value"))
+
+    def _origin(self, role: str, thing: Just) -> Origin:
+        if thing.key in self._settings:
+            return self._settings[thing.key].origin
+        if role == "vocab_size" and isinstance(thing.value, int) and thing.value in self._files:
+            return self._files[thing.value]
+        return Origin(Layer.TRAIN_SCRIPT, self._project.train_script)
+
+    def _own(self, key: str, value: Known | Unknown) -> Setting:
+        return Setting(key, value, Origin(Layer.TRAIN_SCRIPT, self._project.train_script))
+
+    def _doubt(self, subject: Subject, text: str, line: int) -> None:
+        self._doubts.append(Doubt(subject, text, self._script, line or None))
+
+    # Files
+
+    def exists(self, path: str) -> Just | Mystery:
+        found, doubt = whether_it_exists(path, self._project.root)
+        if doubt is not None:
+            self._doubts.append(doubt)
+        return Just(found.value) if isinstance(found, Known) else Mystery(found.reason)
+
+    def vocabulary(self, path: str) -> Just | Mystery:
+        found, origin = pickled_vocabulary(path, self._project.root)
+        if isinstance(found, Known) and isinstance(found.value, int):
+            self._files[found.value] = origin
+            return Just(found.value)
+        reason = found.reason if isinstance(found, Unknown) else "not a size"
+        self._files[reason] = origin
+        return Mystery(reason)
+
+
+def doubts_of(roles: Roles) -> Iterator[Doubt]:
+    """What a run with these roles rests on and is not known."""
+    yield from roles.doubts
+    yield from roles.model.doubts

@@ -1,0 +1,85 @@
+"""The shape of the batches that a ``get_batch`` makes: sequences, and tokens of each."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.trainers.nanogpt.setup.things import Just, Mystery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.trainers.nanogpt.setup.follower import Follower
+    from nanolint.trainers.nanogpt.setup.things import Thing
+
+_DRAWS = frozenset({"randint", "randperm"})
+
+
+def batch_shape(function: ast.FunctionDef, follower: Follower) -> tuple[Thing, Thing]:
+    """The sequences of a batch and the tokens of one, as ``function`` makes them.
+
+    The sequences are how many places in the data it draws, or over how many it iterates; the tokens
+    are how far its slices reach: ``data[i : i + T]``.
+    """
+    rows = list(_sequences(function))
+    widths = [width for node in ast.walk(function) for width in _width(node)]
+    line = function.lineno
+    return (
+        _same([follower.value(each) for each in rows], "sequences", line),
+        _same([follower.value(each) for each in widths], "tokens", line),
+    )
+
+
+def _sequences(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and _last(node.func) in _DRAWS:
+            sizes = [keyword.value for keyword in node.keywords if keyword.arg == "size"]
+            sizes += [each for each in node.args if isinstance(each, (ast.Tuple, ast.List))]
+            for size in sizes:
+                if isinstance(size, (ast.Tuple, ast.List)) and len(size.elts) == 1:
+                    yield size.elts[0]
+        elif isinstance(node, ast.comprehension):
+            counted = node.iter
+            if isinstance(counted, ast.Call) and _last(counted.func) == "range":
+                yield from counted.args if len(counted.args) == 1 else ()
+
+
+def _width(node: ast.AST) -> Iterator[ast.expr]:
+    """W of ``a : a + W``, however the sum is written; a lone 1 beside it shifts the target."""
+    if not isinstance(node, ast.Slice) or node.lower is None or node.upper is None:
+        return
+    above, below = list(_terms(node.upper)), [ast.dump(each) for each in _terms(node.lower)]
+    left = []
+    for term in above:
+        if ast.dump(term) in below:
+            below.remove(ast.dump(term))
+        else:
+            left.append(term)
+    left = [each for each in left if not (isinstance(each, ast.Constant) and each.value == 1)]
+    shifted = [each for each in below if "value=1" in each]
+    if len(left) == 1 and len(below) == len(shifted):
+        yield left[0]
+
+
+def _terms(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        yield from _terms(node.left)
+        yield from _terms(node.right)
+    else:
+        yield node
+
+
+def _same(found: list[Thing], what: str, line: int) -> Thing:
+    if not found:
+        return Mystery(f"how many {what} a batch has is not found in get_batch", line)
+    first = found[0]
+    if any(each != first for each in found) or not isinstance(first, (Just, Mystery)):
+        return Mystery(f"get_batch makes batches of different numbers of {what}", line)
+    return first
+
+
+def _last(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

@@ -1,0 +1,270 @@
+"""What an expression of a script stands for. Nothing is ever run."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING
+
+from nanolint.source.from_ast import OPERATORS
+from nanolint.source.operations import binary, compare, unary
+from nanolint.trainers.nanogpt.setup.calls import (
+    WORLD_VARIABLES,
+    call,
+    known_field,
+    method,
+    operation,
+)
+from nanolint.trainers.nanogpt.setup.things import (
+    Built,
+    Just,
+    Mystery,
+    Named,
+    Row,
+    Table,
+    Thing,
+    merged,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.trainers.nanogpt.setup.calls import Surroundings
+
+_GLOBALS = ("globals", "locals", "vars")
+
+
+class Evaluator:
+    """Evaluates expressions over ``names``, which is the follower's own and changes."""
+
+    def __init__(self, names: dict[str, Thing], surroundings: Surroundings) -> None:
+        self.names = names
+        self._surroundings = surroundings
+
+    def value(self, node: ast.expr) -> Thing:
+        """What ``node`` stands for."""
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            return Mystery(f"{_noun(node)} at run time", node.lineno)
+        return handler(self, node)
+
+    def values(self, nodes: list[ast.expr]) -> tuple[Thing, ...]:
+        """What each of ``nodes`` stands for."""
+        return tuple(self.value(node) for node in nodes)
+
+    def _constant(self, node: ast.Constant) -> Thing:
+        if isinstance(node.value, (int, float, str)) or node.value is None:
+            return Just(node.value)
+        return Mystery("a constant that no setting has", node.lineno)
+
+    def _name(self, node: ast.Name) -> Thing:
+        found = self.names.get(node.id)
+        if found is not None:
+            return found
+        if hasattr(builtins, node.id):
+            return Named(node.id)
+        return Mystery(f"{node.id} is set nowhere above", node.lineno)
+
+    def _attribute(self, node: ast.Attribute) -> Thing:
+        owner = self.value(node.value)
+        if isinstance(owner, Named):
+            return Named(f"{owner.name}.{node.attr}")
+        if isinstance(owner, Built):
+            return known_field(owner, node.attr, node.lineno)
+        if isinstance(owner, Mystery):
+            return owner
+        return Mystery(f"reads {node.attr}", node.lineno)
+
+    def _subscript(self, node: ast.Subscript) -> Thing:
+        owner, index = self.value(node.value), self.value(node.slice)
+        if isinstance(owner, Mystery):
+            return owner
+        if isinstance(owner, Named) and owner.name == "os.environ" and isinstance(index, Just):
+            given: list[Thing] = [
+                index,
+                Mystery(f"reads {index.value} of the environment", node.lineno),
+            ]
+            return call("os.environ.get", given, Table(), node.lineno, self._surroundings)
+        if isinstance(owner, Table) and isinstance(index, Just):
+            key = index.value
+            found = owner.get(key) if isinstance(key, (int, float, str)) or key is None else None
+            return found or Mystery(f"an entry {key!r} that is nowhere set", node.lineno)
+        if isinstance(owner, Row) and isinstance(index, Just):
+            at = index.value
+            if isinstance(at, int) and -len(owner.items) <= at < len(owner.items):
+                return owner.items[at]
+        if isinstance(owner, Built) and owner.callee == "pickle":
+            return self._unpickled(owner, index, node.lineno)
+        return Mystery("an item that only the run knows", node.lineno)
+
+    def _unpickled(self, owner: Built, index: Thing, line: int) -> Thing:
+        path = owner.arguments[0] if owner.arguments else None
+        if index == Just("vocab_size") and isinstance(path, Just) and isinstance(path.value, str):
+            return self._surroundings.vocabulary(path.value)
+        return Mystery("an entry of a pickle", line)
+
+    def _binary(self, node: ast.BinOp) -> Thing:
+        left, right = self.value(node.left), self.value(node.right)
+        symbol = OPERATORS.get(type(node.op))
+        for operand in (left, right):
+            if isinstance(operand, Mystery):
+                return operand
+        if symbol is None or not isinstance(left, Just) or not isinstance(right, Just):
+            return Mystery("an operation at run time", node.lineno)
+        return operation(lambda a, b: binary(symbol, a, b), (left.value, right.value), node.lineno)
+
+    def _unary(self, node: ast.UnaryOp) -> Thing:
+        operand = self.value(node.operand)
+        symbol = OPERATORS.get(type(node.op))
+        if isinstance(operand, Mystery):
+            return operand
+        if symbol is None or not isinstance(operand, Just):
+            return Mystery("an operation at run time", node.lineno)
+        return operation(lambda a: unary(symbol, a), (operand.value,), node.lineno)
+
+    def _boolean(self, node: ast.BoolOp) -> Thing:
+        found: Thing = Just(None)
+        for operand in node.values:
+            found = self.value(operand)
+            if not isinstance(found, Just):
+                return found if isinstance(found, Mystery) else _untested(node)
+            if bool(found.value) is isinstance(node.op, ast.Or):
+                return found
+        return found
+
+    def _comparison(self, node: ast.Compare) -> Thing:
+        left = self.value(node.left)
+        for operator, comparator in zip(node.ops, node.comparators, strict=True):
+            right = self.value(comparator)
+            for operand in (left, right):
+                if isinstance(operand, Mystery):
+                    return operand
+            if not isinstance(left, Just):
+                if isinstance(operator, (ast.Is, ast.IsNot)) and right == Just(None):
+                    return Just(isinstance(operator, ast.IsNot))  # an object is not None
+                return _untested(node)
+            found = self._compared(operator, left, right, node)
+            if not isinstance(found, Just) or not found.value:
+                return found
+            left = right
+        return Just(value=True)
+
+    def _compared(self, operator: ast.cmpop, left: Just, right: Thing, node: ast.Compare) -> Thing:
+        if isinstance(operator, (ast.In, ast.NotIn)):
+            if right == Named("os.environ") and left.value in WORLD_VARIABLES:
+                holds = self._surroundings.variable(str(left.value)) is not None
+                return Just(holds is isinstance(operator, ast.In))
+            if isinstance(right, Table) and right.rest is None:
+                holds = left.value in right.entries if _is_key(left.value) else False
+                return Just(holds is isinstance(operator, ast.In))
+            if isinstance(right, Row) and all(isinstance(item, Just) for item in right.items):
+                holds = any(item == Just(left.value) for item in map(_keyless, right.items))
+                return Just(holds is isinstance(operator, ast.In))
+            if not isinstance(right, Just) or not isinstance(right.value, str):
+                return _untested(node)
+        symbol = OPERATORS.get(type(operator), "in" if isinstance(operator, ast.In) else "not in")
+        if not isinstance(right, Just):
+            return _untested(node)
+        return operation(lambda a, b: compare(symbol, a, b), (left.value, right.value), node.lineno)
+
+    def _conditional(self, node: ast.IfExp) -> Thing:
+        test = self.value(node.test)
+        if isinstance(test, Just):
+            return self.value(node.body if test.value else node.orelse)
+        unknown = test if isinstance(test, Mystery) else _untested(node)
+        one, other = self.value(node.body), self.value(node.orelse)
+        return merged(one, other, lambda: unknown)
+
+    def _row(self, node: ast.Tuple | ast.List) -> Thing:
+        return Row(self.values(node.elts))
+
+    def _dict(self, node: ast.Dict) -> Thing:
+        table = Table()
+        for key, value in zip(node.keys, node.values, strict=True):
+            found = self.value(value)
+            name = None if key is None else self.value(key)
+            if key is None and isinstance(found, Table):
+                table.entries.update(found.entries)
+                table.rest = table.rest or found.rest
+            elif isinstance(name, Just) and _is_key(name.value):
+                table.entries[name.value] = found
+            else:
+                table.rest = Mystery("a dictionary is filled at run time", node.lineno)
+        return table
+
+    def _f_string(self, node: ast.JoinedStr) -> Thing:
+        parts = []
+        for part in node.values:
+            found = self.value(part.value if isinstance(part, ast.FormattedValue) else part)
+            plain = not isinstance(part, ast.FormattedValue) or (
+                part.format_spec is None and part.conversion == -1
+            )
+            if not isinstance(found, Just) or not plain:
+                return found if isinstance(found, Mystery) else Mystery("a text", node.lineno)
+            parts.append(str(found.value))
+        return Just("".join(parts))
+
+    def _call(self, node: ast.Call) -> Thing:
+        arguments = self.values([each for each in node.args if not isinstance(each, ast.Starred)])
+        fields = Table()
+        for keyword in node.keywords:
+            found = self.value(keyword.value)
+            if keyword.arg is not None:
+                fields.entries[keyword.arg] = found
+            elif isinstance(found, Table):
+                fields.entries.update(found.entries)
+                fields.rest = fields.rest or found.rest
+            else:
+                reason = found.reason if isinstance(found, Mystery) else "arguments at run time"
+                fields.rest = Mystery(reason, node.lineno)
+        if isinstance(node.func, ast.Attribute):
+            owner = self.value(node.func.value)
+            if not isinstance(owner, Named):
+                return method(owner, node.func.attr, arguments, fields, node.lineno)
+        function = self.value(node.func)
+        if not isinstance(function, Named):
+            reason = function.reason if isinstance(function, Mystery) else "a call"
+            return Mystery(reason, node.lineno)
+        if function.name in _GLOBALS:
+            return Table({}, Mystery("names set by their text", node.lineno))
+        if function.name == "getattr" and len(arguments) >= 2:
+            owner, name = arguments[0], arguments[1]
+            if isinstance(owner, Built) and isinstance(name, Just) and isinstance(name.value, str):
+                return known_field(owner, name.value, node.lineno)
+        return call(function.name, arguments, fields, node.lineno, self._surroundings)
+
+
+def _untested(node: ast.expr) -> Mystery:
+    return Mystery("a condition at run time", node.lineno)
+
+
+def _is_key(value: object) -> bool:
+    return isinstance(value, (int, float, str)) or value is None
+
+
+def _keyless(thing: Thing) -> Thing:
+    return Just(thing.value) if isinstance(thing, Just) else thing
+
+
+def _noun(node: ast.expr) -> str:
+    return {"ListComp": "a comprehension", "DictComp": "a comprehension", "Lambda": "a lambda"}.get(
+        type(node).__name__, "an expression"
+    )
+
+
+_HANDLERS: dict[type[ast.expr], Callable[..., Thing]] = {
+    ast.Attribute: Evaluator._attribute,
+    ast.BinOp: Evaluator._binary,
+    ast.BoolOp: Evaluator._boolean,
+    ast.Call: Evaluator._call,
+    ast.Compare: Evaluator._comparison,
+    ast.Constant: Evaluator._constant,
+    ast.Dict: Evaluator._dict,
+    ast.IfExp: Evaluator._conditional,
+    ast.JoinedStr: Evaluator._f_string,
+    ast.List: Evaluator._row,
+    ast.Name: Evaluator._name,
+    ast.Subscript: Evaluator._subscript,
+    ast.Tuple: Evaluator._row,
+    ast.UnaryOp: Evaluator._unary,
+}

@@ -1,0 +1,159 @@
+"""What a script passes to its model, to its batch and to its loop, for one config."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.setup.batch import batch_shape
+from nanolint.trainers.nanogpt.setup.follower import Follower, runs_backward
+from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from nanolint.run.settled import Setting
+    from nanolint.source.values import Value
+    from nanolint.trainers.nanogpt.setup.calls import Surroundings
+    from nanolint.trainers.nanogpt.setup.things import Thing
+
+ABSENT = Mystery("no key of this project's train.py")
+# The fields of nanoGPT's GPTConfig.
+SHAPE = ("block_size", "vocab_size", "n_layer", "n_head", "n_embd", "dropout", "bias")
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What was found. Each thing is a plain value, or a Mystery that says why it is none.
+
+    ``model`` is the full name of the class that is built, a Mystery where it is not known;
+    ``config`` that of the class of its first argument, None where there is none. ``shape`` holds
+    what those two are given, by the names of SHAPE; ``rest`` why it may hold anything more.
+    ``batch`` is the sequences of a batch and the tokens of one, None without a ``get_batch``.
+    ``passes`` is how often the loop runs ``backward()`` for one step, None without a loop.
+    ``names`` is all that was set, for keys that are set below the settings.
+    """
+
+    model: Named | Mystery
+    config: str | None = None
+    shape: Mapping[str, Thing] = field(default_factory=dict)
+    rest: Mystery | None = None
+    batch: tuple[Thing, Thing] | None = None
+    passes: Thing | None = None
+    names: Mapping[str, Thing] = field(default_factory=dict)
+
+
+def follow(
+    tree: ast.Module,
+    first: int,
+    environment: Mapping[str, Value],
+    settings: Mapping[str, Setting],
+    absent: Iterable[str],
+    surroundings: Surroundings,
+) -> Passed:
+    """Follow the statements of ``tree`` from index ``first``, the one that loads the configurator.
+
+    ``environment`` are the values of the names above it, ``settings`` those that a config decides;
+    ``absent`` are keys that have none, which is told of them alike wherever they are used.
+    """
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    follower = Follower({"__name__": Just("__main__")}, functions, surroundings)
+    follower.follow(entry for entry in tree.body[:first] if not _is_setting(entry))
+    for key, value in environment.items():
+        if not isinstance(follower.names.get(key), Named):
+            follower.names[key] = _thing(value, None)
+    for key in absent:
+        follower.names.setdefault(key, ABSENT)
+    for key, setting in settings.items():
+        follower.names[key] = _thing(setting.value, key)
+    follower.follow(tree.body[first + 1 :])
+    model = _model(follower)
+    found = _shape(model) if isinstance(model, Built) else Table()
+    config = model.arguments[0] if isinstance(model, Built) and model.arguments else None
+    loader = functions.get("get_batch")
+    return Passed(
+        model=Named(model.callee) if isinstance(model, Built) else model,
+        config=config.callee if isinstance(config, Built) else None,
+        shape={key: each for key, each in found.entries.items() if key in SHAPE},
+        rest=found.rest,
+        batch=batch_shape(loader, follower) if loader else None,
+        passes=_passes(follower),
+        names=follower.names,
+    )
+
+
+def _thing(value: Value, key: str | None) -> Thing:
+    if isinstance(value, Known):
+        return Just(value.value, key)
+    because = f"depends on {key}, which is not known: " if key else ""
+    return Mystery(f"{because}{value.reason}")
+
+
+def _is_setting(statement: ast.stmt) -> bool:
+    return isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If))
+
+
+def _model(follower: Follower) -> Built | Mystery:
+    """What the training loop calls on a batch, else what is called ``model``."""
+    found = follower.names.get("model")
+    if follower.loop is not None:
+        for node in ast.walk(follower.loop):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+                called = follower.names.get(node.func.id)
+                if isinstance(called, Built):
+                    found = called
+                    break
+    if isinstance(found, Built):
+        # GPT.from_pretrained(init_from, ...) gives a GPT.
+        owner, _, method = found.callee.rpartition(".")
+        if method == "from_pretrained":
+            return Built(owner, (), Table({}, Mystery("a checkpoint's", found.line)), found.line)
+        return found
+    if isinstance(found, Mystery):
+        return found
+    return Mystery("the model that is trained was not found")
+
+
+def _shape(model: Built) -> Table:
+    """What the model's configuration holds."""
+    first = model.arguments[0] if model.arguments else None
+    if isinstance(first, Built):
+        if first.arguments and not first.fields.entries:
+            return Table({}, Mystery(f"{first.callee} is given values without names", first.line))
+        return first.fields
+    if isinstance(first, Table):
+        return first
+    if first is None:
+        return model.fields
+    reason = first.reason if isinstance(first, Mystery) else "what the model is given"
+    return Table({}, Mystery(reason, model.line))
+
+
+def _passes(follower: Follower) -> Thing | None:
+    if follower.loop is None:
+        return None
+    inner = [
+        node
+        for node in ast.walk(follower.loop)
+        if isinstance(node, ast.For) and node is not follower.loop and runs_backward(node)
+    ]
+    if not inner:
+        return Mystery("no loop around backward() alone", follower.loop.lineno)
+    innermost = inner[-1]
+    counted = innermost.iter
+    if not isinstance(counted, ast.Call) or not isinstance(counted.func, ast.Name):
+        return Mystery("the loop around backward() counts nothing", innermost.lineno)
+    if counted.func.id != "range" or len(counted.args) != 1:
+        return Mystery("the loop around backward() counts otherwise", innermost.lineno)
+    set_inside = {
+        node.id
+        for node in ast.walk(follower.loop)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    for node in ast.walk(counted):
+        if isinstance(node, ast.Name) and node.id in set_inside:
+            return Mystery(f"{node.id} is set inside the loop", innermost.lineno)
+    return follower.value(counted.args[0])
