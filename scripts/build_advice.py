@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
+
 from nanolint.cli.config_file import open_config  # noqa: E402
 from nanolint.linting.plan import make_plan  # noqa: E402
 from nanolint.memory.allocator.play import play  # noqa: E402
-from nanolint.memory.loop.early_logits import without_logits  # noqa: E402
 from nanolint.memory.recording import allocated_peak, record  # noqa: E402
 from nanolint.memory.tape import Component, Phase  # noqa: E402
 from nanolint.memory.verdict.replay import replay  # noqa: E402
@@ -122,11 +122,18 @@ def narrower(example: Example) -> str:
 
 
 def deleted_logits(example: Example) -> str:
-    tapes = [
-        record(replace(example.run, compile=compiled), example.gpu) for compiled in (True, False)
-    ]
+    def peak(*, compiled: bool, deletes: bool) -> int:
+        run = replace(
+            example.run,
+            compile=compiled,
+            training_deletes_logits=deletes,
+            evaluation_deletes_logits=deletes,
+        )
+        return allocated_peak(record(run, example.gpu))
+
     compiled, eager = (
-        change(allocated_peak(tape), allocated_peak(without_logits(tape))) for tape in tapes
+        change(*(peak(compiled=each, deletes=deletes) for deletes in (False, True)))
+        for each in (True, False)
     )
     return f"{compiled}; eager: {eager}"
 

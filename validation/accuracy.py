@@ -18,12 +18,9 @@ from typing import Any
 
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.allocator.play import play
-from nanolint.memory.compiled.program import Compiled
-from nanolint.memory.eager.program import Eager
 from nanolint.memory.loop.played import MICRO_STEPS
-from nanolint.memory.loop.training import train
-from nanolint.memory.program import Shapes
-from nanolint.memory.recording import summits
+from nanolint.memory.recording import summits, write
+from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.verdict.verdict import judge
 from nanolint.run.run import Attention, Run
@@ -150,8 +147,7 @@ def tape_of(
     shapes, tape = replace(Shapes.of(run), workspace_bytes=0), Tape()
     if compiled:
         shapes = replace(shapes, sm_count=COMPILED_SM_COUNT)
-    program = (Compiled if compiled else Eager)(shapes, tape)
-    train(run, shapes, program, tape, micro_steps)
+    write(run, shapes, tape, compiled=compiled, micro_steps=micro_steps)
     return tape
 
 

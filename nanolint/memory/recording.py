@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.gpus.abilities import compiles
-from nanolint.memory.loop.played import representative
-from nanolint.memory.loop.training import train
-from nanolint.memory.program import Shapes
+from nanolint.memory.loop.nanogpt import train
+from nanolint.memory.loop.played import MICRO_STEPS, representative
+from nanolint.memory.model.gpt import GPT
+from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Phase, Tape
+from nanolint.memory.tensors.device import Device
 from nanolint.run.run import Attention, Run
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Gpu
+    from collections.abc import Sequence
 
-# Deeper models than anybody trains are replayed with so many layers one by one, the rest in bulk.
-MOST_LAYERS = 192
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.model.module import Module
 
 
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
@@ -61,25 +62,27 @@ class _Recipe(NamedTuple):
     compiled: bool
 
     def record(self) -> Tape:
-        run, shapes, tape = self.run, self.shapes, Tape()
-        others = max(0, run.n_layer - MOST_LAYERS)
-        if others:
-            shapes = replace(shapes, n_layer=MOST_LAYERS)
-        if self.compiled:
-            from nanolint.memory.compiled.program import Compiled
-
-            workspace, program = shapes.workspace_bytes, Compiled(shapes, tape)
-            train(run, shapes, program, tape, workspace_bytes=workspace, other_layers=others)
-        else:
-            from nanolint.memory.eager.program import Eager
-
-            train(run, shapes, Eager(shapes, tape), tape, other_layers=others)
-        training, evaluation = run.training_deletes_logits, run.evaluation_deletes_logits
-        if training or evaluation:
-            from nanolint.memory.loop.early_logits import without_logits
-
-            return without_logits(tape, training=training, evaluation=evaluation)
+        tape = Tape()
+        write(self.run, self.shapes, tape, compiled=self.compiled)
         return tape
+
+
+def write(
+    run: Run,
+    shapes: Shapes,
+    tape: Tape,
+    *,
+    compiled: bool,
+    micro_steps: Sequence[int] = MICRO_STEPS,
+) -> None:
+    """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
+    device = Device(tape, sm_count=shapes.sm_count, workspace_bytes=shapes.workspace_bytes)
+    model: Module = GPT(device, shapes)
+    if compiled:
+        from nanolint.memory.compiled.program import Compiled
+
+        model = Compiled(model, device, shapes)
+    train(run, model, device, micro_steps)
 
 
 def runs_compiled(run: Run, gpu: Gpu | None) -> bool:

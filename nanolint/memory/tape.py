@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
 ROUNDING = 512  # kMinBlockSize: PyTorch rounds every request up to it
 
@@ -56,12 +56,23 @@ class MemoryPlan:
     """What a compiled graph allocates and frees, in order, at every call.
 
     ``events`` are slots: ``slot`` to allocate, ``~slot`` to free. ``slots``, ``nbytes``, ``names``
-    and ``components`` are those of the allocations.
+    and ``components`` are those of the allocations. Of ``shared`` slots the graph is not the only
+    holder: ``stretches`` are the events up to each place where it lets one go, and that slot; None
+    behind the last.
     """
 
-    def __init__(self, made: Iterable[Allocation], events: list[int]) -> None:
+    def __init__(
+        self, made: Iterable[Allocation], events: list[int], shared: Container[int] = ()
+    ) -> None:
         made = tuple(made)
         self.events = events
+        self.stretches: list[tuple[list[int], int | None]] = []
+        start = 0
+        for place, event in enumerate(events):
+            if event < 0 and ~event in shared:
+                self.stretches.append((events[start:place], ~event))
+                start = place + 1
+        self.stretches.append((events[start:], None))
         self.slots = [buffer.slot for buffer in made]
         self.nbytes = [buffer.nbytes for buffer in made]
         self.names = [buffer.name for buffer in made]
@@ -106,18 +117,30 @@ class Tape:
         for handle in handles:
             self.events.append(~handle)
 
-    def play(self, plan: MemoryPlan, slots: list[Handle]) -> None:
-        """Record one call of a planned graph; ``slots`` hold the handles, before and after."""
+    def play(
+        self, plan: MemoryPlan, slots: list[Handle], shared: dict[int, Any] | None = None
+    ) -> None:
+        """Record one call of a planned graph; ``slots`` hold the handles, before and after.
+
+        ``shared`` holds what the graph shares with others, until it lets it go.
+        """
         for handle, slot in enumerate(plan.slots, len(self.sizes)):
             slots[slot] = handle
         self.sizes += map(rounded, plan.nbytes)
         self.names += plan.names
         self.components += plan.components
-        self.events += [slots[event] if event >= 0 else ~slots[~event] for event in plan.events]
+        for events, let_go in plan.stretches:
+            self.events += [slots[event] if event >= 0 else ~slots[~event] for event in events]
+            if let_go is not None and shared is not None:
+                shared.pop(let_go, None)
 
     def phase(self, phase: Phase) -> None:
         """Record that a phase starts."""
         self.phases.append((len(self.events), phase))
+
+    def close(self) -> None:
+        """The run ends: what its holders let go from now on is no part of it."""
+        self.events = self.events.copy()
 
     def mark(self) -> Mark:
         """The end of what is recorded so far."""

@@ -11,14 +11,21 @@ from nanolint.gpus.gpu import Gpu
 from nanolint.memory.compiled.graph import padded_elements
 from nanolint.memory.compiled.program import Compiled
 from nanolint.memory.compiled.reductions import column_sum_splits, fused_sum_splits
-from nanolint.memory.program import Inputs, Outputs, Shapes
-from nanolint.memory.tape import Component, Phase
+from nanolint.memory.model.gpt import GPT
+from nanolint.memory.recording import allocated_peak
+from nanolint.memory.shapes import Shapes
+from nanolint.memory.tape import ROUNDING, Component, Phase, Tape, rounded
+from nanolint.memory.tensors.autograd import run_backward
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.verdict.replay import replay
 from nanolint.run.run import Attention, Run
 from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Plan
+    from nanolint.memory.tensors.tensor import Tensor
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -38,44 +45,60 @@ SMALL = Shapes(
 )
 
 
-class Ledger:
-    """A recorder that knows what is alive."""
+class Calls:
+    """Calls of the compiled model on a card of their own, and what is alive behind them."""
 
-    def __init__(self) -> None:
-        self.live: dict[int, tuple[str, int]] = {}
-        self.count = 0
-        self.peak: dict[int, tuple[str, int]] = {}
+    def __init__(self, shapes: Shapes) -> None:
+        self.shapes = shapes
+        self.tape = Tape()
+        self.device = Device(self.tape, sm_count=shapes.sm_count)
+        self.model = Compiled(GPT(self.device, shapes), self.device, shapes)
 
-    def alloc(self, nbytes: int, name: str, component: Component) -> int:
-        assert nbytes > 0 and isinstance(component, Component)
-        self.count += 1
-        self.live[self.count] = (name, nbytes)
-        if sum(n for _, n in self.live.values()) > sum(n for _, n in self.peak.values()):
-            self.peak = dict(self.live)
-        return self.count
+    def batch(self) -> Tensor:
+        shape = self.shapes.batch_size, self.shapes.block_size
+        return empty(self.device, shape, INT64, role("batch", Component.INPUTS))
 
-    def free(self, *handles: int) -> None:
-        for handle in handles:
-            del self.live[handle]  # a double release is a KeyError
+    def forward(self) -> tuple[Tensor, Tensor]:
+        return self.model(self.batch(), self.batch())  # type: ignore[no-any-return]
 
-    def play(self, plan: Plan, slots: list[int]) -> None:
-        made = zip(plan.nbytes, plan.names, plan.components, strict=True)
-        requests = dict(zip(plan.slots, made, strict=True))
-        for event in plan.events:
+    def evaluate(self) -> tuple[Tensor, Tensor]:
+        with self.device.no_grad():
+            return self.forward()
+
+    def backward(self, loss: Tensor) -> list[Tensor]:
+        run_backward(loss, empty(self.device, (), FLOAT32, loss.role.gradient))
+        gradients = [parameter.leaf.gradient for parameter in self.model.parameters()]
+        return [each for each in gradients if each is not None]
+
+    def live(self) -> list[tuple[str, int]]:
+        """Name and bytes, rounded up, of what is alive; a double release is a KeyError."""
+        alive = {}
+        for event in self.tape.events:
             if event >= 0:
-                slots[event] = self.alloc(*requests[event])
+                alive[event] = self.tape.names[event], self.tape.sizes[event]
             else:
-                self.free(slots[~event])
+                del alive[~event]
+        return sorted(alive.values())
 
-    def phase(self, phase: Phase) -> None:
-        pass
+    def at_peak(self, name: str) -> list[int]:
+        """The bytes of each tensor of that name at the moment of the most live bytes."""
+        alive: dict[int, int] = {}
+        peak: dict[int, int] = {}
+        for event in self.tape.events:
+            if event >= 0:
+                alive[event] = self.tape.sizes[event]
+                if sum(alive.values()) > sum(peak.values()):
+                    peak = dict(alive)
+            else:
+                del alive[~event]
+        return [nbytes for handle, nbytes in peak.items() if self.tape.names[handle] == name]
 
-    def inputs(self, shapes: Shapes) -> Inputs:
-        x = self.alloc(shapes.index_bytes, "X", Component.INPUTS)
-        return Inputs(x, self.alloc(shapes.index_bytes, "Y", Component.INPUTS))
 
-    def named(self, name: str) -> list[int]:
-        return [nbytes for found, nbytes in self.peak.values() if found == name]
+def entries(*tensors: Tensor) -> list[tuple[str, int]]:
+    """What ``live`` says of these."""
+    return sorted(
+        (each.role.describe(each.shape, each.dtype), rounded(each.nbytes)) for each in tensors
+    )
 
 
 VARIANTS = [
@@ -96,31 +119,47 @@ VARIANTS = [
 ]
 
 
+def sizes(live: list[tuple[str, int]]) -> list[int]:
+    return sorted(nbytes for _, nbytes in live)
+
+
 @pytest.mark.parametrize("shapes", VARIANTS)
 def test_an_evaluation_leaves_only_its_outputs(shapes: Shapes) -> None:
-    ledger = Ledger()
-    program = Compiled(shapes, ledger)
-    inputs = ledger.inputs(shapes)
-    outputs = program.evaluate(inputs, None)
-    assert set(ledger.live) == {*inputs, *outputs}
-    again = program.evaluate(inputs, outputs)
-    assert set(ledger.live) == {*inputs, *again}
-    assert ledger.live[again.logits][1] == shapes.logits_bytes
-    assert ledger.live[again.loss][1] == 4
+    calls = Calls(shapes)
+    outputs = calls.evaluate()
+    assert sizes(calls.live()) == sizes(entries(*outputs))
+    logits, loss = calls.evaluate()
+    del outputs
+    assert sizes(calls.live()) == sizes(entries(logits, loss))
+    assert logits.nbytes == shapes.logits_bytes
+    assert loss.nbytes == 4
 
 
 @pytest.mark.parametrize("shapes", VARIANTS)
 def test_a_backward_pass_leaves_only_gradients(shapes: Shapes) -> None:
-    ledger = Ledger()
-    program = Compiled(shapes, ledger)
-    outputs: Outputs = program.forward(ledger.inputs(shapes), None)
-    gradients = program.backward(None)
-    assert set(ledger.live) == {*outputs, *gradients}
-    sizes = [ledger.live[gradient][1] for gradient in gradients]
-    assert sizes == [parameter.nbytes for parameter in shapes.parameters]
-    second = program.forward(ledger.inputs(shapes), outputs)
-    assert program.backward(gradients) == gradients
-    assert set(ledger.live) == {*second, *gradients}
+    calls = Calls(shapes)
+    logits, loss = calls.forward()
+    gradients = calls.backward(loss)
+    assert sizes(calls.live()) == sizes(entries(logits, loss, *gradients))
+    parameters = calls.model.parameters()
+    assert [each.nbytes for each in gradients] == [each.nbytes for each in parameters]
+    before = calls.live()
+    logits, loss = calls.forward()
+    assert calls.backward(loss) == gradients  # the new ones are added to the old
+    assert calls.live() == before
+
+
+@pytest.mark.parametrize("shapes", VARIANTS)
+def test_deleted_logits_live_until_the_backward_pass_has_read_them(shapes: Shapes) -> None:
+    calls = Calls(shapes)
+    logits, loss = calls.forward()
+    whole = sizes(entries(logits))
+    before = sizes(calls.live())
+    del logits
+    assert sizes(calls.live()) == before
+    gradients = calls.backward(loss)
+    assert sizes(calls.live()) == sizes(entries(loss, *gradients))
+    assert whole[0] in before
 
 
 @pytest.mark.parametrize("dropout", [False, True])
@@ -128,44 +167,43 @@ def test_a_backward_pass_leaves_only_gradients(shapes: Shapes) -> None:
 def test_half_precision_saves_36_btc_a_layer_and_its_weight_copies(
     dropout: bool, bias: bool
 ) -> None:
-    """The closed form of the trace, but for 24 bytes of random state a layer and 4 of the loss."""
+    """The closed form of the trace, but for a layer's random state and the scalar of the loss."""
     shapes = replace(SMALL, dropout=dropout, bias=bias)
-    ledger = Ledger()
-    outputs = Compiled(shapes, ledger).forward(ledger.inputs(shapes), None)
+    calls = Calls(shapes)
+    outputs = calls.forward()
     batch, time, c = shapes.batch_size, shapes.block_size, shapes.n_embd
     layers, tokens, vocabulary = shapes.n_layer, shapes.tokens, shapes.vocab_size
     layer = 36 * tokens * c + 4 * batch * shapes.n_head * time + 8 * tokens + 24 * c * c
     once = 6 * tokens * c + 16 * tokens + 4 * time * c + 8 * time
     head = 2 * tokens * vocabulary + 2 * vocabulary * c
     masks = (2 * layers + 1) * tokens * c if dropout else 0
-    inputs, loss = 2 * shapes.index_bytes, ledger.live[outputs.loss][1]
-    live = sum(nbytes for _, nbytes in ledger.live.values()) - inputs - loss
-    assert live == layers * (layer + 24) + once + head + masks + 4
+    inputs = 2 * rounded(shapes.index_bytes)
+    live = sum(sizes(calls.live())) - inputs - rounded(outputs[1].nbytes)
+    assert live == layers * (layer + 2 * ROUNDING) + once + head + masks + ROUNDING
 
 
 @pytest.mark.parametrize("dropout", [False, True])
 def test_float32_saves_64_btc_a_layer_and_no_copies(dropout: bool) -> None:
     shapes = replace(SMALL, dtype="float32", attention=Attention.EFFICIENT, dropout=dropout)
-    ledger = Ledger()
-    outputs = Compiled(shapes, ledger).forward(ledger.inputs(shapes), None)
+    calls = Calls(shapes)
+    outputs = calls.forward()
     tokens, c, layers = shapes.tokens, shapes.n_embd, shapes.n_layer
     layer = 64 * tokens * c + 4 * shapes.batch_size * shapes.n_head * shapes.block_size + 8 * tokens
     once = 8 * tokens * c + 16 * tokens + 4 * shapes.block_size * c + 8 * shapes.block_size
     masks = (2 * layers + 1) * tokens * c if dropout else 0
-    inputs, loss = 2 * shapes.index_bytes, ledger.live[outputs.loss][1]
-    live = sum(nbytes for _, nbytes in ledger.live.values()) - inputs - loss
-    assert live == layers * (layer + 16) + once + shapes.logits_bytes + masks + 4
-    assert not any(name.startswith("copy of") for name, _ in ledger.live.values())
+    inputs = 2 * rounded(shapes.index_bytes)
+    live = sum(sizes(calls.live())) - inputs - rounded(outputs[1].nbytes)
+    assert live == layers * (layer + 2 * ROUNDING) + once + shapes.logits_bytes + masks + ROUNDING
+    assert not any(name.startswith("copy of") for name, _ in calls.live())
 
 
 def test_the_backward_pass_starts_with_three_logits_buffers() -> None:
-    ledger = Ledger()
-    program = Compiled(SMALL, ledger)
-    program.forward(ledger.inputs(SMALL), None)
-    program.backward(None)
+    calls = Calls(SMALL)
+    _logits, loss = calls.forward()
+    calls.backward(loss)
     logits = "logits (B*T, V)"
     for name in (logits, "zeros for the logits", f"gradient of the {logits}"):
-        assert ledger.named(name) == [SMALL.logits_bytes]
+        assert calls.at_peak(name) == [SMALL.logits_bytes]
 
 
 def test_an_unaligned_vocabulary_pads_the_rows_of_the_gradient() -> None:
@@ -177,12 +215,13 @@ def test_an_unaligned_vocabulary_pads_the_rows_of_the_gradient() -> None:
 
 def test_an_evaluation_peaks_with_one_weight_copy_alive() -> None:
     """The logits, their input and the half copy of wte: not two bytes for every parameter."""
-    ledger = Ledger()
-    Compiled(SMALL, ledger).evaluate(ledger.inputs(SMALL), None)
+    calls = Calls(SMALL)
+    calls.evaluate()
     activation, copy = 2 * SMALL.tokens * SMALL.n_embd, 2 * SMALL.vocab_size * SMALL.n_embd
-    assert ledger.named("copy of lm_head.weight (V, C)") == [copy]
-    peak = sum(nbytes for _, nbytes in ledger.peak.values())
-    assert peak == 2 * SMALL.index_bytes + SMALL.logits_bytes + copy + activation
+    assert calls.at_peak("copy of lm_head.weight (V, C)") == [copy]
+    assert (
+        allocated_peak(calls.tape) == 2 * SMALL.index_bytes + SMALL.logits_bytes + copy + activation
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,15 @@ from math import prod
 
 import pytest
 
-from nanolint.memory.program import Shapes
+from nanolint.memory.model.gpt import GPT
 from nanolint.memory.recording import record
+from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Tape, rounded
+from nanolint.memory.tensors.device import Device
 from nanolint.run.run import Attention, Run
 from tests.memory.runs import SMALL
 
-ITEM_BYTES = {"float32": 4, "bfloat16": 2, "int64": 8, "bool": 1}
+ITEM_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2, "int64": 8, "uint8": 1, "bool": 1}
 SHAPE = re.compile(r"\(([^)]+)\)(?: (\w+))?$")
 GRADIENT = re.compile(r"gradient of (\S+\.(?:weight|bias))")
 WORDS = re.compile(r"[A-Za-z][\w.'*+,() -]*")
@@ -53,8 +55,9 @@ def numel(shape: str, run: Run) -> int:
         "V": run.vocab_size,
     }
     return prod(
-        int(factor[:-1] or 1) * sizes[factor[-1]] if factor != "1" else 1
-        for factor in re.split(r", |\*", shape)
+        int(factor) if factor.isdigit() else int(factor[:-1] or 1) * sizes[factor[-1]]
+        for factor in re.split(r",\s*|\*", shape)
+        if factor
     )
 
 
@@ -77,7 +80,8 @@ def test_the_shape_in_a_name_makes_up_the_bytes(compiled: bool) -> None:
 
 def test_every_parameter_has_its_gradient() -> None:
     for run, tape in tapes():
-        parameters = {each.name: each.nbytes for each in Shapes.of(run).parameters}
+        model = GPT(Device(Tape()), Shapes.of(run))
+        parameters = {each.role.label: each.nbytes for each in model.parameters()}
         named = zip(tape.names, tape.sizes, tape.components, strict=True)
         gradients = {
             (gradient[1], nbytes, component)

@@ -15,7 +15,7 @@ from nanolint.memory.compiled.saved import Embedding, Saved
 from nanolint.memory.tape import Component
 
 if TYPE_CHECKING:
-    from nanolint.memory.program import Shapes
+    from nanolint.memory.shapes import Shapes
 
 GRADIENTS = Component.GRADIENTS
 LOSS = Component.LOGITS_AND_LOSS
@@ -67,7 +67,8 @@ class Backward(Layers):
         batch, columns = shapes.batch_size, shapes.vocab_size
         numel = padded_elements(batch, shapes.block_size, columns, shapes.itemsize)
         gradient = self.matrix("gradient of the logits (B*T, V)", numel, LOSS)
-        logits = Buffer("logits", shapes.logits_bytes, self.dtype, LOSS)  # the caller's
+        logits = Buffer("logits", shapes.logits_bytes, self.dtype, LOSS)
+        logits.slot = saved.logits.slot
         self.graph.inputs.append(logits)
         statistics = [self.take(buffer) for buffer in saved.statistics]
         # A sum per row stays inside the kernel and so, before the cast to half, does the gradient.

@@ -8,7 +8,7 @@ from nanolint.memory.compiled.graph import FLOAT, HALF, Buffer, Graph
 from nanolint.memory.tape import Component
 
 if TYPE_CHECKING:
-    from nanolint.memory.program import Shapes
+    from nanolint.memory.shapes import Shapes
 
 
 class Builder:

@@ -21,7 +21,7 @@ from nanolint.memory.tape import Component
 from nanolint.run.run import Attention
 
 if TYPE_CHECKING:
-    from nanolint.memory.program import Shapes
+    from nanolint.memory.shapes import Shapes
 
 MOST_READS = 4  # realize_reads_threshold in torch/_inductor/config.py
 SPLIT_LOSS_TOKENS = 8192  # beyond, the mean over tokens takes two kernels

@@ -15,7 +15,7 @@ from nanolint.run.run import Attention
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.graph import Buffer
-    from nanolint.memory.program import Shapes
+    from nanolint.memory.shapes import Shapes
 
 GRADIENTS = Component.GRADIENTS
 

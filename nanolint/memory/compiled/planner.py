@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tape import MemoryPlan
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from nanolint.memory.compiled.graph import Buffer, Graph, Node
 
 
@@ -65,11 +67,13 @@ class Planner:
         self._peak = max(self._live)
         self._given = {id(buffer) for buffer in graph.inputs + graph.arguments}
 
-    def plan(self) -> MemoryPlan:
-        """The whole graph's."""
+    def plan(self, shared: Container[int] = ()) -> MemoryPlan:
+        """The whole graph's; ``shared`` are slots that others hold, too."""
         for index, node in enumerate(self.nodes):
             self._node(index, node)
-        return MemoryPlan(self._made, [event for event in self._events if event is not None])
+        return MemoryPlan(
+            self._made, [event for event in self._events if event is not None], shared
+        )
 
     def _node(self, index: int, node: Node) -> None:
         taken: set[int] = set()  # ids of the inputs whose memory an output took over

@@ -1,69 +1,70 @@
 """The compiled program: torch.compile's default mode, nanoGPT's default.
 
-The graphs are Inductor's (compiled_forward.py, compiled_backward.py), each planned once
-(compiled_plan.py) and then played for every call. Traced with torch 2.13.0; bytes.
+The graphs are Inductor's (forward.py, backward.py), each planned once (planner.py) and then played
+for every call. Traced with torch 2.13.0; bytes.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.backward import Backward
 from nanolint.memory.compiled.forward import Forward
 from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
-from nanolint.memory.program import Outputs
+from nanolint.memory.model.module import Module
 from nanolint.memory.tape import Component
+from nanolint.memory.tensors.autograd import land, matched, numbers
+from nanolint.memory.tensors.device import Storage
+from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32
+from nanolint.memory.tensors.layout import contiguous_strides
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
-    from nanolint.memory.program import Inputs, Shapes
-    from nanolint.memory.tape import Handle, Tape
+    from collections.abc import Callable
+
+    from nanolint.memory.shapes import Shapes
+    from nanolint.memory.tape import Handle
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape
+    from nanolint.memory.tensors.role import Role
 
 X_SLOT, Y_SLOT, FIRST_SLOT = 0, 1, 2
 
+LOGITS = role("logits", Component.LOGITS_AND_LOSS, "(B*T, V)")
+LOSS = role("loss", Component.LOGITS_AND_LOSS)
+ZEROS = role("zeros for the logits", Component.LOGITS_AND_LOSS, "(B*T, V)")
 
-class Compiled:
-    """How one call of ``torch.compile(GPT)`` allocates. See ``program.Program``."""
 
-    def __init__(self, shapes: Shapes, recorder: Tape) -> None:
+class Compiled(Module):
+    """``torch.compile(model)``: its parameters, and its calls as Inductor's graphs make them."""
+
+    def __init__(self, model: Module, device: Device, shapes: Shapes) -> None:
+        self.model = model
+        self._device = device
         self._shapes = shapes
-        self._recorder = recorder
         self._evaluation: _Call | None = None
         self._training: _Call | None = None
         self._gradient: _Gradient | None = None
-        self._saved: list[Handle] = []
 
-    def evaluate(self, inputs: Inputs, previous: Outputs | None) -> Outputs:
-        """A forward pass in eval mode under no_grad."""
-        if self._evaluation is None:
-            self._evaluation = _Call(Forward(self._shapes, training=False))
-        outputs, _ = self._evaluation.run(inputs, self._recorder)
-        self._drop(previous)
-        return outputs
-
-    def forward(self, inputs: Inputs, previous: Outputs | None) -> Outputs:
-        """A training forward pass; keeps what ``backward`` needs."""
+    def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """x and y (B, T) int64 to the logits and the loss."""
+        device, shapes = self._device, self._shapes
+        device.multiply()
+        if not device.grad_enabled:
+            if self._evaluation is None:
+                self._evaluation = _Call(Forward(shapes, training=False))
+            return self._evaluation.run(x, y, device, shapes)[:2]
         if self._training is None:
-            self._training = _Call(Forward(self._shapes, training=True))
-        outputs, self._saved = self._training.run(inputs, self._recorder)
-        self._drop(previous)
-        return outputs
-
-    def backward(self, gradients: list[Handle] | None) -> list[Handle]:
-        """The backward pass; frees what ``forward`` saved."""
-        assert self._training is not None
-        if self._gradient is None:
-            self._gradient = _Gradient(self._shapes, self._training)
-        new = self._gradient.run(self._saved, self._recorder)
-        self._saved = []
-        if gradients is None:
-            return new
-        self._recorder.free(*new)  # added in place to the old ones, all at once
-        return gradients
-
-    def _drop(self, previous: Outputs | None) -> None:
-        if previous is not None:
-            self._recorder.free(previous.logits, previous.loss)
+            self._training = _Call(Forward(shapes, training=True))
+            self._gradient = _Gradient(shapes, self._training)
+        assert self._gradient is not None
+        logits, loss, slots = self._training.run(x, y, device, shapes)
+        self._gradient.record(x, y, logits, loss, slots, self.parameters())
+        return logits, loss
 
 
 class _Call:
@@ -76,12 +77,19 @@ class _Call:
         self.slots = planner.slots
         self.forward = forward
 
-    def run(self, inputs: Inputs, recorder: Tape) -> tuple[Outputs, list[Handle]]:
-        """Play it; returns the outputs and the handle of every slot."""
-        slots = [*inputs, *[0] * (self.slots - FIRST_SLOT)]
-        recorder.play(self.plan, slots)
-        outputs = Outputs(slots[self.forward.logits.slot], slots[self.forward.loss.slot])
-        return outputs, slots
+    def run(
+        self, x: Tensor, y: Tensor, device: Device, shapes: Shapes
+    ) -> tuple[Tensor, Tensor, list[Handle]]:
+        """Play it; returns the logits, the loss, and the handle of every slot."""
+        slots = [_handle(x), _handle(y), *[0] * (self.slots - FIRST_SLOT)]
+        device.tape.play(self.plan, slots)
+        shape = shapes.batch_size, shapes.block_size, shapes.vocab_size
+        logits, loss = slots[self.forward.logits.slot], slots[self.forward.loss.slot]
+        return (
+            _tensor(device, logits, shape, DTYPES[shapes.dtype], LOGITS),
+            _tensor(device, loss, (), FLOAT32, LOSS),
+            slots,
+        )
 
 
 class _Gradient:
@@ -91,22 +99,79 @@ class _Gradient:
         tangent, scale = training.slots, training.slots + 1
         backward = Backward(shapes, training.forward.saved, tangent, scale)
         reorder(backward.graph)
+        self._logits = training.forward.logits.slot
         planner = Planner(backward.graph, scale + 1)
-        self.plan = planner.plan()
-        self.slots = planner.slots
-        self.tangent = tangent
-        self.logits_bytes = shapes.logits_bytes
-        self.gradients = [gradient.slot for gradient in backward.gradients]
+        self.plan = planner.plan(shared=(X_SLOT, Y_SLOT, self._logits, scale))
+        self._slots = planner.slots
+        self._tangent, self._scale = tangent, scale
+        self._gradients = [gradient.slot for gradient in backward.gradients]
 
-    def run(self, saved: list[Handle], recorder: Tape) -> list[Handle]:
-        """Play it; returns the new gradients.
+    def record(
+        self,
+        x: Tensor,
+        y: Tensor,
+        logits: Tensor,
+        loss: Tensor,
+        slots: list[Handle],
+        parameters: tuple[Tensor, ...],
+    ) -> None:
+        """Make ``logits`` and ``loss`` differentiable.
 
         The loss is all that is differentiated, so autograd hands the compiled graph zeros for its
         other output, the logits: a full buffer (https://github.com/pytorch/pytorch/issues/131794).
         """
-        slots = saved + [0] * (self.slots - len(saved))
-        loss = Component.LOGITS_AND_LOSS
-        slots[self.tangent] = recorder.alloc(self.logits_bytes, "zeros for the logits", loss)
-        slots[self.tangent + 1] = recorder.alloc(4, "gradient of the loss", loss)
-        recorder.play(self.plan, slots)
-        return [slots[slot] for slot in self.gradients]
+        edges = tuple((each.node, 0) for each in parameters if each.node is not None)
+        outputs = tuple((each.shape, each.dtype, each.role) for each in (logits, loss))
+        shared = {X_SLOT: x.storage, Y_SLOT: y.storage, self._logits: logits.storage}
+        node = _GraphNode(edges, outputs, next(numbers))
+        node.play = partial(self._play, x.device, slots, shared, logits.nbytes, parameters)
+        logits.node = loss.node = node
+        loss.index = 1
+
+    def _play(
+        self,
+        device: Device,
+        slots: list[Handle],
+        shared: dict[int, Storage | None],
+        logits_bytes: int,
+        parameters: tuple[Tensor, ...],
+        of_loss: list[Storage],
+    ) -> list[Tensor | None]:
+        """Play it; returns the parameters' gradients. ``of_loss`` is boxed, to be let go inside."""
+        handles = slots + [0] * (self._slots - len(slots))
+        handles[self._tangent] = device.tape.alloc(logits_bytes, ZEROS.label, ZEROS.component)
+        handles[self._scale] = of_loss[0].handle
+        shared[self._scale] = of_loss.pop()
+        device.multiply()
+        device.tape.play(self.plan, handles, shared)
+        return [
+            _tensor(device, handles[slot], each.shape, each.dtype, each.role.gradient)
+            for slot, each in zip(self._gradients, parameters, strict=True)
+        ]
+
+
+class _GraphNode(Node):
+    """A compiled graph: it lets the gradient of the loss go behind its last reader."""
+
+    __slots__ = ("play",)
+    play: Callable[[list[Storage]], list[Tensor | None]]
+
+    def run(self) -> list[Tensor | None]:
+        """The parameters' gradients."""
+        of_loss, self.gradients = self.gradients[1], [None, None]
+        if of_loss is None or of_loss.storage is None:
+            return [None] * len(self.edges)
+        land(of_loss)
+        boxed = [of_loss.storage]
+        del of_loss
+        return matched(self, self.play(boxed))
+
+
+def _handle(tensor: Tensor) -> Handle:
+    assert tensor.storage is not None
+    return tensor.storage.handle
+
+
+def _tensor(device: Device, handle: Handle, shape: Shape, dtype: Dtype, what: Role) -> Tensor:
+    storage = Storage(handle, device.tape.events)
+    return Tensor(device, storage, shape, contiguous_strides(shape), dtype, what)

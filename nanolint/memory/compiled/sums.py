@@ -9,7 +9,7 @@ from nanolint.memory.compiled.reductions import column_sum_splits, fused_sum_spl
 from nanolint.memory.tape import Component
 
 if TYPE_CHECKING:
-    from nanolint.memory.program import Shapes
+    from nanolint.memory.shapes import Shapes
 
 
 class Sums:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.memory.program import Shapes
 from nanolint.memory.recording import allocated_bytes, state_bytes
+from nanolint.memory.shapes import Shapes
 from nanolint.memory.verdict.verdict import (
     DIP_PERCENT,
     comfortable_limit,

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.program import Shapes
+from nanolint.memory.model.gpt import GPT
+from nanolint.memory.shapes import Shapes
+from nanolint.memory.tape import Tape
+from nanolint.memory.tensors.device import Device
 
 if TYPE_CHECKING:
-    from nanolint.memory.program import Parameter
+    from collections.abc import Sequence
+
+    from nanolint.memory.tensors.parameter import Parameter
     from nanolint.run.run import Run
 
 
 def log_lines(run: Run) -> list[str]:
     """What train.py and model.py print before the first iteration, word for word."""
-    parameters = Shapes.of(run).parameters
-    matrices = [parameter for parameter in parameters if not _is_vector(parameter)]
-    vectors = [parameter for parameter in parameters if _is_vector(parameter)]
+    parameters = GPT(Device(Tape()), Shapes.of(run)).parameters()
+    matrices = [parameter for parameter in parameters if parameter.ndim >= 2]
+    vectors = [parameter for parameter in parameters if parameter.ndim < 2]
     return [
         f"tokens per iteration will be: {run.tokens_per_iter:,}",
         f"number of parameters: {run.parameters_reported / 1e6:.2f}M",
@@ -24,12 +29,6 @@ def log_lines(run: Run) -> list[str]:
     ]
 
 
-def _is_vector(parameter: Parameter) -> bool:
-    """Whether the tensor has one dimension: a bias or a LayerNorm's weight. Those do not decay."""
-    *_, module, kind = f".{parameter.name}".split(".")
-    return kind == "bias" or module.startswith("ln_")
-
-
-def _counted(parameters: list[Parameter]) -> str:
+def _counted(parameters: Sequence[Parameter]) -> str:
     numel = sum(parameter.numel for parameter in parameters)
     return f"{len(parameters)}, with {numel:,} parameters"

@@ -24,7 +24,7 @@ _LARGEST = {
     "batch_size": 10**6,
     "gradient_accumulation_steps": 10**6,
     "block_size": 10**8,
-    "n_layer": 10_000,
+    "n_layer": 512,
     "n_head": 10**6,
     "n_embd": 10**6,
     "vocab_size": 10**8,

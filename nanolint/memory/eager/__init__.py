@@ -1,1 +1,0 @@
-"""What one call of nanoGPT's model allocates without torch.compile."""

@@ -1,0 +1,222 @@
+"""train.py from the model's ``.to(device)`` to a later estimate_loss, statement by statement.
+
+Only repeats that can matter are played (see played.py). Parameters, gradients and Adam's moments
+are float32.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.constants import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES, GRAD_NORM_CHUNK
+from nanolint.memory.loop.grad_scaler import GradScaler
+from nanolint.memory.loop.played import BATCHES, LATE_BATCHES, MICRO_STEPS, played
+from nanolint.memory.loop.repeats import Repeats
+from nanolint.memory.tape import Component, Phase
+from nanolint.memory.tensors.autograd import run_backward
+from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, INT64
+from nanolint.memory.tensors.ops.pointwise import div
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.model.module import Module
+    from nanolint.memory.tensors.device import Device, Storage
+    from nanolint.memory.tensors.parameter import Parameter
+    from nanolint.memory.tensors.tensor import Tensor
+    from nanolint.run.run import Run
+
+OPTIMIZER = Component.OPTIMIZER
+GRADIENT_OF_LOSS = role("loss", Component.LOGITS_AND_LOSS).gradient
+
+
+def train(
+    run: Run, model: Module, device: Device, micro_steps: Sequence[int] = MICRO_STEPS
+) -> None:
+    """Write the events of ``run`` to the tape of ``device``.
+
+    ``micro_steps`` are those that are played of the first optimizer steps, at most.
+    """
+    training = _Training(run, model, device)
+    training.run(micro_steps)
+    device.tape.close()
+
+
+class _Names:
+    """What the names ``X, Y, logits, loss`` of a loop hold."""
+
+    X: Tensor | None = None
+    Y: Tensor | None = None
+    logits: Tensor | None = None
+    loss: Tensor | None = None
+
+    def storages(self) -> list[Storage]:
+        held = (self.X, self.Y, self.logits, self.loss)
+        return [each.storage for each in held if each is not None and each.storage is not None]
+
+
+class _Training:
+    def __init__(self, run: Run, model: Module, device: Device) -> None:
+        self._run = run
+        self._model = model
+        self._device = device
+        self._half = None if run.dtype == "float32" else DTYPES[run.dtype]
+        self._parameters = model.parameters()
+        self._repeats = Repeats(device.tape)
+        self._names = _Names()
+        self._scaler = GradScaler(device) if run.dtype == "float16" else None
+        self._moments: list[Tensor] = []
+        self._checkpoint: list[Tensor] = []
+        self._buckets: list[Tensor] = []
+
+    def run(self, micro_steps: Sequence[int]) -> None:
+        """The whole run."""
+        run, tape = self._run, self._device.tape
+        tape.phase(Phase.EVAL)
+        self._set_up()
+        self._names.X, self._names.Y = self._get_batch()
+        self._estimate_loss(BATCHES)
+        if run.eval_only:
+            return
+        for most in micro_steps[: max(1, run.max_iters + 1)]:
+            for _ in range(played(run.micro_steps, most)):
+                self._micro_step()
+            tape.phase(Phase.OPTIMIZER)
+            self._step()
+        if 0 < run.eval_interval <= run.max_iters:
+            tape.phase(Phase.EVAL_LATE)
+            self._estimate_loss(LATE_BATCHES)
+
+    def _set_up(self) -> None:
+        """The model moves to the card; a checkpoint or DDP adds what lives through the run."""
+        run = self._run
+        if run.init_from == "resume":  # state_dict stays a global; so do Adam's loaded moments
+            self._checkpoint = [each.copy("checkpoint's parameter") for each in self._model.state()]
+            self._adam()
+        for each in self._model.state():
+            each.move()
+        if run.world_size > 1:
+            bucket = role("DDP gradient bucket", Component.GRADIENTS)
+            self._buckets = [
+                empty(self._device, (numel,), FLOAT32, bucket)
+                for numel in buckets(self._parameters)
+            ]
+
+    def _get_batch(self) -> tuple[Tensor, Tensor]:
+        shape = self._run.batch_size, self._run.block_size
+        x = empty(self._device, shape, INT64, role("X", Component.INPUTS, "(B, T)"))
+        y = empty(self._device, shape, INT64, role("Y", Component.INPUTS, "(B, T)"))
+        return x, y
+
+    def _estimate_loss(self, batches: int) -> None:
+        """Its X, Y, logits and loss are locals: they live beside train.py's own."""
+        names = _Names()
+        self._model.train(False)
+        with self._device.no_grad():
+            for _split in range(2):
+                for _ in range(min(batches, self._run.eval_iters)):
+                    if names.loss is None:
+                        self._evaluate(names)
+                    else:
+                        self._repeats.play(
+                            "evaluation", names.storages, lambda: self._evaluate(names)
+                        )
+        self._model.train()
+
+    def _evaluate(self, names: _Names) -> None:
+        names.X, names.Y = self._get_batch()
+        with self._device.autocast(self._half):
+            names.logits, names.loss = self._model(names.X, names.Y)
+        if self._run.evaluation_deletes_logits:
+            names.logits = None
+
+    def _micro_step(self) -> None:
+        """The very first also takes workspaces, and the gradient scaler's state."""
+        if self._parameters[0].leaf.gradient is None:
+            self._forward_and_backward()
+        else:
+            self._repeats.play("later micro-step", self._held, self._forward_and_backward)
+
+    def _held(self) -> list[Storage]:
+        gradients = (each.leaf.gradient for each in self._parameters)
+        held = [each.storage for each in gradients if each is not None and each.storage is not None]
+        return [*self._names.storages(), *held]
+
+    def _forward_and_backward(self) -> None:
+        names, device = self._names, self._device
+        device.tape.phase(Phase.FORWARD)
+        with device.autocast(self._half):
+            names.logits, names.loss = self._model(names.X, names.Y)
+            names.loss = div(names.loss, self._run.micro_steps)
+        if self._run.training_deletes_logits:
+            names.logits = None
+        names.X, names.Y = self._get_batch()
+        device.tape.phase(Phase.BACKWARD)
+        loss = self._scaler.scale(names.loss) if self._scaler else names.loss
+        run_backward(loss, empty(device, (), FLOAT32, GRADIENT_OF_LOSS))
+
+    def _step(self) -> None:
+        """Unscale, clip, step, update, zero_grad."""
+        found = self._scaler.unscale() if self._scaler else None
+        if self._run.grad_clip != 0:
+            self._clip()
+        total = self._scaler.found_inf() if self._scaler else None
+        if not self._moments:
+            self._adam()
+        del total, found
+        for parameter in self._parameters:
+            parameter.leaf.gradient = None
+
+    def _scalar(self, label: str) -> Tensor:
+        return empty(self._device, (), FLOAT32, role(label, OPTIMIZER))
+
+    def _vector(self, numel: int, label: str) -> Tensor:
+        return empty(self._device, (numel,), FLOAT32, role(label, OPTIMIZER))
+
+    def _clip(self) -> None:
+        """``clip_grad_norm_``: a norm per tensor in chunks, then the norm of the norms."""
+        count = len(self._parameters)
+        chunks = max(-(-parameter.numel // GRAD_NORM_CHUNK) for parameter in self._parameters)
+        partial = self._vector(count * chunks, "partial gradient norms")
+        norms = [self._scalar("gradient norm") for _ in range(count)]
+        del partial
+        stacked = self._vector(count, "gradient norms")
+        norm = self._scalar("total gradient norm")
+        del stacked, norms
+        summed = self._scalar("clip coefficient")
+        inverse = self._scalar("clip coefficient")
+        coefficient = self._scalar("clip coefficient")
+        del inverse, summed
+        clamped = self._scalar("clip coefficient")
+        del coefficient, clamped, norm
+
+    def _adam(self) -> None:
+        """Fused AdamW's state, made by the first step in the order of the parameter groups."""
+        for parameter in decayed_first(self._parameters):
+            self._moments += [
+                self._scalar("Adam step"),
+                *(
+                    empty(self._device, parameter.shape, FLOAT32, role(label, OPTIMIZER))
+                    for label in ("Adam first moment", "Adam second moment")
+                ),
+            ]
+
+
+def decayed_first(parameters: Sequence[Parameter]) -> list[Parameter]:
+    """configure_optimizers' order: matrices, which decay, then biases and LayerNorm weights."""
+    return sorted(parameters, key=lambda parameter: parameter.ndim < 2)
+
+
+def buckets(parameters: Sequence[Parameter]) -> list[int]:
+    """DDP's gradient buckets in elements: from the last parameter on, each closes when full."""
+    sizes, filled, limit = [], 0, DDP_FIRST_BUCKET_BYTES
+    for parameter in reversed(parameters):
+        filled += parameter.nbytes
+        if filled >= limit:
+            sizes.append(filled)
+            filled, limit = 0, DDP_BUCKET_BYTES
+    if filled:
+        sizes.append(filled)
+    return [nbytes // FLOAT32.itemsize for nbytes in sizes]

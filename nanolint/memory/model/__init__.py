@@ -1,0 +1,1 @@
+"""Models, written as their own model.py writes them, on pretend tensors."""

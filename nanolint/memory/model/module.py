@@ -1,0 +1,121 @@
+"""``nn.Module`` as far as memory goes: what it owns, in order, and calls that hold arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.tensors.ops.dropout import dropout
+from nanolint.memory.tensors.ops.embedding import embedding
+from nanolint.memory.tensors.ops.linear import linear
+from nanolint.memory.tensors.ops.normalization import layer_norm
+from nanolint.memory.tensors.parameter import Buffer, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.role import Role
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+class Module:
+    """Its attributes are its submodules, parameters and buffers, in the order of assignment."""
+
+    training = True
+
+    def forward(self, *arguments: Any) -> Any:
+        """What the module computes."""
+        raise NotImplementedError
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run ``forward``; the arguments live at least as long."""
+        return self.forward(*arguments)
+
+    def children(self) -> Iterator[Module]:
+        """The modules that it is made of; a list counts as its elements."""
+        for value in vars(self).values():
+            if isinstance(value, Module):
+                yield value
+            elif isinstance(value, list):
+                yield from value
+
+    def modules(self) -> Iterator[Module]:
+        """Itself and all below it."""
+        yield self
+        for child in self.children():
+            yield from child.modules()
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters below it, each once, as ``nn.Module.parameters`` lists them."""
+        owned = (
+            value
+            for module in self.modules()
+            for value in vars(module).values()
+            if isinstance(value, Parameter)
+        )
+        return tuple(dict.fromkeys(owned))
+
+    def state(self) -> tuple[Buffer, ...]:
+        """Parameters and buffers in the order in which ``.to(device)`` moves them."""
+        return tuple(dict.fromkeys(self._state()))
+
+    def _state(self) -> Iterator[Buffer]:
+        for child in self.children():
+            yield from child._state()
+        own = [value for value in vars(self).values() if isinstance(value, Buffer)]
+        yield from sorted(own, key=lambda each: not isinstance(each, Parameter))
+
+    def train(self, mode: bool = True) -> None:
+        """``.train()``; ``.eval()`` with False."""
+        for module in self.modules():
+            module.training = mode
+
+
+class Linear(Module):
+    """``nn.Linear``; ``role`` is its output's."""
+
+    def __init__(
+        self, device: Device, name: str, fan_in: int, fan_out: int, bias: bool, role: Role
+    ) -> None:
+        self.role = role
+        self.weight = Parameter(device, f"{name}.weight", (fan_out, fan_in))
+        self.bias = Parameter(device, f"{name}.bias", (fan_out,)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (..., fan_in) to (..., fan_out)."""
+        return linear(x, self.weight, self.bias, self.role)
+
+
+class LayerNorm(Module):
+    """``nn.LayerNorm`` over the last dimension, of ``width`` elements."""
+
+    def __init__(self, device: Device, name: str, width: int, bias: bool) -> None:
+        self.weight = Parameter(device, f"{name}.weight", (width,))
+        self.bias = Parameter(device, f"{name}.bias", (width,)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The shape of x."""
+        return layer_norm(x, 1, self.weight, self.bias)
+
+
+class Embedding(Module):
+    """``nn.Embedding``; ``role`` is its output's."""
+
+    def __init__(self, device: Device, name: str, rows: int, width: int, role: Role) -> None:
+        self.role = role
+        self.weight = Parameter(device, f"{name}.weight", (rows, width))
+
+    def forward(self, index: Tensor) -> Tensor:
+        """index (...) to (..., width)."""
+        return embedding(index, self.weight, self.role)
+
+
+class Dropout(Module):
+    """``nn.Dropout``."""
+
+    def __init__(self, p: float) -> None:
+        self.p = p
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x itself where nothing is dropped."""
+        return dropout(x, self.p, self.training)

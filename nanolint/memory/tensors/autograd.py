@@ -1,0 +1,256 @@
+"""Autograd: which tensors wait for a backward pass, and in which order it runs.
+
+As torch/csrc/autograd: engine.cpp, input_buffer.cpp, functions/accumulate_grad.h. A node holds what
+its operation saved until it has run. Gradients of one tensor are summed in place where nobody else
+looks at the first; a leaf keeps its first gradient if that lies as the leaf does.
+"""
+
+from __future__ import annotations
+
+import sys
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.memory.tensors.layout import is_contiguous, is_dense, result_strides
+from nanolint.memory.tensors.tensor import Node, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape
+    from nanolint.memory.tensors.role import Role
+    from nanolint.memory.tensors.tensor import Tensor
+
+Gradients: TypeAlias = "Iterable[Tensor | None]"
+
+numbers = count()
+
+
+class Operation(Node):
+    """A differentiable operation.
+
+    ``backward`` gets the outputs' gradients and what was saved, in this order.
+    """
+
+    __slots__ = ("backward", "saved")
+
+    def __init__(
+        self,
+        edges: tuple[tuple[Node, int] | None, ...],
+        outputs: tuple[tuple[Shape, Dtype, Role], ...],
+        backward: Callable[..., Gradients],
+        saved: tuple[Tensor | None, ...],
+    ) -> None:
+        super().__init__(edges, outputs, next(numbers))
+        self.backward: Callable[..., Gradients] | None = backward
+        self.saved = saved
+
+    def run(self) -> list[Tensor | None]:
+        """The gradients of the inputs; what was saved and what came in is let go."""
+        given, self.gradients = self.gradients, [None] * len(self.gradients)
+        backward, self.backward = self.backward, None
+        saved, self.saved = self.saved, ()
+        if all(each is None for each in given):
+            return [None] * len(self.edges)
+        assert backward is not None, "a second backward pass through what has been freed"
+        found = matched(self, backward(*given, *saved))
+        for each in given:
+            if each is not None:
+                land(each)
+        return found
+
+
+class Leaf(Node):
+    """Where a parameter's gradient goes: ``.grad``, once all uses have sent theirs."""
+
+    __slots__ = ("gradient", "strides")
+
+    def __init__(self, parameter: Tensor) -> None:
+        meta = (parameter.shape, parameter.dtype, parameter.role)
+        super().__init__((), (meta,), sys.maxsize)
+        self.strides = parameter.strides
+        self.gradient: Tensor | None = None
+
+    def run(self) -> list[Tensor | None]:
+        """The first gradient is kept, or copied where others look at it; later ones are added."""
+        (new,), self.gradients = self.gradients, [None]
+        if new is None:
+            return []
+        if self.gradient is None:
+            shape, dtype, role = self.outputs[0]
+            if new.in_flight > 1 or not _lies_as(new, self.strides):
+                strides = self.strides if is_dense(shape, self.strides) else None
+                self.gradient = empty(new.device, shape, dtype, role.gradient, strides)
+            else:
+                self.gradient = new.detach()
+        land(new)
+        return []
+
+
+def _lies_as(new: Tensor, strides: tuple[int, ...]) -> bool:
+    """``obeys_layout_contract``: a gradient lies as its parameter, or in order."""
+    if not is_dense(new.shape, strides):
+        return is_contiguous(new.shape, new.strides)
+    return all(
+        size == 1 or one == other
+        for size, one, other in zip(new.shape, new.strides, strides, strict=True)
+    )
+
+
+def record(
+    out: Tensor,
+    inputs: Iterable[Tensor | None],
+    backward: Callable[..., Gradients],
+    *saved: Tensor | None,
+) -> Tensor:
+    """Make ``out`` differentiable where one of ``inputs`` is; returns it.
+
+    ``backward`` maps the gradient of ``out`` and ``saved`` to the gradients of ``inputs``.
+    """
+    if out.device.grad_enabled:
+        edges = tuple(
+            None if each is None or each.node is None else (each.node, each.index)
+            for each in inputs
+        )
+        if any(edges):
+            # A node does not hold its own output, which holds it.
+            kept = tuple(out.detach() if each is out else each for each in saved)
+            out.node = Operation(edges, ((out.shape, out.dtype, out.role),), backward, kept)
+    return out
+
+
+def record_all(
+    outs: Sequence[Tensor],
+    inputs: Iterable[Tensor | None],
+    backward: Callable[..., Gradients],
+    *saved: Tensor | None,
+) -> Sequence[Tensor]:
+    """The same for an operation of several outputs."""
+    first = outs[0]
+    if first.device.grad_enabled:
+        edges = tuple(
+            None if each is None or each.node is None else (each.node, each.index)
+            for each in inputs
+        )
+        if any(edges):
+            metas = tuple((out.shape, out.dtype, out.role) for out in outs)
+            own = {id(out) for out in outs}
+            kept = tuple(each.detach() if id(each) in own and each else each for each in saved)
+            node = Operation(edges, metas, backward, kept)
+            for index, out in enumerate(outs):
+                if out.dtype.is_differentiable:
+                    out.node, out.index = node, index
+    return outs
+
+
+def run_backward(loss: Tensor, gradient: Tensor) -> None:
+    """``loss.backward(gradient)``: the newest node that has all its gradients runs first.
+
+    Raises ValueError where nothing made ``loss`` differentiable.
+    """
+    root = loss.node
+    if root is None:
+        raise ValueError("a backward pass from a tensor that requires no gradient")
+    waiting = _uses(root)
+    take_off(gradient)
+    _receive(root, loss.index, gradient)
+    order = count()
+    ready: list[tuple[int, int, Node]] = [(-root.number, next(order), root)]
+    with loss.device.backward_pass():
+        while ready:
+            node = heappop(ready)[2]
+            made = node.run()
+            for place, edge in enumerate(node.edges):
+                if edge is None:
+                    continue
+                target, index = edge
+                new, made[place] = made[place], None
+                if new is not None:
+                    _receive(target, index, new)
+                    new = None
+                waiting[target] -= 1
+                if not waiting[target]:
+                    heappush(ready, (-target.number, next(order), target))
+
+
+def _uses(root: Node) -> dict[Node, int]:
+    """How many gradients each node that ``root`` reaches waits for."""
+    waiting: dict[Node, int] = {root: 0}
+    unseen = [root]
+    while unseen:
+        for edge in unseen.pop().edges:
+            if edge is not None:
+                node = edge[0]
+                if node in waiting:
+                    waiting[node] += 1
+                else:
+                    waiting[node] = 1
+                    unseen.append(node)
+    return waiting
+
+
+def matched(node: Node, gradients: Iterable[Tensor | None]) -> list[Tensor | None]:
+    """``validate_outputs``: each summed to the shape of its input, and cast to its type."""
+    found = list(gradients)
+    for each in found:
+        if each is not None:
+            take_off(each)
+    for place, edge in enumerate(node.edges):
+        each = found[place]
+        if each is not None and edge is not None:
+            found[place] = _matching(each, *edge[0].outputs[edge[1]])
+    return found
+
+
+def _receive(node: Node, index: int, new: Tensor) -> None:
+    """Take a gradient of output ``index``, or add it to what is there."""
+    old = node.gradients[index]
+    node.gradients[index] = new if old is None else _sum(old, new)
+
+
+def _matching(new: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+    if new.shape != shape:
+        summed = empty(new.device, shape, new.dtype, role.gradient)
+        summed.is_view = new.ndim > len(shape) > 0
+        new = _replaced(new, summed)
+    if new.dtype is not dtype:
+        new = _replaced(new, empty(new.device, shape, dtype, role.gradient, new.strides))
+    return new
+
+
+def _replaced(old: Tensor, new: Tensor) -> Tensor:
+    land(old)
+    take_off(new)
+    return new
+
+
+def _sum(old: Tensor, new: Tensor) -> Tensor:
+    """Of two gradients of one tensor, in place where nobody else looks at the first."""
+    storage = old.storage
+    in_place = storage is None or (
+        old.in_flight == storage.in_flight == 1
+        and not old.is_view
+        and is_dense(old.shape, old.strides)
+    )
+    land(new)
+    if in_place:
+        return old
+    strides = result_strides(old.shape, (old.shape, old.strides), (new.shape, new.strides))
+    total = empty(old.device, old.shape, old.dtype, old.role, strides)
+    return _replaced(old, total)
+
+
+def take_off(gradient: Tensor) -> None:
+    """It is on its way to an input."""
+    gradient.in_flight += 1
+    if gradient.storage is not None:
+        gradient.storage.in_flight += 1
+
+
+def land(gradient: Tensor) -> None:
+    """It is no longer on its way."""
+    gradient.in_flight -= 1
+    if gradient.storage is not None:
+        gradient.storage.in_flight -= 1

@@ -1,0 +1,99 @@
+"""Memory on the card, and torch's settings that decide what operations do there.
+
+A storage writes its release to the tape when the last tensor that looks at it is gone. Who that is
+CPython's own reference counts say, as they do for PyTorch: code on these tensors is written as a
+model's code is, and its names, arguments and temporaries hold what they hold there.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from nanolint.memory.constants import DEFAULT_SM_COUNT
+from nanolint.memory.tape import Component
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.memory.tape import Handle, Tape
+    from nanolint.memory.tensors.dtypes import Dtype
+
+MAIN, AUTOGRAD = "main", "autograd"  # the threads that launch kernels
+
+
+class Storage:
+    """One allocation, released with its last holder.
+
+    ``in_flight`` counts the gradients on their way through a backward pass that look at it.
+    """
+
+    __slots__ = ("events", "handle", "in_flight")
+
+    def __init__(self, handle: Handle, events: list[int]) -> None:
+        self.handle = handle
+        self.events = events
+        self.in_flight = 0
+
+    def __del__(self) -> None:
+        self.events.append(~self.handle)
+
+
+class Device:
+    """Writes what tensors take and give back to ``tape``.
+
+    ``half`` is autocast's type, None outside of it. ``casts`` are its copies of parameters, by the
+    parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
+    each thread's first matrix product for good; 0 leaves it out.
+    """
+
+    def __init__(
+        self, tape: Tape, *, sm_count: int = DEFAULT_SM_COUNT, workspace_bytes: int = 0
+    ) -> None:
+        self.tape = tape
+        self.sm_count = sm_count
+        self.grad_enabled = True
+        self.half: Dtype | None = None
+        self.casts: dict[object, object] = {}
+        self.thread = MAIN
+        self._workspaces = dict.fromkeys((MAIN, AUTOGRAD), workspace_bytes)
+
+    def alloc(self, nbytes: int, name: str, component: Component) -> Storage:
+        """Memory of so many bytes, not 0."""
+        return Storage(self.tape.alloc(nbytes, name, component), self.tape.events)
+
+    def multiply(self) -> None:
+        """A matrix product is launched: the thread's first takes cuBLAS's workspace."""
+        nbytes = self._workspaces.pop(self.thread, 0)
+        if nbytes:
+            self.tape.alloc(nbytes, "cuBLAS workspace", Component.WORKSPACE)
+
+    @contextmanager
+    def no_grad(self) -> Iterator[None]:
+        """``torch.no_grad()``."""
+        before, self.grad_enabled = self.grad_enabled, False
+        try:
+            yield
+        finally:
+            self.grad_enabled = before
+
+    @contextmanager
+    def autocast(self, dtype: Dtype | None) -> Iterator[None]:
+        """``torch.autocast``; None turns it off inside. The outermost block drops the casts."""
+        before, self.half = self.half, dtype
+        try:
+            yield
+        finally:
+            self.half = before
+            if before is None:
+                self.casts.clear()
+
+    @contextmanager
+    def backward_pass(self) -> Iterator[None]:
+        """The thread of autograd, which records nothing and casts nothing."""
+        before = self.thread, self.half, self.grad_enabled
+        self.thread, self.half, self.grad_enabled = AUTOGRAD, None, False
+        try:
+            yield
+        finally:
+            self.thread, self.half, self.grad_enabled = before

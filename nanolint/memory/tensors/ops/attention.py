@@ -1,0 +1,135 @@
+"""Scaled dot-product attention by its kernels (aten/src/ATen/native/transformers/cuda).
+
+q, k, v (B, H, T, D). The kernels work on (B, T, H, D) and hand back transposed views.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64, UINT8
+from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.ops.autocast import to_half
+from nanolint.memory.tensors.ops.views import contiguous, narrow
+from nanolint.memory.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.role import Role
+    from nanolint.memory.tensors.tensor import Tensor
+
+FLASH_WIDTHS = 8  # flash takes heads of a multiple of this; others are padded
+WIDEST_FLASH = 256
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, *, flash: bool) -> Tensor:
+    """``F.scaled_dot_product_attention``; ``flash`` where the card allows it."""
+    value, key, query = to_half(v), to_half(k), to_half(q)
+    width = q.shape[-1]
+    if not flash or query.dtype.itemsize != 2 or width > WIDEST_FLASH:
+        return _efficient(query, key, value)
+    if width % FLASH_WIDTHS == 0:
+        return _flash(query, key, value)
+    padded = [_padded(each) for each in (query, key, value)]
+    return narrow(_flash(*padded), -1, width)
+
+
+def _padded(x: Tensor) -> Tensor:
+    """Each head with zeros behind it, in order."""
+    width = x.shape[-1]
+    shape = (*x.shape[:-1], _up(width, FLASH_WIDTHS))
+    out = empty(x.device, shape, x.dtype, x.role.made("padded q, k or v"))
+    role = x.role.gradient
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        unpadded = (*g.shape[:-1], width)
+        strides = like_strides(unpadded, g.strides)
+        return [empty(g.device, unpadded, g.dtype, role, strides)]
+
+    return record(out, (x,), backward)
+
+
+def _like_swapped(x: Tensor, role: Role) -> Tensor:
+    """A new tensor, laid out as ``empty_like`` lays out (B, T, H, D)."""
+    swapped = _swap(x)
+    strides = like_strides(swapped.shape, swapped.strides)
+    return _swap(empty(x.device, swapped.shape, x.dtype, role, strides))
+
+
+def _swap(x: Tensor) -> Tensor:
+    """Heads and tokens change places inside a kernel, where autograd sees no view."""
+    order = (0, 2, 1, 3)
+    shape, strides = (tuple(sizes[dim] for dim in order) for sizes in (x.shape, x.strides))
+    out = x.view(shape, strides, x.role.reshaped)
+    out.is_view = x.is_view
+    return out
+
+
+def _flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """flash_attn/flash_api.cpp, ``mha_fwd`` and ``mha_bwd``, without the buffers of split keys."""
+    device = q.device
+    b, h, n, d = q.shape
+    made = q.role.made
+    out = _like_swapped(q, made("attention output"))
+    lse = empty(device, (b, h, n), FLOAT32, made("attention logsumexp", "(B, H, T)"))
+    seed = empty(device, (2,), INT64, made("attention random state"))
+    unused = empty(device, (), INT64, made("attention random state"))
+    roles = [each.role.gradient for each in (q, k, v)]
+
+    def backward(
+        g: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, *_saved: Tensor
+    ) -> list[Tensor | None]:
+        copies = contiguous(_swap(g)), contiguous(_swap(out))
+        found = [_like_swapped(x, role) for x, role in zip((q, k, v), roles, strict=True)]
+        rows = _up(n, 128)
+        sums = empty(device, (b, h, rows), FLOAT32, made("row sums"))
+        columns = _up(d, 32 if d <= 128 else 64)
+        total = empty(device, (b, rows, h, columns), FLOAT32, made("accumulator of q's gradient"))
+        del total, sums, copies
+        return [*found]
+
+    return record(out, (q, k, v), backward, q, k, v, out, lse, seed, unused)
+
+
+def _efficient(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """attention.cu, attention_backward.cu and mem_eff_attention/kernel_{forward,backward}.h."""
+    device = q.device
+    b, h, n, _ = q.shape
+    d = v.shape[-1]
+    made = q.role.made
+    half = q.dtype.itemsize == 2
+    learns = device.grad_enabled and any(each.requires_grad for each in (q, k, v))
+    out = _swap(empty(device, (b, n, h, d), q.dtype, made("attention output")))
+    lse = None
+    if learns:
+        lse = empty(device, (b, h, _up(n, 32)), FLOAT32, made("attention logsumexp"))
+    if half and d > 128:
+        empty(device, (b, n, h, d), FLOAT32, made("attention output accumulator"))
+    roles = [each.role.gradient for each in (q, k, v)]
+
+    def backward(
+        _g: Tensor, q: Tensor, k: Tensor, v: Tensor, *_saved: Tensor | None
+    ) -> list[Tensor | None]:
+        found = []
+        for x, role in zip((q, k, v), roles, strict=True):
+            heads, tokens, width = x.shape[1:]
+            found.append(_swap(empty(device, (b, tokens, heads, width), x.dtype, role)))
+        sums = None
+        if not half:
+            product = empty(device, (b, n, h, d), FLOAT32, made("gradient times attention output"))
+            sums = empty(device, (b, n, h), FLOAT32, made("row sums"))
+            del product
+        delta = empty(device, (b, h, n), FLOAT32, made("row sums"))
+        del sums
+        side = 128 if half and d > 64 else 64
+        tiles = -(-n // side) * -(-d // side)
+        nbytes = b * h * _up(tiles * (16 + 4 * side * side), 16)
+        workspace = empty(device, (nbytes,), UINT8, made("workspace of q's gradient"))
+        del workspace, delta
+        return [*found]
+
+    return record(out, (q, k, v), backward, q, k, v, out, lse)
+
+
+def _up(n: int, multiple: int) -> int:
+    return -(-n // multiple) * multiple

@@ -1,0 +1,40 @@
+"""Autocast: which operations change their inputs' types, and its cache of cast weights.
+
+aten/src/ATen/autocast_mode.h. Casts happen from the last argument to the first, as the compiler
+that PyTorch is built with evaluates them. A float32 leaf is cast once in a block, if a backward
+pass or nobody needs the cast: the cache keeps it to the block's end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.autograd import Leaf
+from nanolint.memory.tensors.dtypes import FLOAT32, FLOATING
+from nanolint.memory.tensors.ops.views import cast
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.role import Role
+
+
+def to_half(x: Tensor) -> Tensor:
+    """An argument of a matrix product, in autocast's type where it is on."""
+    half = x.device.half
+    if half is None or x.dtype is half or x.dtype.kind != FLOATING or x.dtype.itemsize == 8:
+        return x
+    leaf = x.node
+    if x.dtype is not FLOAT32 or x.is_view or not isinstance(leaf, Leaf):
+        return cast(x, half)
+    casts = x.device.casts
+    found = casts.get(leaf)
+    if not isinstance(found, Tensor):
+        found = casts[leaf] = cast(x, half)
+    return found
+
+
+def to_float32(x: Tensor, role: Role | None = None) -> Tensor:
+    """An argument of an operation that autocast runs in float32; ``role`` is its cast's."""
+    if x.device.half is None or x.dtype.kind != FLOATING or x.dtype.itemsize == 8:
+        return x
+    return cast(x, FLOAT32, role)

@@ -1,0 +1,28 @@
+"""Dropout (aten/src/ATen/native/Dropout.cpp and cuda/Dropout.cu)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import BOOL
+from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+def dropout(x: Tensor, p: float, training: bool) -> Tensor:
+    """``F.dropout``: ``x`` itself unless it drops something."""
+    if not (training and p > 0):
+        return x
+    device, dims = x.device, x.role.dims
+    mask = empty(device, x.shape, BOOL, x.role.made("dropout mask", dims))
+    strides = like_strides(x.shape, x.strides)
+    out = empty(device, x.shape, x.dtype, x.role.made("dropout output", dims), strides)
+
+    def backward(g: Tensor, _mask: Tensor) -> list[Tensor | None]:
+        return [empty(g.device, g.shape, g.dtype, g.role, like_strides(g.shape, g.strides))]
+
+    return record(out, (x,), backward, mask)

@@ -1,0 +1,66 @@
+"""Rows of a table (aten/src/ATen/native/Embedding.cpp, cuda/Embedding.cu)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.constants import (
+    EMBEDDING_SCAN_BYTES,
+    EMBEDDING_SORT_BYTES,
+    EMBEDDING_SORT_TOKENS,
+)
+from nanolint.memory.tape import Component
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64
+from nanolint.memory.tensors.ops.views import contiguous
+from nanolint.memory.tensors.role import role as role_of
+from nanolint.memory.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.role import Role
+    from nanolint.memory.tensors.tensor import Tensor
+
+SCRATCH = role_of("embedding backward scratch", Component.GRADIENTS)
+
+
+def embedding(index: Tensor, weight: Tensor, role: Role | None = None) -> Tensor:
+    """``F.embedding``: a row (width) of weight (rows, width) for each index."""
+    width = weight.shape[1]
+    out = empty(
+        index.device, (*index.shape, width), weight.dtype, role or weight.role.made("embeddings")
+    )
+    rows, gradient = weight.shape[0], weight.role.gradient
+
+    def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
+        return [_gradient(g, index, rows, gradient)]
+
+    return record(out, (weight,), backward, index)
+
+
+def _gradient(g: Tensor, index: Tensor, rows: int, role: Role) -> Tensor:
+    """``embedding_dense_backward``: few indices are added row by row, many are sorted first."""
+    device, count = g.device, index.numel
+    copies = contiguous(index), contiguous(g)
+    width = g.shape[-1]
+    if count <= EMBEDDING_SORT_TOKENS:
+        made = empty(device, (rows, width), g.dtype, role)
+        del copies
+        return made
+
+    def scratch(nbytes: int) -> object:
+        return device.alloc(nbytes, SCRATCH.label, SCRATCH.component)
+
+    ids = INT64.itemsize * count
+    order = [scratch(ids), scratch(ids)]
+    counter = scratch(ids)
+    sorting = scratch(2 * ids + EMBEDDING_SORT_BYTES)
+    del sorting, counter
+    made = empty(device, (rows, width), g.dtype, role)
+    segments = min(count, rows)
+    partial = count // 10 + segments
+    order += [scratch(ids), scratch(8)]
+    scratch(EMBEDDING_SCAN_BYTES)
+    order += [scratch(8 * segments), scratch(8 * segments)]
+    scratch(EMBEDDING_SCAN_BYTES)
+    order += [scratch(8), scratch(8 * partial), scratch(FLOAT32.itemsize * partial * width)]
+    return made

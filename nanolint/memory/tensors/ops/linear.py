@@ -1,0 +1,225 @@
+"""Matrix products (aten/src/ATen/native/LinearAlgebra.cpp and Linear.cpp, cuda/Blas.cpp)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.layout import broadcast, is_contiguous
+from nanolint.memory.tensors.ops.autocast import to_half
+from nanolint.memory.tensors.ops.views import (
+    expand,
+    reshape,
+    squeeze,
+    t,
+    transpose,
+    unsafe_view,
+    unsqueeze,
+    view,
+)
+from nanolint.memory.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.role import Role
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+def linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, role: Role | None = None
+) -> Tensor:
+    """``F.linear``: x (..., in) times weight (out, in), plus bias (out)."""
+    half_bias = None if bias is None else to_half(bias)
+    half_weight = to_half(weight)
+    flow = to_half(x)
+    if half_bias is None:
+        return _matmul(flow, t(half_weight), role)
+    if flow.ndim == 2:
+        return _addmm(half_bias, flow, t(half_weight), role)
+    if flow.ndim > 2 and flow.is_contiguous:
+        flat = reshape(flow, (prod(x.shape[:-1]), x.shape[-1]))
+        out = _addmm(half_bias, flat, t(half_weight), role)
+        return view(out, (*x.shape[:-1], weight.shape[0]))
+    out = _matmul(flow, t(half_weight), role)
+    return record(out.detach(), (out, half_bias), lambda g: [g, g])  # added in place
+
+
+def matmul(x: Tensor, y: Tensor, role: Role | None = None) -> Tensor:
+    """``x @ y``."""
+    second = to_half(y)
+    return _matmul(to_half(x), second, role)
+
+
+def mm(x: Tensor, y: Tensor, role: Role | None = None) -> Tensor:
+    """``torch.mm`` of (n, k) and (k, m)."""
+    second = to_half(y)
+    return _mm(to_half(x), second, role)
+
+
+def bmm(x: Tensor, y: Tensor, role: Role | None = None) -> Tensor:
+    """``torch.bmm`` of (b, n, k) and (b, k, m)."""
+    second = to_half(y)
+    return _bmm(to_half(x), second, role)
+
+
+def addmm(bias: Tensor, x: Tensor, y: Tensor, role: Role | None = None) -> Tensor:
+    """``torch.addmm``: bias plus (n, k) times (k, m)."""
+    second = to_half(y)
+    first = to_half(x)
+    return _addmm(to_half(bias), first, second, role)
+
+
+def _matmul(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    """By the numbers of dimensions, as ``_matmul_impl``."""
+    if x.ndim == 1 and y.ndim == 1:
+        column = _mm(unsqueeze(x, 0), unsqueeze(y, 1), role)
+        return squeeze(column)
+    if x.ndim == 2 and y.ndim == 1:
+        return squeeze(_mm(x, unsqueeze(y, 1), role), 1)
+    if x.ndim == 1 and y.ndim == 2:
+        return squeeze(_mm(unsqueeze(x, 0), y, role), 0)
+    if x.ndim == 2 and y.ndim == 2:
+        return _mm(x, y, role)
+    if _folds(x, y):
+        return _folded(x, y, role)
+    return _batched(x, y, role)
+
+
+def _folds(x: Tensor, y: Tensor) -> bool:
+    """Whether the larger one becomes a matrix, so that no batch is repeated (``should_fold``)."""
+    larger = x.ndim >= y.ndim
+    one, other = (x, y) if larger else (y, x)
+    if one.ndim < 3 or other.ndim > 2:
+        return False
+    if other.requires_grad and x.device.grad_enabled:
+        return True
+    if x.ndim == 2:
+        return False
+    shape, strides = (
+        (one.shape, one.strides) if larger else (_swapped(one.shape), _swapped(one.strides))
+    )
+    return all(strides[dim] == strides[dim + 1] * shape[dim + 1] for dim in range(len(shape) - 2))
+
+
+def _swapped(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return (*sizes[:-2], sizes[-1], sizes[-2])
+
+
+def _folded(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    larger = x.ndim >= y.ndim
+    one, other = (x, y) if larger else (transpose(y, -1, -2), t(x))
+    rows = one.shape[:-1]
+    flat = reshape(one, (prod(rows), one.shape[-1]))
+    if other.ndim == 1:
+        return unsafe_view(_mm(flat, unsqueeze(other, 1), role), rows)
+    out = unsafe_view(_mm(flat, other, role), (*rows, other.shape[1]))
+    return out if larger else transpose(out, -1, -2)
+
+
+def _batched(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    n = x.shape[-2] if x.ndim > 1 else 1
+    p = y.shape[-1] if y.ndim > 1 else 1
+    one = unsqueeze(x, 0) if x.ndim == 1 else x
+    other = unsqueeze(y, 1) if y.ndim == 1 else y
+    batch = broadcast(one.shape[:-2], other.shape[:-2])
+    count = prod(batch)
+    left = reshape(expand(one, (*batch, n, x.shape[-1])), (count, n, x.shape[-1]))
+    right = reshape(expand(other, (*batch, x.shape[-1], p)), (count, x.shape[-1], p))
+    shape = batch
+    if x.ndim > 1:
+        shape = (*shape, n)
+    if y.ndim > 1:
+        shape = (*shape, p)
+    return unsafe_view(_bmm(left, right, role), shape)
+
+
+def _mm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    out = _product(x, y, (x.shape[0], y.shape[1]), role)
+    inputs = x, y
+    backward = _product_backward(x, y, column_first=True)
+    return record(out, inputs, backward, *_factors(x, y))
+
+
+def _bmm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    out = _product(x, y, (x.shape[0], x.shape[1], y.shape[2]), role)
+    needs_x, needs_y = x.requires_grad, y.requires_grad
+    roles = x.role.gradient, y.role.gradient
+
+    def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
+        of_y = _bmm(transpose(x, 1, 2), g, roles[1].reshaped) if needs_y else None
+        of_x = _bmm(g, transpose(y, 1, 2), roles[0].reshaped) if needs_x else None
+        return [of_x, of_y]
+
+    return record(out, (x, y), backward, *_factors(x, y))
+
+
+def _addmm(bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    out = _product(x, y, (x.shape[0], y.shape[1]), role)
+    factors = _product_backward(x, y, column_first=False)
+
+    def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
+        return [g, *factors(g, *saved)]
+
+    return record(out, (bias, x, y), backward, *_factors(x, y))
+
+
+def _factors(x: Tensor, y: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """What the other one's gradient needs."""
+    return x if y.requires_grad else None, y if x.requires_grad else None
+
+
+def _product(x: Tensor, y: Tensor, shape: Shape, role: Role | None) -> Tensor:
+    """The result of a product, and copies of operands that cuBLAS cannot read as they lie."""
+    device = x.device
+    out = empty(device, shape, x.dtype, role or x.role.made("product"))
+    copies = [
+        empty(device, each.shape, each.dtype, each.role.reshaped)
+        for each in (x, y)
+        if not _is_readable(each.shape[-2:], each.strides[-2:])
+    ]
+    device.multiply()
+    del copies
+    return out
+
+
+def _is_readable(shape: Shape, strides: Strides) -> bool:
+    """Whether rows or columns lie in order, one behind the other or with gaps."""
+    if is_contiguous(shape, strides):
+        return True
+    (rows, columns), (row, column) = shape, strides
+    return (column == 1 and row >= max(1, columns)) or (row == 1 and column >= max(1, rows))
+
+
+def _product_backward(
+    x: Tensor, y: Tensor, *, column_first: bool
+) -> Callable[..., list[Tensor | None]]:
+    """Gradients of both matrices, each laid out as its own; the formulas run by argument name.
+
+    torch/csrc/autograd/FunctionsManual.cpp, ``mm_mat1_grad`` and ``mm_mat2_grad``.
+    """
+    needs_x, needs_y = x.requires_grad, y.requires_grad
+    x_by_column = x.strides[0] == 1 and x.strides[1] == x.shape[0]
+    y_by_column = y.strides[0] == 1 and y.strides[1] == y.shape[0]
+    x_role, y_role = x.role.gradient, y.role.gradient
+
+    def of_x(g: Tensor, y: Tensor) -> Tensor | None:
+        if not needs_x:
+            return None
+        return t(_mm(y, t(g), x_role)) if x_by_column else _mm(g, t(y), x_role)
+
+    def of_y(g: Tensor, x: Tensor) -> Tensor | None:
+        if not needs_y:
+            return None
+        return t(_mm(t(g), x, y_role)) if y_by_column else _mm(t(x), g, y_role)
+
+    def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
+        if column_first:
+            second = of_y(g, x)
+            return [of_x(g, y), second]
+        first = of_x(g, y)
+        return [first, of_y(g, x)]
+
+    return backward

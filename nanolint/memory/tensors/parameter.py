@@ -1,0 +1,57 @@
+"""Parameters and buffers: tensors that a model owns and that move to the card with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tape import Component
+from nanolint.memory.tensors.autograd import Leaf
+from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.layout import contiguous_strides
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Tensor, empty
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape
+
+
+class Buffer(Tensor):
+    """What a model keeps beside its parameters. On the host until it is moved."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, device: Device, name: str, shape: Shape, dtype: Dtype = FLOAT32, dims: str = ""
+    ) -> None:
+        of_model = role(name, Component.PARAMETERS, dims)
+        super().__init__(device, None, shape, contiguous_strides(shape), dtype, of_model)
+
+    def move(self) -> None:
+        """Take memory on the card."""
+        self.storage = self.copy("parameter").storage
+
+    def copy(self, what: str) -> Tensor:
+        """Another one on the card, called ``what``."""
+        called = role(f"{what} {self.role.label}", self.role.component, self.role.dims)
+        return empty(self.device, self.shape, self.dtype, called)
+
+
+class Parameter(Buffer):
+    """What is trained: its gradient is with its leaf."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, device: Device, name: str, shape: Shape, dtype: Dtype = FLOAT32, dims: str = ""
+    ) -> None:
+        super().__init__(device, name, shape, dtype, dims)
+        self.node = Leaf(self)
+
+    @property
+    def leaf(self) -> Leaf:
+        """Where its gradient gathers. Raises TypeError where it is frozen."""
+        if not isinstance(self.node, Leaf):
+            raise TypeError(f"{self} is frozen")
+        return self.node
