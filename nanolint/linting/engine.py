@@ -22,7 +22,13 @@ from nanolint.rule.context import (
 )
 from nanolint.run.settled import Options, Override
 from nanolint.source.assignments import Comment, Module
-from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config, sets_keys
+from nanolint.trainers.nanogpt.kind import (
+    FileKind,
+    among_configs,
+    classify,
+    may_be_config,
+    sets_keys,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +78,8 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     from nanolint.trainers.nanogpt.steps import environment_of
 
     project = find_project(path, train_script=setup.train_script)
-    if not _worth_parsing(text, project, setup.rules, explicit=explicit):
+    expected = explicit or among_configs(path, project)
+    if not _worth_parsing(text, project, setup.rules, explicit=expected):
         return Report(path, None)
     fault = None
     try:
@@ -83,7 +90,7 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     except Unparsable as error:
         if path is not None and path.suffix not in PYTHON:
             return Report(path, None, unjudged="not a Python file")
-        if not explicit and not sets_keys(text, project.known_keys):
+        if not expected and not sets_keys(text, project.known_keys):
             return Report(path, None, unjudged=f"not judged: {error}")
         module, fault = Module((), (), ()), SyntaxFault(str(error), error.offset)
     return _context(text, path, module, fault, project, setup, explicit=explicit)

@@ -133,3 +133,14 @@ def test_other_trainers_of_a_folder_are_named() -> None:
         "No run in scripts/base_train.py: trains in a loop of its own and sets B, T on lines 1, 2\n"
         "No run was judged.\n"
     )
+
+
+def test_a_folder_is_judged_like_the_files_in_it(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    write("config/one.py", "n_layer = 96\n")
+    write("config/sub/loop.py", "for k, v in {'batch_size': 3}.items():\n    globals()[k] = v\n")
+    folder = nanolint("config", GPU, "--output-format=concise")
+    named = nanolint("config/one.py", "config/sub/loop.py", GPU, "--output-format=concise")
+    assert folder.out == named.out
+    assert "config/one.py:1:1: NL101[error] " in folder.out
+    assert "1 run judged for RTX 3060 12GB; 1 not judged.\n" in folder.out

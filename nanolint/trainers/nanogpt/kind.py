@@ -76,6 +76,15 @@ def may_become_config(text: str, path: Path | None, project: Project) -> bool:
     return project.train_script is not None or may_be_config(text, project.known_keys)
 
 
+def among_configs(path: Path | None, project: Project) -> bool:
+    """Whether the file lies in a config folder of a project: what it sets is then for train.py."""
+    if path is None or project.root is None:
+        return False
+    folders = path.absolute().parents
+    inside = folders[: folders.index(project.root)] if project.root in folders else folders[:0]
+    return any(folder.name in CONFIG_FOLDERS for folder in inside)
+
+
 def classify(
     module: Module, text: str, path: Path | None, project: Project, *, explicit: bool
 ) -> FileKind:
@@ -91,17 +100,21 @@ def classify(
     keys &= project.known_keys
     # Only a config's folder or its user makes a config of a program: a test, a model or a sample.py
     # whose configurator line is commented out has names like batch_size of its own.
-    among_configs = path is not None and path.absolute().parent.name in CONFIG_FOLDERS
+    of_project = among_configs(path, project)
+    in_folder = of_project or (path is not None and path.absolute().parent.name in CONFIG_FOLDERS)
     # The configs of a fork whose train.py is not there may set anything.
-    names_tell = project.train_script is not None or not among_configs
+    names_tell = project.train_script is not None or not in_folder
     is_strange = project.foreign or (names_tell and _is_for_another_program(module, project))
     if is_strange and not explicit:
         return FileKind.SCRIPT
-    if len(keys) >= LEAST_KEYS and (explicit or among_configs or not _PROGRAM.search(text)):
+    if len(keys) >= LEAST_KEYS and (explicit or in_folder or not _PROGRAM.search(text)):
         return FileKind.CONFIG
-    # Somebody named the file, perhaps by a glob, or a commit hook that names all there are: one
-    # key makes it a config then, as does a place among configs.
-    if explicit and (keys or (among_configs and not _PROGRAM.search(text))):
+    # One key is enough, and so is a statement that may set any, where the file lies among the
+    # configs of a project. Or where somebody named it, perhaps by a glob, or a commit hook did.
+    sets_any = "*" in dict(module.dynamic)
+    if of_project and ((keys and not _PROGRAM.search(text)) or sets_any):
+        return FileKind.CONFIG
+    if explicit and (keys or (in_folder and not _PROGRAM.search(text))):
         return FileKind.CONFIG
     return FileKind.SCRIPT
 
