@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,11 +12,14 @@ from nanolint.frozen import dataclass
 from nanolint.linting.registry import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nanolint.linting.engine import Report
+    from nanolint.source.assignments import Comment
 
 MAX_PASSES = 10
+# Texts that are linted to find the fixes that fail: a long one is worth fewer than a page is.
+MOST_TRIES, MOST_CHARACTERS_TRIED = 100, 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,16 @@ class Dropped:
 
     diagnostic: Diagnostic
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """Fixes that were tried together, what they make of the text, and what is wrong with it."""
+
+    batch: list[Diagnostic]
+    text: str
+    report: Report
+    flaw: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +58,10 @@ def fix_text(
 ) -> Fixed:
     """Apply the fixes that ``fixable`` admits, re-linting until a pass finds none.
 
-    Every pass is checked (see ``_flaw``) before it is kept; a pass with a flaw is retried one
-    fix at a time, and the fixes that fail alone are dropped.
+    Every pass is checked (see ``_flaw``) before it is kept; a pass with a flaw is retried by
+    halves, and the fixes that fail alone are dropped.
     """
+    tries = _tries(text)
     report = lint(text)
     applied: list[Diagnostic] = []
     dropped: list[Dropped] = []
@@ -55,17 +70,13 @@ def fix_text(
         chosen = _choose(report.diagnostics, fixable, refused)
         if not chosen:
             break
-        for batch in _attempts(chosen):
-            new_text = apply_edits(text, _edits(batch))
-            new_report = lint(new_text)
-            flaw = _flaw(report, new_report, batch)
-            if flaw is None:
-                text, report = new_text, new_report
-                applied += batch
+        for attempt in _attempts(lint, text, report, chosen, tries):
+            if attempt.flaw is None:
+                text, report = attempt.text, attempt.report
+                applied += attempt.batch
                 break
-            if len(batch) == 1:
-                dropped.append(Dropped(batch[0], flaw))
-                refused.add(_fix_edits(batch[0]))
+            dropped += [Dropped(each, attempt.flaw) for each in attempt.batch]
+            refused.update(map(_fix_edits, attempt.batch))
     else:
         leftover = _choose(report.diagnostics, fixable, refused)
         dropped += [Dropped(d, f"fixes do not settle after {MAX_PASSES} passes") for d in leftover]
@@ -85,16 +96,14 @@ def offered(lint: Callable[[str], Report], text: str, report: Report) -> Report:
 
     A note says why, so that nothing is offered anywhere that ``fix_text`` would not apply.
     """
+    tries = _tries(text)
     refused: dict[tuple[Edit, ...], str] = {}
     for safety in (Safety.SAFE, Safety.UNSAFE):
         seen: set[tuple[Edit, ...]] = set()
         while chosen := _choose(report.diagnostics, partial(_has, safety), seen):
-            for batch in _attempts(chosen):
-                flaw = _flaw(report, lint(apply_edits(text, _edits(batch))), batch)
-                if flaw is None and batch is chosen:
-                    break
-                if flaw is not None and len(batch) == 1:
-                    refused[_fix_edits(batch[0])] = flaw
+            for attempt in _attempts(lint, text, report, chosen, tries):
+                if attempt.flaw is not None:
+                    refused.update((_fix_edits(each), attempt.flaw) for each in attempt.batch)
             seen.update(map(_fix_edits, chosen))
     if not refused:
         return report
@@ -132,11 +141,34 @@ def _edits(diagnostics: Iterable[Diagnostic]) -> set[Edit]:
     return {edit for diagnostic in diagnostics for edit in _fix_edits(diagnostic)}
 
 
-def _attempts(chosen: list[Diagnostic]) -> Iterable[list[Diagnostic]]:
-    """All fixes at once; failing that, each alone."""
-    yield chosen
-    if len(chosen) > 1:
-        yield from ([diagnostic] for diagnostic in chosen)
+def _tries(text: str) -> Iterator[int]:
+    """One for each time that a changed ``text`` may be linted."""
+    most = min(MOST_TRIES, MOST_CHARACTERS_TRIED // (len(text) + 1))
+    return iter(range(max(MAX_PASSES, most)))
+
+
+def _attempts(
+    lint: Callable[[str], Report],
+    text: str,
+    report: Report,
+    chosen: list[Diagnostic],
+    tries: Iterator[int],
+) -> Iterator[_Attempt]:
+    """All fixes at once; where that has a flaw, each half, and so on down to single fixes."""
+    waiting = [chosen]
+    while waiting:
+        batch = waiting.pop()
+        if next(tries, None) is None:
+            yield _Attempt(batch, text, report, "too many of the fixes fail their check")
+            continue
+        new_text = apply_edits(text, _edits(batch))
+        new_report = lint(new_text)
+        flaw = _flaw(report, new_report, batch)
+        if flaw is None or len(batch) == 1:
+            yield _Attempt(batch, new_text, new_report, flaw)
+        else:
+            half = len(batch) // 2
+            waiting += (batch[half:], batch[:half])
 
 
 def _choose(
@@ -162,12 +194,23 @@ def _choose(
     )
     chosen: list[Diagnostic] = []
     taken: set[Edit] = set()
+    in_order: list[Edit] = []
     for diagnostic in candidates:
         edits = set(_fix_edits(diagnostic))
-        if edits <= taken or not any(_touch(a, b) for a in edits for b in taken):
+        if edits <= taken:
+            chosen.append(diagnostic)
+        elif not any(_touches(edit, in_order) for edit in edits):
             chosen.append(diagnostic)
             taken |= edits
+            for edit in edits:
+                insort(in_order, edit)
     return chosen
+
+
+def _touches(edit: Edit, others: Sequence[Edit]) -> bool:
+    """Whether ``edit`` touches one of ``others``, which are in order and do not overlap."""
+    at = bisect_left(others, edit)
+    return any(_touch(edit, other) for other in others[max(0, at - 1) : at + 1])
 
 
 def _touch(a: Edit, b: Edit) -> bool:
@@ -217,11 +260,13 @@ def _count(report: Report, key: tuple[str, str | None]) -> int:
 
 def _untouched_comments(report: Report, edits: Iterable[Edit]) -> list[str]:
     """The comments that no edit overlaps, in order."""
-    return [
-        comment.text
-        for comment in report.comments
-        if not any(e.start < comment.span.end and comment.span.start < e.end for e in edits)
-    ]
+    in_order = sorted(edits)
+
+    def is_touched(comment: Comment) -> bool:
+        at = bisect_right(in_order, comment.span.start, key=lambda edit: edit.end)
+        return at < len(in_order) and in_order[at].start < comment.span.end
+
+    return [comment.text for comment in report.comments if not is_touched(comment)]
 
 
 def _is_subsequence(comments: list[str], report: Report) -> bool:

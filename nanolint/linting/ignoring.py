@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from nanolint.diagnostics import Diagnostic
     from nanolint.source.assignments import Comment
+    from nanolint.source.suppressions import Suppression
 
 # A syntax error, and what is wrong with suppressions themselves.
 UNSILENCEABLE = frozenset({"NL001", "NL002", "NL003"})
@@ -34,7 +36,9 @@ def add_ignores(text: str, diagnostics: Iterable[Diagnostic], comments: Sequence
     codes: dict[tuple[int, int], dict[str, None]] = {}
     for diagnostic in diagnostics:
         row = lines.position(diagnostic.span.start)[0]
-        rows = next((rows for rows in statements if rows[0] <= row <= rows[1]), (row, row))
+        at = bisect_left(statements, row, key=lambda rows: rows[1])  # the first that ends later
+        within = at < len(statements) and statements[at][0] <= row
+        rows = statements[at] if within else (row, row)
         codes.setdefault(rows, {})[diagnostic.code] = None
     editor = _Editor(text, lines, comments)
     return apply_edits(text, [editor.edit(rows, sorted(found)) for rows, found in codes.items()])
@@ -46,7 +50,11 @@ class _Editor:
     def __init__(self, text: str, lines: LineIndex, comments: Sequence[Comment]) -> None:
         self._text = text
         self._lines = lines
-        self._suppressions = [each for each in find(comments, text) if each.kind == "line"]
+        # Whatever covers a statement ends with it.
+        self._by_last_row: dict[int, Suppression] = {}
+        for each in find(comments, text):
+            if each.kind == "line" and each.codes:
+                self._by_last_row.setdefault(each.last_row, each)
         self._commented = {lines.position(comment.span.start)[0] for comment in comments}
         newline = _NEWLINE.search(text)
         self._newline = newline[0] if newline else "\n"
@@ -55,10 +63,10 @@ class _Editor:
         """The edit that silences ``codes`` in the statement on ``rows``."""
         first, last = rows
         listed = ", ".join(codes)
-        for suppression in self._suppressions:
-            if suppression.codes and suppression.covers(first) and suppression.covers(last):
-                end = suppression.codes[-1].span.end
-                return Edit(end, end, f", {listed}")
+        suppression = self._by_last_row.get(last)
+        if suppression is not None and suppression.covers(first):
+            end = suppression.codes[-1].span.end
+            return Edit(end, end, f", {listed}")
         comment = f"# nanolint: ignore[{listed}]"
         start = self._lines.offset(first, 1)
         line = self._lines.line(first)

@@ -46,7 +46,7 @@ class Positions:
     def position(self, offset: int) -> types.Position:
         """Where a character offset is."""
         row, column = self._lines.position(offset)
-        before = self._lines.line(row)[: column - 1]
+        before = self._lines.part(row, 0, column - 1)
         # An offset between \r and \n lies behind the end of the line, which has no column for it.
         return types.Position(row - 1, self._units(before))
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.report.printer import printable
+from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.diagnostics import Diagnostic, Span
     from nanolint.report.printer import Segment
-    from nanolint.source.text import LineIndex
 
 TAB = 4
 MOST_CHARACTERS = 160  # of a line, or fewer on a narrow terminal; the rest is cut off
@@ -41,7 +41,7 @@ def excerpt(
     """
     marks = _marks(diagnostic, lines)
     own = marks[0].row
-    context = {row for row in (own - 1, own + 1) if lines.line(row).strip()}
+    context = {row for row in (own - 1, own + 1) if not lines.is_blank(row)}
     rows = sorted({mark.row for mark in marks} | context)
     gutter = len(str(lines.last_row))
     bar = (f" {' ' * gutter} |", GUTTER_STYLE)
@@ -52,7 +52,7 @@ def excerpt(
         if row > previous + 1:
             yield [("...", GUTTER_STYLE)]
         here = [mark for mark in marks if mark.row == row]
-        source, cut = _window(lines.line(row), here[0].start if here else 0, room)
+        source, cut = _window(lines, row, here[0].start if here else 0, room)
         yield [(f" {row:>{gutter}} |", GUTTER_STYLE), f" {flattened(source)}".rstrip()]
         for mark in here:
             yield [bar, *_underline(source, mark, cut, style)]
@@ -68,7 +68,7 @@ def room_beside(gutter: int, terminal: int | None) -> int:
 
 def clipped(source: str, focus: int, room: int) -> str:
     """A line, fit for a terminal: what is far from the character ``focus`` is left out."""
-    return flattened(_window(source, focus, room)[0])
+    return flattened(_window(LineIndex(source), 1, focus, room)[0])
 
 
 def width(text: str) -> int:
@@ -104,20 +104,21 @@ def _mark(span: Span, lines: LineIndex, label: str = "", *, primary: bool = True
     """The part of ``span`` that lies on its first line."""
     row, column = lines.position(span.start)
     start = column - 1
-    end = min(start + span.end - span.start, len(lines.line(row)))
+    end = min(start + span.end - span.start, lines.length(row))
     return Mark(row, start, max(start, end), label, primary)
 
 
-def _window(source: str, focus: int, room: int) -> tuple[str, int]:
+def _window(lines: LineIndex, row: int, focus: int, room: int) -> tuple[str, int]:
     """The part of a long line around the character ``focus``, and the index where it starts."""
-    if len(source) <= room:
-        return source, 0
+    length = lines.length(row)
+    if length <= room:
+        return lines.line(row), 0
     room -= 2 * len(ELLIPSIS)
-    start = max(0, min(focus - room // 4, len(source) - room)) if focus > room else 0
+    start = max(0, min(focus - room // 4, length - room)) if focus > room else 0
     end = start + room
     head = ELLIPSIS if start else ""
-    tail = ELLIPSIS if end < len(source) else ""
-    return head + source[start:end] + tail, start - len(head)
+    tail = ELLIPSIS if end < length else ""
+    return head + lines.part(row, start, end) + tail, start - len(head)
 
 
 def _underline(source: str, mark: Mark, cut: int, style: str) -> list[Segment]:

@@ -12,7 +12,8 @@ from nanolint.source.text import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanolint.report.printer import Printer
+    from nanolint.diagnostics import Edit
+    from nanolint.report.printer import Printer, Segment
     from nanolint.report.results import FileResult, Results
 
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
@@ -29,12 +30,22 @@ def render(results: Results, printer: Printer) -> None:
     """Write all findings, file by file."""
     for file in results.files:
         lines = LineIndex(file.text)
+        room = room_beside(len(str(lines.last_row)), printer.width)
+        differences: dict[tuple[Edit, ...], list[list[Segment]]] = {}
         for diagnostic in file.diagnostics:
-            _finding(diagnostic, file, lines, printer)
+            _finding(diagnostic, file, lines, room, printer)
+            if diagnostic.fix is not None:
+                edits = diagnostic.fix.edits
+                if edits not in differences:  # which several findings may share
+                    differences[edits] = [*minidiff(file.text, lines, edits, room)]
+                for segments in differences[edits]:
+                    printer.line(*segments)
             printer.blank()
 
 
-def _finding(diagnostic: Diagnostic, file: FileResult, lines: LineIndex, printer: Printer) -> None:
+def _finding(
+    diagnostic: Diagnostic, file: FileResult, lines: LineIndex, room: int, printer: Printer
+) -> None:
     style = STYLES[diagnostic.severity]
     printer.paragraph(
         (f"{diagnostic.severity.value}[{diagnostic.code}]", f"bold {style}"),
@@ -43,16 +54,12 @@ def _finding(diagnostic: Diagnostic, file: FileResult, lines: LineIndex, printer
         indent=INDENT,
     )
     gutter = len(str(lines.last_row))
-    room = room_beside(gutter, printer.width)
     for segments in excerpt(diagnostic, file.name, lines, style, room):
         printer.line(*segments)
     for kind, text in _remarks(diagnostic):
         head = f" {' ' * gutter} = "
         indent = " " * len(f"{head}{kind}: ")
         printer.paragraph((head, GUTTER_STYLE), (f"{kind}: ", "bold"), text=text, indent=indent)
-    if diagnostic.fix is not None:
-        for segments in minidiff(file.text, diagnostic.fix.edits, gutter, room):
-            printer.line(*segments)
 
 
 def _remarks(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:

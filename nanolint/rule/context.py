@@ -249,6 +249,12 @@ class Context:
 
     def spans(self, nodes: Iterable[libcst.CSTNode]) -> dict[libcst.CSTNode, Span]:
         """Where ``nodes`` of ``tree`` lie in the text, own parentheses included."""
-        from nanolint.source.parse import spans
+        from nanolint.diagnostics import Span
 
-        return spans(self.tree, nodes)
+        return {node: Span(*self._positions[node]) for node in nodes}
+
+    @cached_property
+    def _positions(self) -> Mapping[libcst.CSTNode, tuple[int, int]]:
+        from nanolint.source.parse import positions
+
+        return positions(self.tree)

@@ -48,7 +48,7 @@ class _Lowering:
         for node, (start, end) in self._positions.items():
             if isinstance(node, cst.Comment):
                 row, column = self._lines.position(start)
-                own_line = not self._lines.line(row)[: column - 1].strip(" \t\f\ufeff")
+                own_line = not self._lines.part(row, 0, column - 1).strip(" \t\f\ufeff")
                 # The tree may have a form feed behind a comment where the text has a newline.
                 comment = self._text[start:end].rstrip("\r\n")
                 yield Comment(comment, Span(start, start + len(comment)), own_line)

@@ -9,17 +9,16 @@ from nanolint.source.follow import follow
 from nanolint.source.refusals import TooComplex, Unparsable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     import libcst
 
-    from nanolint.diagnostics import Span
     from nanolint.source.assignments import Module
     from nanolint.source.follow import StarImport
     from nanolint.source.syntax import Tree
     from nanolint.source.values import Value
 
-__all__ = ["TooComplex", "Unparsable", "parse", "parse_tree", "spans"]
+__all__ = ["TooComplex", "Unparsable", "parse", "parse_tree", "positions"]
 
 
 def parse(
@@ -56,8 +55,8 @@ def parse_tree(text: str) -> libcst.Module:
     return tree.parse_tree(text)
 
 
-def spans(module: libcst.Module, nodes: Iterable[libcst.CSTNode]) -> dict[libcst.CSTNode, Span]:
-    """The characters that each of ``nodes`` takes in the text of ``module``."""
+def positions(module: libcst.Module) -> dict[libcst.CSTNode, tuple[int, int]]:
+    """The characters that each node takes in the text of ``module``, from first to behind last."""
     from nanolint.source import tree
 
-    return tree.spans(module, nodes)
+    return tree.positions(module)

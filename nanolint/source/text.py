@@ -10,6 +10,7 @@ from nanolint.errors import Refused
 from nanolint.frozen import dataclass
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_BLANK = re.compile(r"\s*")
 _NEWLINE_BYTES = re.compile(rb"\r\n|\r|\n")
 # PEP 263: a cookie counts on the first line, or on the second below a blank or comment line.
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
@@ -140,6 +141,18 @@ class LineIndex:
 
     def line(self, row: int) -> str:
         """The text of a line without its newline; empty for a row that does not exist."""
-        if not 1 <= row <= self.last_row:
-            return ""
-        return self._text[self._starts[row - 1] : self._ends[row - 1]]
+        return self.part(row, 0, self.length(row))
+
+    def length(self, row: int) -> int:
+        """The characters of a line without its newline; 0 for a row that does not exist."""
+        return self._ends[row - 1] - self._starts[row - 1] if 1 <= row <= self.last_row else 0
+
+    def part(self, row: int, start: int, end: int) -> str:
+        """The characters of a line from ``start`` to before ``end``, counted from 0."""
+        first, length = self.offset(row, 1), self.length(row)
+        return self._text[first + min(start, length) : first + min(end, length)]
+
+    def is_blank(self, row: int) -> bool:
+        """Whether a line holds nothing but space, or does not exist."""
+        start = self.offset(row, 1)
+        return _BLANK.fullmatch(self._text, start, start + self.length(row)) is not None

@@ -5,18 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from typing import TYPE_CHECKING
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
-from nanolint.diagnostics import Span
 from nanolint.source.refusals import TooComplex, Unparsable
 from nanolint.source.scan import logical_lines
 from nanolint.source.text import LineIndex
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _PREFIX = re.compile(r"\ufeff?\f*")
 _LONE_CR = re.compile(r"\r(?!\n)")
@@ -37,7 +32,7 @@ def parse_with_spans(text: str) -> tuple[cst.Module, dict[cst.CSTNode, tuple[int
     code = _faithful(text)
     module = _parsed(code, text)
     try:
-        positions = _Positions(module, wanted=None)
+        positions = _Positions(module)
     except RecursionError:
         raise TooComplex(_TOO_DEEP) from None
     written = "".join(positions.tokens)
@@ -47,11 +42,10 @@ def parse_with_spans(text: str) -> tuple[cst.Module, dict[cst.CSTNode, tuple[int
     return module, positions.spans
 
 
-def spans(module: cst.Module, nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, Span]:
-    """The characters that each of ``nodes`` takes in the text of ``module``, own parentheses
-    included. They hold for every text that ``parse`` takes."""
-    positions = _Positions(module, wanted={id(node) for node in nodes})
-    return {node: Span(*span) for node, span in positions.spans.items()}
+def positions(module: cst.Module) -> dict[cst.CSTNode, tuple[int, int]]:
+    """The characters that each node but white space takes in the text of ``module``, own
+    parentheses included. They hold for every text that ``parse`` takes."""
+    return _Positions(module).spans
 
 
 def _parsed(code: str, text: str) -> cst.Module:
@@ -97,12 +91,11 @@ class _Positions(CodegenState):
     libcst's own position providers do the same at four times the cost, for every node.
     """
 
-    def __init__(self, module: cst.Module, wanted: set[int] | None) -> None:
+    def __init__(self, module: cst.Module) -> None:
         super().__init__(module.default_indent, module.default_newline)
         self.spans: dict[cst.CSTNode, tuple[int, int]] = {}
         self._position = 0
         self._starts: list[int] = []
-        self._wanted = wanted
         module._codegen(self)
 
     def add_token(self, value: str) -> None:
@@ -118,7 +111,7 @@ class _Positions(CodegenState):
 
     def after_codegen(self, node: cst.CSTNode) -> None:
         start = self._starts.pop()
-        if type(node) not in _BLANK if self._wanted is None else id(node) in self._wanted:
+        if type(node) not in _BLANK:
             self.spans[node] = (start, self._position)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolint.diagnostics import Span
-from nanolint.source.parse import Unparsable, parse, parse_tree, spans
+from nanolint.source.parse import Unparsable, parse, parse_tree, positions
 from nanolint.source.refusals import TooComplex
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known, Unknown
@@ -244,9 +244,9 @@ def test_chosen_nodes_have_spans() -> None:
     text = "\ufeffx = 1\nscaler = (torch.cuda.amp.GradScaler)()  # \u00e9\n"
     tree = parse_tree(text)
     call = tree.body[1].body[0].value  # type: ignore[union-attr,index]
-    found = spans(tree, [call, call.func])
-    assert cut(text, found[call]) == "(torch.cuda.amp.GradScaler)()"
-    assert cut(text, found[call.func]) == "(torch.cuda.amp.GradScaler)"
+    found = positions(tree)
+    assert cut(text, Span(*found[call])) == "(torch.cuda.amp.GradScaler)()"
+    assert cut(text, Span(*found[call.func])) == "(torch.cuda.amp.GradScaler)"
 
 
 PIECES = st.sampled_from(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Context, Finding, Findings, Need, Related, Severity, Span, rule
 from nanolint_rules._values import in_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.rule import Assignment
 
 
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
 def duplicate_assignment(context: Context) -> Findings:
     """A key is set twice, so the first value has no effect."""
     last: dict[str, Assignment] = {}
+    reads: dict[str, list[int]] = {}
+    for read in sorted(context.module.reads, key=lambda read: read.span.start):
+        reads.setdefault(read.name, []).append(read.span.start)
     for assignment in context.module.assignments:
         if not in_settings(context, assignment.key_span.start):
             return
@@ -24,16 +30,14 @@ def duplicate_assignment(context: Context) -> Findings:
             continue
         if assignment.shared:
             continue  # under a condition, or one of several names
-        if not _is_read_between(context, earlier, assignment):
+        if not _is_read_between(reads.get(earlier.key, []), earlier, assignment):
             yield _finding(context, earlier, assignment)
 
 
-def _is_read_between(context: Context, earlier: Assignment, later: Assignment) -> bool:
-    """Whether the first value was of use before it was replaced."""
-    return any(
-        read.name == earlier.key and earlier.value_span.end <= read.span.start < later.statement.end
-        for read in context.module.reads
-    )
+def _is_read_between(reads: Sequence[int], earlier: Assignment, later: Assignment) -> bool:
+    """Whether the first value was of use before it was replaced; ``reads``: where it is read."""
+    at = bisect_left(reads, earlier.value_span.end)
+    return at < len(reads) and reads[at] < later.statement.end
 
 
 def _finding(context: Context, earlier: Assignment, later: Assignment) -> Finding:

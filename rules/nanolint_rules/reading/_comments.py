@@ -43,10 +43,11 @@ def without(context: Context, suppression: Suppression, unwanted: Collection[str
 def _without_comment(text: str, suppression: Suppression) -> Edit:
     """Remove a comment with the space before it, and its line where it stands alone."""
     span = suppression.span
-    line_start = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
-    if text[line_start : span.start].strip():
-        code_end = len(text[: span.start].rstrip(" \t"))
-        return Edit(code_end, span.end, "")
+    line_start = text.rfind("\n", 0, span.start) + 1
+    line_start = max(line_start, text.rfind("\r", line_start, span.start) + 1)
+    before = text[line_start : span.start]
+    if before.strip():
+        return Edit(line_start + len(before.rstrip(" \t")), span.end, "")
     newline = re.compile(r"\r\n|\r|\n").match(text, span.end)
     if newline:
         return Edit(line_start, newline.end(), "")

@@ -9,7 +9,11 @@ from nanolint.rule import Context, Finding, Findings, FixAvailability, Need, Sev
 from nanolint_rules.reading._comments import without
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nanolint.rule import Suppression
+
+MOST_MISSPELT, LONGEST_NAME = 50, 80  # to look for the nearest name takes a while
 
 
 @rule(
@@ -21,26 +25,36 @@ if TYPE_CHECKING:
 )
 def unknown_suppression(context: Context) -> Findings:
     """A suppression comment names no rule, or is not written as one."""
+    misspelt: dict[str, str | None] = {}
     for suppression in context.suppressions:
         if suppression.malformed is not None:
             yield Finding(
                 f"this comment suppresses nothing: {suppression.malformed}", suppression.span
             )
             continue
-        yield from _unknown_codes(context, suppression)
+        yield from _unknown_codes(context, suppression, misspelt)
 
 
-def _unknown_codes(context: Context, suppression: Suppression) -> Findings:
+def _unknown_codes(
+    context: Context, suppression: Suppression, misspelt: dict[str, str | None]
+) -> Findings:
     unknown = [code for code in suppression.codes if code.text.lower() not in context.known_codes]
     if not unknown:
         return
-    removal = without(context, suppression, [code.text for code in unknown])
+    removal = without(context, suppression, {code.text for code in unknown})
     fix = removal.fix("Remove what names no rule")
     for code in unknown:
-        near = get_close_matches(code.text.lower(), context.known_codes, n=1)
-        hint = f"; did you mean {_as_written(near[0])}?" if near else ""
+        near = _nearest(code.text.lower(), context.known_codes, misspelt)
+        hint = f"; did you mean {_as_written(near)}?" if near else ""
         message = f"{code.text!r} is no rule{hint}"
         yield Finding(message, code.span, fix, notes=removal.notes)
+
+
+def _nearest(text: str, known: Iterable[str], misspelt: dict[str, str | None]) -> str | None:
+    """The known code or name that is most like ``text``; for so many texts of a file."""
+    if text not in misspelt and len(misspelt) < MOST_MISSPELT and len(text) <= LONGEST_NAME:
+        misspelt[text] = next(iter(get_close_matches(text, known, n=1)), None)
+    return misspelt.get(text)
 
 
 def _as_written(code_or_name: str) -> str:

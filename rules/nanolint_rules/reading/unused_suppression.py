@@ -9,7 +9,7 @@ from nanolint.rule import Context, Finding, Findings, FixAvailability, Need, Saf
 from nanolint_rules.reading._comments import without
 
 if TYPE_CHECKING:
-    from nanolint.rule import Suppression
+    from nanolint.rule import Span, Suppression
 
 
 @rule(
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 )
 def unused_suppression(context: Context) -> Findings:
     """A suppression comment suppresses nothing."""
-    unused: dict[Suppression, set[str]] = {}
+    unused: dict[Span, tuple[Suppression, set[str]]] = {}
     for each in context.unused_suppressions:
-        unused.setdefault(each.suppression, set()).add(each.code)
-    elsewhere = {each.suppression for each in context.unused_suppressions if each.elsewhere}
-    for suppression, codes in unused.items():
+        unused.setdefault(each.suppression.span, (each.suppression, set()))[1].add(each.code)
+    elsewhere = {each.suppression.span for each in context.unused_suppressions if each.elsewhere}
+    for suppression, codes in unused.values():
         texts = [
             code
             for code in suppression.codes
             if context.known_codes.get(code.text.lower()) in codes
         ]
-        removal = without(context, suppression, [code.text for code in texts])
+        removal = without(context, suppression, {code.text for code in texts})
         fix, notes = removal.fix("Remove what suppresses nothing"), removal.notes
-        if suppression in elsewhere and fix.safety is Safety.SAFE:
+        if suppression.span in elsewhere and fix.safety is Safety.SAFE:
             fix = replace(fix, safety=Safety.UNSAFE)
             notes = ("unsafe, because on another machine it may suppress something",)
         if not texts:

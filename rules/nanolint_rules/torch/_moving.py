@@ -91,8 +91,7 @@ def insert_argument(context: Context, call: cst.Call, literal: str, before: str 
         start = context.text.index("(", function.end) + 1
         return Edit(start, start, literal)
     start = context.spans([call.args[0]])[call.args[0]].start
-    opening = re.search(r"[\r\n]+[ \t]*\Z", context.text[:start])
-    gap = opening[0] if opening else " "
+    gap = _opening(context.text, start) or " "
     return Edit(start, start, f"{literal},{gap}{before}")
 
 
@@ -109,11 +108,11 @@ def append_argument(context: Context, call: cst.Call, argument: str) -> list[Edi
     last = call.args[-1]
     spans = context.spans([last, last.value])
     start, end = spans[last].start, spans[last.value].end
-    opening = re.search(r"(?:\r\n|\r|\n)[ \t]*\Z", context.text[:start])
+    opening = _opening(context.text, start)
     rest = re.compile(r"(,?)[ \t]*(?:#[^\r\n]*)?(?=[\r\n])").match(context.text, end)
-    if opening is None or rest is None:
+    if not opening or rest is None:
         return [Edit(end, end, f", {argument}")]
-    line = f"{opening[0]}{argument}"
+    line = f"{opening}{argument}"
     if rest.end() == end:
         return [Edit(end, end, f",{line}")]
     added = Edit(rest.end(), rest.end(), f"{line}{rest[1]}")  # below the last argument's comment
@@ -229,5 +228,14 @@ def _bound(alias: cst.ImportAlias) -> str:
     return alias.evaluated_alias or alias.evaluated_name
 
 
+def _opening(text: str, offset: int) -> str:
+    """The newline and the indentation before ``offset``; nothing where a line does not start."""
+    start = _line_start(text, offset)
+    if text[start:offset].strip(" \t") or not start:
+        return ""
+    return text[start - (2 if text.startswith("\r\n", start - 2) else 1) : offset]
+
+
 def _line_start(text: str, offset: int) -> int:
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    start = text.rfind("\n", 0, offset) + 1
+    return max(start, text.rfind("\r", start, offset) + 1)

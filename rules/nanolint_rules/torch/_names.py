@@ -60,6 +60,7 @@ class Names:
 
     def __init__(self, tree: cst.Module) -> None:
         self._tree = tree
+        self._held: dict[tuple[int, str], bool] = {}
         self._wrapper = cst.metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
 
     @cached_property
@@ -135,6 +136,12 @@ class Names:
 
     def holds_call(self, node: cst.CSTNode, function: str) -> bool:
         """Whether ``function`` is called inside ``node``."""
+        key = id(node), function
+        if key not in self._held:
+            self._held[key] = self._holds_call(node, function)
+        return self._held[key]
+
+    def _holds_call(self, node: cst.CSTNode, function: str) -> bool:
         spellings = self._spellings({function})
         calls = (call.func for call in found_in(node, cst.Call))
         resolved = (self._resolve(each) for each in calls if _last_name(each) in spellings)
