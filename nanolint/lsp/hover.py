@@ -14,7 +14,7 @@ from nanolint.lsp.remarks import meaning_in
 from nanolint.lsp.steps import share, steps
 from nanolint.memory.verdict.replay import replay
 from nanolint.report.explain.settings import place
-from nanolint.report.explain.words import IN_PHASES, OUTCOMES
+from nanolint.report.explain.words import OUTCOMES
 from nanolint.report.urls import page_text, page_url
 from nanolint.run.settled import Layer
 from nanolint.source.suppressions import find
@@ -25,10 +25,11 @@ from nanolint.trainers.nanogpt.kind import FileKind
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from nanolint.diagnostics import Span
     from nanolint.lsp.steps import Share, Step
+    from nanolint.memory.verdict.changes import Change
     from nanolint.rule.api import Rule
     from nanolint.rule.context import Case, Context
     from nanolint.run.run import Run
@@ -138,9 +139,7 @@ def _peak(case: Case, run: Run) -> str:
     load = load_of(case)
     peak = load.verdict.replay.peak if load else replay(run).peak
     told = f"{case.gpu_name}: " if load else ""
-    told += (
-        f"{format_bytes(peak.allocated_bytes)} allocated at the peak, in {IN_PHASES[peak.phase]}"
-    )
+    told += f"{format_bytes(peak.allocated_bytes)} allocated at the peak, in {peak.phase.within}"
     if load:
         told += f"; {OUTCOMES[load.verdict.outcome][0]}, the process takes {load.amount}"
     return told
@@ -150,7 +149,7 @@ def _share(part: Share, case: Case) -> str:
     assert case.run is not None
     gpu = case.target.gpu if case.target else None
     percent = 100 * part.nbytes / replay(case.run, gpu).peak.allocated_bytes
-    freed = f"what {_changes(part.changes)} would free"
+    freed = f"what {_coded(part.change)} would free"
     return f"its share of the peak: {format_bytes(part.nbytes)}, {percent:.0f} % ({freed})"
 
 
@@ -161,11 +160,11 @@ def _step(step: Step, case: Case, *, several: bool) -> str:
     if step.outcome is not None:
         told += f", {OUTCOMES[step.outcome][0]}"
         told += f" on {case.gpu_name}" if several else ""
-    return f"{_changes(step.changes)}: {told}"
+    return f"{_coded(step.change)}: {told}"
 
 
-def _changes(changes: Mapping[str, Plain]) -> str:
-    return " and ".join(code(f"{key} = {value!r}") for key, value in changes.items())
+def _coded(change: Change) -> str:
+    return " and ".join(code(f"{key} = {value!r}") for key, value in change.values)
 
 
 def _shown(value: Value) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.memory.verdict.alternatives import SMALLEST_BLOCK
+from nanolint.memory.verdict.changes import SMALLEST_CONTEXT, Change
 from nanolint.memory.verdict.replay import peak_change
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Layer
@@ -15,14 +15,12 @@ from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_
 from nanolint.trainers.nanogpt.resolve import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from nanolint.memory.verdict.verdict import Outcome
     from nanolint.rule.context import Case, Context
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
-
-Changes: TypeAlias = "Mapping[str, Plain]"  # the key first, then what has to change with it
 
 GRID = 64  # tokens, or rows of the vocabulary: kernels like multiples of it
 SOME_DROPOUT = 0.1  # what nanoGPT's train.py suggests for finetuning
@@ -35,7 +33,7 @@ class Step:
     ``cost_bytes`` is what the allocated peak grows by; negative where it shrinks.
     """
 
-    changes: Changes
+    change: Change
     cost_bytes: int
     outcome: Outcome | None
 
@@ -44,7 +42,7 @@ class Step:
 class Share:
     """What the allocated peak would lack with the least value of a key."""
 
-    changes: Changes
+    change: Change
     nbytes: int
 
 
@@ -57,11 +55,11 @@ def steps(context: Context, case: Case, key: str) -> tuple[Step, ...]:
     if run is None or not run.on_gpu or _is_forced(case, key):
         return ()
     found = []
-    for changes in _neighbours(run, key):
-        other = _changed(context, case, changes)
+    for change in _neighbours(run, key):
+        other = _changed(context, case, change)
         if other.run is not None:
             outcome = other.verdict.outcome if other.verdict else None
-            found.append(Step(changes, _cost(case, other), outcome))
+            found.append(Step(change, _cost(case, other), outcome))
     return tuple(found)
 
 
@@ -71,18 +69,18 @@ def share(context: Context, case: Case, key: str) -> Share | None:
     None for keys that are no sizes, and where the least value would save nothing.
     """
     run = case.run
-    changes = _least(run, key) if run is not None and run.on_gpu else None
-    if changes is None or _is_forced(case, key):
+    change = _least(run, key) if run is not None and run.on_gpu else None
+    if change is None or _is_forced(case, key):
         return None
-    least = _changed(context, case, changes)
+    least = _changed(context, case, change)
     saved = 0 if least.run is None else -_cost(case, least)
-    return Share(changes, saved) if saved > 0 else None
+    return Share(change, saved) if saved > 0 else None
 
 
-def _changed(context: Context, case: Case, changes: Changes) -> Case:
-    """``case`` as if ``changes`` stood on the command line."""
+def _changed(context: Context, case: Case, change: Change) -> Case:
+    """``case`` as if ``change`` stood on the command line."""
     options = context.options
-    overrides = (*options.overrides, *((key, Known(value)) for key, value in changes.items()))
+    overrides = (*options.overrides, *((key, Known(value)) for key, value in change.values))
     options = replace(options, overrides=overrides)
     resolution = resolve(
         context.module, context.project, options, case.target, config_path=context.path
@@ -101,42 +99,42 @@ def _is_forced(case: Case, key: str) -> bool:
     return setting is not None and setting.origin.layer is Layer.CHECKPOINT
 
 
-def _neighbours(run: Run, key: str) -> Iterator[Changes]:
+def _neighbours(run: Run, key: str) -> Iterator[Change]:
     if key in ("batch_size", "n_layer"):
         value = getattr(run, key)
-        yield {key: value + 1}
+        yield Change(((key, value + 1),))
         if value > 1:
-            yield {key: value - 1}
+            yield Change(((key, value - 1),))
     elif key in ("block_size", "vocab_size"):
         yield from _on_the_grid(run, key)
     elif key == "gradient_accumulation_steps":
         least, value = _least_accumulation(run), run.gradient_accumulation_steps
-        yield {key: value + least}
+        yield Change(((key, value + least),))
         if value > least:
-            yield {key: value - least}
+            yield Change(((key, value - least),))
     elif key == "n_embd":
         head = run.n_embd // run.n_head
         for heads in (run.n_head + 1, run.n_head - 1):
             if heads:
-                yield {key: heads * head, "n_head": heads}
+                yield Change(((key, heads * head), ("n_head", heads)))
     elif key == "n_head":
         divisors = [count for count in range(1, run.n_embd + 1) if run.n_embd % count == 0]
         index = divisors.index(run.n_head)
-        yield from ({key: count} for count in divisors[index + 1 : index + 2])
-        yield from ({key: count} for count in divisors[max(0, index - 1) : index])
+        yield from (Change(((key, count),)) for count in divisors[index + 1 : index + 2])
+        yield from (Change(((key, count),)) for count in divisors[max(0, index - 1) : index])
     else:
-        yield from ({key: value} for value in _others(run, key))
+        yield from (Change(((key, value),)) for value in _others(run, key))
 
 
-def _on_the_grid(run: Run, key: str) -> Iterator[Changes]:
+def _on_the_grid(run: Run, key: str) -> Iterator[Change]:
     """The multiples of GRID above and below."""
     value = getattr(run, key)
     above, below = value // GRID * GRID + GRID, (value - 1) // GRID * GRID
     pretrained = key == "block_size" and run.init_from in PRETRAINED_SIZES
     if not (pretrained and above > PRETRAINED_CONTEXT):  # train.py only crops
-        yield {key: above}
+        yield Change(((key, above),))
     if below:
-        yield {key: below}
+        yield Change(((key, below),))
 
 
 def _others(run: Run, key: str) -> tuple[Plain, ...]:
@@ -151,20 +149,20 @@ def _others(run: Run, key: str) -> tuple[Plain, ...]:
     return ()
 
 
-def _least(run: Run, key: str) -> Changes | None:
+def _least(run: Run, key: str) -> Change | None:
     """The least value of a size; None for other keys, and where the value is the least."""
-    least: dict[str, dict[str, int]] = {
-        "batch_size": {key: 1},
-        "n_layer": {key: 1},
-        "block_size": {key: SMALLEST_BLOCK},
-        "vocab_size": {key: GRID},
-        "n_embd": {key: run.n_embd // run.n_head, "n_head": 1},
-        "gradient_accumulation_steps": {key: _least_accumulation(run)},
+    least: dict[str, tuple[tuple[str, int], ...]] = {
+        "batch_size": ((key, 1),),
+        "n_layer": ((key, 1),),
+        "block_size": ((key, SMALLEST_CONTEXT),),
+        "vocab_size": ((key, GRID),),
+        "n_embd": ((key, run.n_embd // run.n_head), ("n_head", 1)),
+        "gradient_accumulation_steps": ((key, _least_accumulation(run)),),
     }
-    changes = least.get(key)
-    if changes is None or getattr(run, key) <= changes[key]:
+    values = least.get(key)
+    if values is None or getattr(run, key) <= values[0][1]:
         return None
-    return changes
+    return Change(values)
 
 
 def _least_accumulation(run: Run) -> int:

@@ -26,6 +26,21 @@ class Phase(str, Enum):
     OPTIMIZER = "optimizer"
     EVAL_LATE = "eval_late"
 
+    @property
+    def within(self) -> str:
+        """Where in the run that is, after "in"."""
+        return _WITHIN[self]
+
+
+_WITHIN = {
+    Phase.SETUP: "setting up",
+    Phase.EVAL: "the first estimate_loss",
+    Phase.FORWARD: "the forward pass",
+    Phase.BACKWARD: "the backward pass",
+    Phase.OPTIMIZER: "the optimizer step",
+    Phase.EVAL_LATE: "a later estimate_loss",
+}
+
 
 class Component(str, Enum):
     """What a tensor is for. The components live at the peak sum to the allocated peak."""

@@ -18,6 +18,8 @@ from nanolint.gpus import abilities
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.recording import allocated_bytes, runs_compiled
 from nanolint.memory.tape import Phase
+from nanolint.memory.verdict import changes
+from nanolint.memory.verdict.changes import Change
 from nanolint.memory.verdict.replay import OutOfMemory
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.smallest import smallest_card
@@ -51,6 +53,7 @@ __all__ = [
     "PRETRAINED_SIZES",
     "Assignment",
     "Case",
+    "Change",
     "Comment",
     "Context",
     "Dialect",
@@ -81,6 +84,7 @@ __all__ = [
     "allocated_bytes",
     "attention_kernel",
     "best_micro_batch",
+    "changes",
     "config_runs",
     "datasets",
     "format_bytes",

@@ -123,9 +123,7 @@ def test_each_is_judged_with_the_allocator_and_on_the_platform_of_the_run() -> N
         assert way.verdict == verdict
         found = best_micro_batch([(TINY, target)])
         assert found is not None
-        steps = found.gradient_accumulation_steps
-        told = f"batch_size = {found.batch_size}, gradient_accumulation_steps = {steps}"
-        assert ways[told].verdict.outcome is FITS
+        assert ways[str(found)].verdict.outcome is FITS
 
 
 def test_the_way_by_expandable_segments_is_judged_with_them() -> None:

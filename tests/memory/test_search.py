@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.verdict import search
-from nanolint.memory.verdict.search import MicroBatch, best_micro_batch, divisors_down
+from nanolint.memory.verdict.changes import micro_batch
+from nanolint.memory.verdict.search import best_micro_batch, divisors_down
 from nanolint.memory.verdict.verdict import (
     Outcome,
     comfortable_limit,
@@ -72,19 +73,18 @@ def brute_force(run: Run, targets: list[Machine], *, upward: bool = False) -> in
 def test_the_choice_equals_brute_force(run: Run, upward: bool, mib: int) -> None:
     targets = [card(mib), card(2 * mib)]
     found = best_micro_batch([(run, target) for target in targets], upward=upward)
-    assert (found and found.batch_size) == brute_force(run, targets, upward=upward)
+    assert (found and found.counts["batch_size"]) == brute_force(run, targets, upward=upward)
     if found is not None:
         product = run.batch_size * run.gradient_accumulation_steps
-        assert found.batch_size * found.gradient_accumulation_steps == product
+        assert found.counts["batch_size"] * found.counts["gradient_accumulation_steps"] == product
 
 
 def test_with_eval_only_the_partner_is_eval_iters() -> None:
     run = replace(RUN, batch_size=512, eval_only=True, eval_iters=30)
     found = best_micro_batch([(run, card(1500))])
     assert found is not None
-    assert found.eval_iters is not None
-    assert found.batch_size * found.eval_iters == 512 * 30
-    assert found.gradient_accumulation_steps == RUN.gradient_accumulation_steps
+    assert found.counts["batch_size"] * found.counts["eval_iters"] == 512 * 30
+    assert "gradient_accumulation_steps" not in found.counts
 
 
 def test_nothing_fits_a_card_that_the_parameters_fill() -> None:
@@ -96,12 +96,12 @@ def test_huge_values_are_answered(batch: int, steps: int) -> None:
     run = replace(RUN, batch_size=batch, gradient_accumulation_steps=steps)
     found = best_micro_batch([(run, card(2000))])
     assert found is not None
-    assert found.batch_size * found.gradient_accumulation_steps == batch * steps
+    assert found.counts["batch_size"] * found.counts["gradient_accumulation_steps"] == batch * steps
 
 
 def test_off_the_gpu_any_micro_batch_is_comfortable() -> None:
     run = replace(RUN, device="cpu")
-    assert best_micro_batch([(run, card(64))]) == MicroBatch(20, 12)
+    assert best_micro_batch([(run, card(64))]) == micro_batch(run, 20, 12)
 
 
 def test_divisors_come_from_the_largest_down() -> None:
@@ -127,8 +127,8 @@ def test_a_platform_that_keeps_a_part_of_the_card_gets_a_smaller_micro_batch() -
     on_windows = best_micro_batch([(run, replace(large, platform="windows"))])
     assert on_linux is not None
     assert on_windows is not None
-    assert on_windows.batch_size < on_linux.batch_size
-    changed = replace(run, batch_size=on_windows.batch_size, gradient_accumulation_steps=720)
+    assert on_windows.counts["batch_size"] < on_linux.counts["batch_size"]
+    changed = on_windows.applied(run)
     assert is_comfortable(changed, replace(large, platform="windows"))
 
 
@@ -139,7 +139,7 @@ def test_expandable_segments_may_hold_a_larger_micro_batch() -> None:
         for mib in range(600, 1400, 50)
         for allocator in ("default", "expandable")
     ]
-    sizes = [each.batch_size for each in found if each is not None]
+    sizes = [each.counts["batch_size"] for each in found if each is not None]
     assert all(e >= d for d, e in zip(sizes[::2], sizes[1::2], strict=True))
     assert sizes[::2] != sizes[1::2]
 

@@ -74,8 +74,8 @@ def test_the_fixer_keeps_what_a_step_sees(tmp_path: Path) -> None:
     run = resolved(tmp_path, SIMULATED)
     found = best_micro_batch([(run, find("rtx-3070"))])
     assert found is not None
-    assert found.batch_size < 12
-    assert found.batch_size * found.gradient_accumulation_steps == 12 * 5
+    assert found.counts["batch_size"] < 12
+    assert found.counts["batch_size"] * found.counts["gradient_accumulation_steps"] == 12 * 5
     script = train_script(settings=FIVE, world=SIMULATED)
     write_project(tmp_path, {"train.py": script})
     bench = Bench("NL102", gpu="rtx-3070", path=tmp_path / "config" / "x.py")

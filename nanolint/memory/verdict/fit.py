@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.memory.verdict.changes import micro_batch, partner
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, Verdict, judge
 
@@ -30,14 +30,7 @@ def best_fit(run: Run, target: Machine) -> Fit | None:
     """
     single = _one_sequence(run)
     found = best_micro_batch([(single, target)], upward=True)
-    best = single
-    if found is not None:
-        best = replace(
-            single,
-            batch_size=found.batch_size,
-            gradient_accumulation_steps=found.gradient_accumulation_steps,
-            eval_iters=single.eval_iters if found.eval_iters is None else found.eval_iters,
-        )
+    best = single if found is None else found.applied(single)
     verdict = judge(best, target)
     if verdict.outcome is not Outcome.COMFORTABLE:
         return None
@@ -46,7 +39,5 @@ def best_fit(run: Run, target: Machine) -> Fit | None:
 
 def _one_sequence(run: Run) -> Run:
     """The same effective batch in micro-batches of one sequence: the search goes up from it."""
-    if run.eval_only:
-        return replace(run, batch_size=1, eval_iters=run.batch_size * run.eval_iters)
-    steps = run.batch_size * run.gradient_accumulation_steps
-    return replace(run, batch_size=1, gradient_accumulation_steps=steps)
+    others: int = getattr(run, partner(run))
+    return micro_batch(run, 1, run.batch_size * others).applied(run)

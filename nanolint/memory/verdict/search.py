@@ -6,9 +6,9 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.frozen import dataclass
 from nanolint.memory.recording import allocated_bytes, state_bytes
 from nanolint.memory.shapes import Shapes
+from nanolint.memory.verdict.changes import micro_batch, partner
 from nanolint.memory.verdict.verdict import (
     DIP_PERCENT,
     comfortable_limit,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from nanolint.gpus.gpu import Machine
+    from nanolint.memory.verdict.changes import Change
     from nanolint.run.run import Run
 
 # Trial division stops here: a cofactor without a smaller prime factor is taken for a prime, which
@@ -32,20 +33,11 @@ LARGEST_FACTOR = 1_000_000
 MOST_TRIES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class MicroBatch:
-    """What to write instead. With eval_only the partner is ``eval_iters``."""
-
-    batch_size: int
-    gradient_accumulation_steps: int
-    eval_iters: int | None = None
-
-
 def best_micro_batch(
     cases: Sequence[tuple[Run, Machine]],
     *,
     upward: bool = False,
-) -> MicroBatch | None:
+) -> Change | None:
     """The largest comfortable micro-batch below the run's own, with ``upward`` above it.
 
     It is comfortable on every case and divides batch_size x accumulation exactly, in today's
@@ -56,8 +48,8 @@ def best_micro_batch(
     if not cases:
         return None
     run = cases[0][0]
-    partner = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
-    if run.batch_size < 1 or partner < 1:
+    others: int = getattr(run, partner(run))
+    if run.batch_size < 1 or others < 1:
         return None
     most = min(_most_sequences(run, target) for run, target in cases)
     if not upward:
@@ -65,15 +57,17 @@ def best_micro_batch(
     least = run.batch_size if upward else 0
     candidates = [
         pair
-        for pair in divisors_down(run.batch_size, partner, most)
+        for pair in divisors_down(run.batch_size, others, most)
         if pair[0] > least and not _is_uneven(run, pair[1])
     ]
 
     def has_hope(pair: tuple[int, int]) -> bool:
-        return not any(is_hopeless(_changed(run, *pair), target) for run, target in cases)
+        changed = micro_batch(run, *pair)
+        return not any(is_hopeless(changed.applied(each), target) for each, target in cases)
 
     def fits(pair: tuple[int, int]) -> bool:
-        return all(is_comfortable(_changed(run, *pair), target) for run, target in cases)
+        changed = micro_batch(run, *pair)
+        return all(is_comfortable(changed.applied(each), target) for each, target in cases)
 
     if not candidates:
         return None
@@ -84,12 +78,7 @@ def best_micro_batch(
     if found is None:
         rest = hopeful[MOST_TRIES:]
         found = next(iter(rest[bisect_left(rest, True, key=fits) :]), None)
-    if found is None:
-        return None
-    batch_size, steps = found
-    if run.eval_only:
-        return MicroBatch(batch_size, run.gradient_accumulation_steps, steps)
-    return MicroBatch(batch_size, steps)
+    return None if found is None else micro_batch(run, *found)
 
 
 def _first(
@@ -154,12 +143,6 @@ def _prime_factors(number: int) -> Iterator[int]:
 
 def _is_uneven(run: Run, steps: int) -> bool:
     return not run.eval_only and run.dialect is Dialect.TOTAL and steps % run.world_size != 0
-
-
-def _changed(run: Run, batch_size: int, steps: int) -> Run:
-    if run.eval_only:
-        return replace(run, batch_size=batch_size, eval_iters=steps)
-    return replace(run, batch_size=batch_size, gradient_accumulation_steps=steps)
 
 
 def _most_sequences(run: Run, target: Machine) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.report.explain.bars import Bars
-from nanolint.report.explain.words import COMPONENTS, IN_PHASES, PHASES
+from nanolint.report.explain.words import COMPONENTS, PHASES
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def render(replay: Replay, printer: Printer, width: int) -> None:
     """Write a bar per component at the peak, and one per phase."""
     peak = replay.peak
     bars = Bars(printer.stream, _cells(width))
-    printer.line(("At the peak", "bold"), f", in {IN_PHASES[peak.phase]}")
+    printer.line(("At the peak", "bold"), f", in {peak.phase.within}")
     printer.line(f"  at: {peak.at}")
     live = sorted(replay.components, key=lambda component: -component[1])
     for component, nbytes in live:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.verdict.alternatives import Alternatives
 from nanolint.memory.verdict.verdict import Outcome
-from nanolint.report.explain.words import IN_PHASES, OUTCOMES
+from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def render(case: Case, verdict: Verdict, printer: Printer, width: int) -> None:
 
 def error(oom: OutOfMemory, printer: Printer, width: int) -> None:
     """Write what PyTorch would say."""
-    printer.line(("PyTorch would stop", "bold"), f" in {IN_PHASES[oom.phase]}")
+    printer.line(("PyTorch would stop", "bold"), f" in {oom.phase.within}")
     printer.line(f"  at: {oom.at}")
     told = f"torch.OutOfMemoryError: {oom.message}"
     for line in textwrap.wrap(told, width - 2, break_on_hyphens=False):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.report.explain.failure import ways_out
-from nanolint.report.explain.words import IN_PHASES
 from nanolint.units import GIB, format_bytes
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def _replayed(message: OomMessage, oom: OutOfMemory | None, printer: Printer) ->
         printer.line("  fits: ", ("it does not agree", "bold yellow"))
         _differences(printer)
         return
-    printer.line(f"  stops in {IN_PHASES[oom.phase]}")
+    printer.line(f"  stops in {oom.phase.within}")
     printer.line(f"  at: {oom.at}")
     _row(printer, "tried to allocate", oom.requested_bytes)
     _row(printer, "allocated by PyTorch", oom.allocated_bytes)

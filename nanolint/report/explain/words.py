@@ -14,15 +14,6 @@ PHASES = {
     Phase.EVAL_LATE: "later estimate_loss",
 }
 
-IN_PHASES = {
-    Phase.SETUP: "setting up",
-    Phase.EVAL: "the first estimate_loss",
-    Phase.FORWARD: "the forward pass",
-    Phase.BACKWARD: "the backward pass",
-    Phase.OPTIMIZER: "the optimizer step",
-    Phase.EVAL_LATE: "a later estimate_loss",
-}
-
 COMPONENTS = {
     Component.PARAMETERS: "parameters",
     Component.GRADIENTS: "gradients",

@@ -15,6 +15,7 @@ from nanolint.rule import (
     Safety,
     Verdict,
     best_micro_batch,
+    changes,
     format_bytes,
     is_comfortable,
     judge,
@@ -28,22 +29,12 @@ from nanolint_rules.memory._safety import unsafe_because
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanolint.rule import Context, Edit, Machine, OutOfMemory, Run
+    from nanolint.rule import Change, Context, Edit, Machine, OutOfMemory, Run
 
 FAMILY = "out-of-memory"
 
-WHERE = {
-    Phase.EVAL: "estimate_loss",
-    Phase.FORWARD: "the forward pass",
-    Phase.BACKWARD: "the backward pass",
-    Phase.OPTIMIZER: "the optimizer step",
-    Phase.EVAL_LATE: "a later estimate_loss",
-}
-
 # What moves to the card before the first evaluation, by the names that the replay gives it.
 SET_UP = ("parameter ", "checkpoint's ", "DDP ", "Adam ")
-
-SMALLEST_BLOCK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +80,7 @@ def _in_float16(context: Context) -> tuple[str, ...]:
 def told(run: Run, gpu_name: str, verdict: Verdict, oom: OutOfMemory) -> str:
     """What fails, where, and by how much."""
     set_up = oom.phase is Phase.EVAL and oom.at.startswith(SET_UP)
-    where = "before the first step" if set_up else f"in {WHERE[oom.phase]}"
+    where = "before the first step" if set_up else f"in {oom.phase.within}"
     return (
         f"batch_size = {run.batch_size} runs {gpu_name} out of memory {where}: "
         f"{format_bytes(oom.requested_bytes)} wanted for {oom.at}, "
@@ -100,9 +91,7 @@ def told(run: Run, gpu_name: str, verdict: Verdict, oom: OutOfMemory) -> str:
 
 def partner(context: Context) -> str:
     """The key that makes up for a smaller micro-batch."""
-    run = context.run
-    evaluates = run is not None and run.eval_only
-    return "eval_iters" if evaluates else "gradient_accumulation_steps"
+    return "gradient_accumulation_steps" if context.run is None else changes.partner(context.run)
 
 
 def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -> Cure:
@@ -113,12 +102,8 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
     pairs = _pairs(context)
     found = best_micro_batch(pairs, upward=upward)
     if found is not None:
-        other = found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
         fits = _fits(pairs) + (" comfortably" if comfortably else "")
-        clause = f"batch_size = {found.batch_size} with {partner(context)} = {other} {fits}"
-        return _with_edits(
-            context, clause, {"batch_size": found.batch_size, partner(context): other}
-        )
+        return _with_edits(context, f"{found.joined(' with ')} {fits}", found)
     if upward:
         return Cure("no larger micro-batch keeps the effective batch")
     none = _none(pairs)
@@ -142,28 +127,21 @@ def _none(pairs: list[tuple[Run, Machine]]) -> str:
 def _by_ones(run: Run) -> Run:
     """One sequence at a time. With eval_only the accumulation makes no difference."""
     steps = run.batch_size * run.gradient_accumulation_steps
-    return replace(run, batch_size=1, gradient_accumulation_steps=steps)
+    return changes.change(batch_size=1, gradient_accumulation_steps=steps).applied(run)
 
 
 def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str) -> Cure | None:
     """Halve block_size until some micro-batch fits; that changes the model, so it is unsafe."""
-    block = pairs[0][0].block_size
-    while block % 2 == 0 and block // 2 >= SMALLEST_BLOCK:
-        block //= 2
-        shorter = [(replace(run, block_size=block), target) for run, target in pairs]
-        found = best_micro_batch(shorter)
-        as_it_is = all(is_comfortable(run, target) for run, target in shorter)
-        if not as_it_is and found is None:
+    for shorter in changes.shorter_contexts(pairs[0][0]):
+        shortened = [(shorter.applied(run), target) for run, target in pairs]
+        if all(is_comfortable(run, target) for run, target in shortened):
+            change = shorter
+        elif smaller := best_micro_batch(shortened):
+            change = shorter | smaller
+        else:
             continue
-        values = {"block_size": block}
-        if not as_it_is and found is not None:
-            values["batch_size"] = found.batch_size
-            values[partner(context)] = (
-                found.gradient_accumulation_steps if found.eval_iters is None else found.eval_iters
-            )
-        told = " and ".join(f"{key} = {value}" for key, value in values.items())
-        clause = f"{none} at this block_size; {told} would"
-        return _with_edits(context, clause, values, safety=Safety.UNSAFE)
+        clause = f"{none} at this block_size; {change.joined(' and ')} would"
+        return _with_edits(context, clause, change, safety=Safety.UNSAFE)
     return None
 
 
@@ -177,9 +155,9 @@ def _bigger_card(pairs: list[tuple[Run, Machine]], none: str) -> Cure:
 
 
 def _with_edits(
-    context: Context, clause: str, values: dict[str, int], safety: Safety = Safety.SAFE
+    context: Context, clause: str, change: Change, safety: Safety = Safety.SAFE
 ) -> Cure:
-    changed = {key: value for key, value in values.items() if context.value(key) != value}
+    changed = {key: value for key, value in change.counts.items() if context.value(key) != value}
     if any(context.from_command_line(key) for key in changed):
         command = " ".join(f"--{key}={value}" for key, value in changed.items())
         return Cure(clause, notes=(f"pass {command} instead",))

@@ -30,7 +30,7 @@ def idle_memory(context: Context) -> Findings:
     if run is None or not run.on_gpu or len(pairs) != len(context.cases):
         return
     larger = best_micro_batch(pairs, upward=True)
-    if larger is None or larger.batch_size < 2 * run.batch_size:
+    if larger is None or larger.counts["batch_size"] < 2 * run.batch_size:
         return
     remedy = cure(context, upward=True)
     yield Finding(

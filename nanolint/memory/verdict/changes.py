@@ -1,0 +1,75 @@
+"""What could be written instead: keys and values, as a change that can be applied and printed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.run.run import Run
+    from nanolint.source.values import Plain
+
+SMALLEST_CONTEXT = 64  # tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Other values for some keys, the one that it is about first.
+
+    ``implied`` are the values of a run that follow from them, without being written: what a
+    pretrained checkpoint decides.
+
+    >>> str(Change((("batch_size", 8), ("gradient_accumulation_steps", 64))))
+    'batch_size = 8, gradient_accumulation_steps = 64'
+    """
+
+    values: tuple[tuple[str, Plain], ...]
+    implied: tuple[tuple[str, Plain], ...] = ()
+
+    def __str__(self) -> str:
+        """As it would be written."""
+        return self.joined(", ")
+
+    def joined(self, between: str) -> str:
+        """Each key with its value, ``between`` standing between them."""
+        return between.join(f"{key} = {value!r}" for key, value in self.values)
+
+    def applied(self, run: Run) -> Run:
+        """``run`` with these values."""
+        return replace(run, **dict(self.values + self.implied))  # type: ignore[arg-type]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The values that are whole numbers, by key."""
+        return {key: value for key, value in self.values if type(value) is int}
+
+    def __or__(self, other: Change) -> Change:
+        """Both changes, this one's keys first."""
+        return Change(self.values + other.values, self.implied + other.implied)
+
+
+def change(**values: Plain) -> Change:
+    """The change of these keys, in this order."""
+    return Change(tuple(values.items()))
+
+
+def partner(run: Run) -> str:
+    """The key that makes up for another micro-batch."""
+    return "eval_iters" if run.eval_only else "gradient_accumulation_steps"
+
+
+def micro_batch(run: Run, batch_size: int, partner_value: int) -> Change:
+    """Another micro-batch, and what makes up for it."""
+    return Change((("batch_size", batch_size), (partner(run), partner_value)))
+
+
+def shorter_contexts(run: Run) -> Iterator[Change]:
+    """Half the context, half of that, and so on."""
+    context = run.block_size
+    while context % 2 == 0 and context // 2 >= SMALLEST_CONTEXT:
+        context //= 2
+        yield change(block_size=context)
