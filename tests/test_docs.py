@@ -11,6 +11,9 @@ from statistics import median
 import pytest
 
 from nanolint.cli.main import main
+from nanolint.run.trust import Trust
+from tests.cli.configs import SMALL
+from tests.project_tree import write_project
 from validation import accuracy
 
 ROOT = Path(__file__).parent.parent
@@ -55,3 +58,24 @@ def test_the_readme_tells_the_errors_that_were_found(
     assert max(map(abs, reserved)) <= reserved_error
     assert median(map(abs, reserved)) == 0
     assert f"{oracle}, {len(allocated)} runs" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_trust_shows_what_json_full_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    block = re.search(r"<!-- json-full -->\n```json\n(.+?)\n```", page, re.DOTALL)
+    assert block is not None
+    config = write_project(tmp_path) / "config" / "small.py"
+    config.parent.mkdir()
+    config.write_text(SMALL, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    stream = io.StringIO()
+    arguments = ["--isolated", "--gpu=rtx-4070", "--output-format=json-full", "config/small.py"]
+    main(arguments, stdout=stream, stderr=io.StringIO())
+    assert json.loads(stream.getvalue()) == json.loads(block[1])
+
+
+def test_the_page_on_trust_has_every_kind_of_it() -> None:
+    page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    assert all(f"| {trust.value} |" in page for trust in Trust)
