@@ -113,7 +113,8 @@ def _plot(config: ConfigFile, case: Case, path: Path, streams: Streams) -> int:
     from nanolint.report.plot import draw
 
     try:
-        draw(case, path, title=Path(config.name).name)
+        doubt = " (in doubt)" if case.resolution.doubts else ""
+        draw(case, path, title=f"{Path(config.name).name}{doubt}")
     except OSError as error:
         raise UsageError(f"--plot: {path}: {reason(error)}") from error
     streams.warn(f"Wrote {path}.")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import nanolint
+from tests.project_tree import LOOP, train_script, write_project
 
 CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n"
 
@@ -45,6 +46,13 @@ class TestWithMatplotlib:
         told = texts("peak.svg")
         assert "peak: " in told
         assert "out of memory" not in told
+
+    def test_a_run_in_doubt(self, config: str, tmp_path: Path) -> None:
+        nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
+        assert "(in doubt)" not in texts("peak.svg")
+        write_project(tmp_path, {"train.py": train_script(loop=LOOP + "    keep(error)\n")})
+        nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
+        assert "config.py (in doubt): batch_size 16" in texts("peak.svg")
 
     def test_a_failure_in_the_first_evaluation(self, config: str) -> None:
         nanolint("explain", config, "--gpu=11.69GiB", "--set=batch_size=64", "--plot=peak.svg")
