@@ -53,12 +53,14 @@ class Fix:
 
     ``safety`` is what the settings make of it. ``promises``: its rule calls it safe, so the fixer
     holds it to keeping the effective batch and the model's shape, whatever the settings say.
+    ``in_launch_line``: of the text that the launch line stands in, and not of the file.
     """
 
     title: str
     safety: Safety
     edits: tuple[Edit, ...]
     promises: bool = False
+    in_launch_line: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.configuration import Configuration
+from nanolint.cli.launch_text import LaunchText
 from nanolint.cli.launched import NotJudged, is_trainer, locate
 from nanolint.cli.parser import UsageError
 from nanolint.cli.runs import Run, Source, runs_of
 from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes
+from nanolint.files.writing import Unwritable
+from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
 from nanolint.launches.files import MOST_BYTES, find_launches, is_launch_file
 from nanolint.linting.discovery import is_excluded_anywhere
 from nanolint.report.printer import printable
 from nanolint.report.results import FileResult
+from nanolint.source.text import Undecodable, Unencodable, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nanolint.cli.judging import Work
     from nanolint.cli.launched import Launched
     from nanolint.cli.streams import Streams
 
@@ -36,23 +42,32 @@ class Line:
 
 
 def read_launch_file(
-    name: str, configuration: Configuration
+    name: str, configuration: Configuration, work: Work
 ) -> tuple[list[Run], FileResult | None]:
-    """The runs that the file starts, and what there is to say of the file itself."""
+    """The runs that the file starts, and what there is to say of the file itself.
+
+    With ``work.fix`` its flags are fixed first.
+    """
     path = Path(name)
     if configuration.options.force_exclude and is_excluded_anywhere(
         path, configuration.settings_of(path.parent)
     ):
         return [], None
+
+    def launches(text: str) -> list[Launched]:
+        return [line.launched for line in _lines(name, text) if line.launched]
+
+    fixer = LaunchText(launches, configuration)
     try:
-        text = _read(path)
-        lines = list(_lines(name, text))
+        about = _fixed(path, name, fixer, work)
+        lines = list(_lines(name, about.text))
     except Unusable as error:
         return [], FileResult(name, error=str(error))
     except ValueError as error:
         return [], FileResult(name, no_run=str(error))
     runs: list[Run] = []
     remarks: list[str] = []
+    source = Source(name, about.text, fixer)
     for line in lines:
         place = f"{name}:{line.place}"
         if line.launched is None:
@@ -60,12 +75,35 @@ def read_launch_file(
             continue
         remarks += (f"{place}: {remark}" for remark in line.launched.remarks)
         configured = Configuration(configuration.options, configuration.overrides, line.launched)
-        runs += runs_of(line.launched, configured, Source(name, text), place)
+        runs += runs_of(line.launched, configured, source, place)
     if not lines:
         return [], FileResult(name, no_run=NO_LAUNCH)
-    if not remarks:
+    if not (remarks or about.error or about.applied or about.dropped):
         return runs, None
-    return runs, FileResult(name, remarks=tuple(remarks), is_launch=bool(runs))
+    return runs, replace(about, remarks=tuple(remarks), is_launch=bool(runs))
+
+
+def _fixed(path: Path, name: str, fixer: LaunchText, work: Work) -> FileResult:
+    """The text of the file with its flags fixed, if that was asked for, and what was done."""
+    raw = read_bytes(path, MOST_BYTES)
+    try:
+        source = decode(raw)
+    except Undecodable:
+        return FileResult(name, text=raw.decode(errors="replace"))
+    before = FileResult(name, text=source.text)
+    if not work.fix:
+        return before
+    fixed = fixer.fixed(source.text, unsafe=work.unsafe)
+    if fixed.text == source.text:
+        return replace(before, dropped=fixed.dropped)
+    if work.write:
+        try:
+            replace_file(path, encode(source, fixed.text), expected=raw)
+        except (Unwritable, Unencodable) as error:
+            return replace(before, error=f"not fixed: {error}")
+    return FileResult(
+        name, fixed.text, before=source.text, applied=fixed.applied, dropped=fixed.dropped
+    )
 
 
 def only_run(command: str, given: str, streams: Streams) -> Launched | None:

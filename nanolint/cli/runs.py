@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.cli.configuration import Configuration
+    from nanolint.cli.launch_text import LaunchText
     from nanolint.cli.launched import Launched
     from nanolint.diagnostics import Diagnostic
 
@@ -24,6 +25,7 @@ class Source:
 
     name: str
     text: str
+    fixer: LaunchText | None = None  # where the text can be rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ def place_all(runs: Sequence[Run], results: Iterable[FileResult]) -> list[FileRe
         files.append(file)
         if run.source is not None:
             found.setdefault(run.source, {}).update(dict.fromkeys(in_line))
+    for source, each in found.items():
+        found[source] = _checked(source, each)
     lines = [
         FileResult(
             source.name,
@@ -94,6 +98,16 @@ def place_all(runs: Sequence[Run], results: Iterable[FileResult]) -> list[FileRe
         if each
     ]
     return [*lines, *files]
+
+
+def _checked(source: Source, found: dict[Diagnostic, None]) -> dict[Diagnostic, None]:
+    """``found`` with the fixes that can be made, and were checked on all runs of the text."""
+    if not any(each.fix for each in found):
+        return found
+    if source.fixer is None:
+        return {replace(each, fix=None): None for each in found}
+    offered = source.fixer.offered(source.text)
+    return {replace(e, span=Span(e.span.start, e.span.end)): None for e in offered}
 
 
 def _order(diagnostic: Diagnostic) -> tuple[Span, str]:

@@ -38,7 +38,7 @@ def check_files(paths: Sequence[str], configuration: Configuration, streams: Str
     files = [FileResult(name, error=f"{why}{_hint(name)}") for name, why in found.problems]
     runs = [each for candidate in found.candidates for each in _runs(candidate, configuration)]
     for script in scripts:
-        launched, told = read_launch_file(script, configuration)
+        launched, told = read_launch_file(script, configuration, _work(configuration))
         runs += launched
         files += [told] if told else []
     return check_runs(runs, files, configuration, streams)

@@ -18,12 +18,14 @@ class Argument:
     """One word as a program gets it.
 
     ``unknown`` says why a part of ``text`` is not known; that part then stands as it is written:
-    ``--batch_size=$BS``. ``place`` is where the word stands in the text, where that is one place.
+    ``--batch_size=$BS``. ``place`` is where the word stands in the text, where that is one place;
+    ``literal``: it stands there letter by letter, without quotes and variables.
     """
 
     text: str
     unknown: str | None = None
     place: Span | None = None
+    literal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

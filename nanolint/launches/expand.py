@@ -22,6 +22,7 @@ MOST_WORDS = 1 << 10  # that one becomes
 _ALL = ("@", "*")  # the arguments of a script or of a function
 _BRACES = re.compile(r"\{([^{},\s]*(?:,[^{},\s]*)+|-?\d{1,4}\.\.-?\d{1,4})\}")
 _GLOB = re.compile(r"[*?]")
+_SPECIAL = re.compile(r"[*?{]")  # what does not stand for itself without quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ def expand(word: Word, scope: Scope, base: int | None = 0) -> list[Argument]:
     ``base`` is where the text of the word begins in the whole; None where it is no part of it.
     """
     place = None if base is None else Span(base + word.start, base + word.end)
+    if place is not None and word.plain is not None and not _SPECIAL.search(word.plain):
+        return [Argument(word.plain, None, place, literal=True)]
     found: list[Argument] = []
     for parts in _without_braces(word.parts):
         builder = _Builder(scope)

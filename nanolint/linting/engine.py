@@ -226,6 +226,9 @@ def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
     fix = finding.fix
     if fix is not None:
         fix = replace(fix, promises=fix.safety is Safety.SAFE)
+    if fix is not None and fix.in_launch_line:
+        fix = fix if isinstance(finding.span, FlagSpan) else None
+    elif fix is not None:
         fix = keep_columns(fix, context.text, context.module.comments, context.lines)
     return Diagnostic(
         code=rule.code,
@@ -246,8 +249,9 @@ def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
 
 def _span(finding: Finding) -> Span:
     """Where the finding stands: in the file, if its fix is to be made there."""
-    span = finding.span
-    return span.in_file if isinstance(span, FlagSpan) and finding.fix is not None else span
+    span, fix = finding.span, finding.fix
+    in_file = fix is not None and not fix.in_launch_line
+    return span.in_file if isinstance(span, FlagSpan) and in_file else span
 
 
 def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:

@@ -186,6 +186,7 @@ def _choose(
         if diagnostic.fix is not None
         and diagnostic.fix.edits
         and diagnostic.fix.safety is not Safety.DISPLAY
+        and not diagnostic.fix.in_launch_line
         and diagnostic.fix.edits not in refused
         and fixable(diagnostic)
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import FlagSpan, Span
 from nanolint.frozen import dataclass
-from nanolint.run.settled import Layer
+from nanolint.run.settled import Layer, Override
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
@@ -195,18 +195,21 @@ class Context:
         """
         in_file = self._span_in_file(*keys)
         for key in keys:
-            flag = self._flag(key)
-            if flag is not None and in_file != ELSEWHERE:
-                return FlagSpan(flag.start, flag.end, in_file)
+            flag = self.flag(key)
+            if flag is not None and flag.place is not None and in_file != ELSEWHERE:
+                return FlagSpan(flag.place.start, flag.place.end, in_file)
             if key in self._last_assignments:
                 break
         return in_file
 
-    def _flag(self, key: str) -> Span | None:
+    def flag(self, key: str) -> Override | None:
+        """The flag that decides ``key``, where it stands in the text of a launch line."""
         setting = self.setting(key)
         if setting is None or setting.origin.layer is not Layer.OVERRIDE:
             return None
-        return setting.origin.span
+        place = setting.origin.span
+        flags = (each for each in self.options.arguments if isinstance(each, Override))
+        return next((each for each in flags if each.key == key and each.place == place), None)
 
     def _span_in_file(self, *keys: str) -> Span:
         for key in keys:

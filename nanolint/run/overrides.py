@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nanolint.diagnostics import Span
 from nanolint.run.settled import Override
 from nanolint.source.values import Known, Unknown
 
@@ -57,11 +58,18 @@ def _argument(word: Argument) -> Path | Override:
     if not text.startswith("--"):
         raise ValueError(f"nanoGPT needs two dashes: --{_shown(text)}")
     if word.unknown is None:
-        return Override(*parse_override(text), word.place)
+        key, value = parse_override(text)
+        return Override(key, value, word.place, _value_place(word))
     key = text.removeprefix("--").partition("=")[0]
     if not key.isidentifier():
         raise ValueError(word.unknown)
     return Override(key, Unknown(word.unknown), word.place)
+
+
+def _value_place(word: Argument) -> Span | None:
+    if word.place is None or not word.literal:
+        return None
+    return Span(word.place.start + word.text.index("=") + 1, word.place.end)
 
 
 def all_overrides(options: Options) -> tuple[tuple[str, Value], ...]:

@@ -170,11 +170,16 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """``--key=value`` on a launch line; ``place`` is where it stands in the text of a script."""
+    """``--key=value`` on a launch line.
+
+    ``place`` is where it stands in the text of a script, ``value_place`` where the value alone
+    does, if it stands there as it is.
+    """
 
     key: str
     value: Value
     place: Span | None = None
+    value_place: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Fix, Layer, Safety, Subject, insert_assignment, replace_value
+from nanolint.rule import Edit, Fix, Layer, Safety, Subject, insert_assignment, replace_value
 
 if TYPE_CHECKING:
-    from nanolint.rule import Assignment, Case, Context, Edit
+    from collections.abc import Mapping
+
+    from nanolint.rule import Assignment, Case, Context
 
 NEIGHBOURS = {
     "compile": ("dtype", "device"),
@@ -106,6 +108,25 @@ def set_value(context: Context, key: str, literal: str, *, safety: Safety) -> Re
 def insertion(context: Context, key: str, literal: str) -> Edit:
     """Put ``key = literal`` below the best partner that the file sets."""
     return insert_assignment(context.text, _anchors(context, key)[-1], key, literal)
+
+
+def flags_fix(context: Context, changed: Mapping[str, int], safety: Safety) -> Fix | None:
+    """Set ``changed`` on the launch line, where one of them stands in its text as it is."""
+    flags = {key: context.flag(key) for key in changed}
+    last = max((flag.place for flag in flags.values() if flag and flag.place), default=None)
+    if last is None:
+        return None
+    edits = []
+    for key, value in changed.items():
+        flag = flags[key]
+        if flag is None or flag.place is None:
+            edits.append(Edit(last.end, last.end, f" --{key}={value}"))
+        elif flag.value_place is None:
+            return None
+        else:
+            edits.append(Edit(flag.value_place.start, flag.value_place.end, str(value)))
+    title = "Pass " + " ".join(f"--{key}={value}" for key, value in changed.items())
+    return Fix(title, safety, tuple(sorted(edits)), in_launch_line=True)
 
 
 def others_change(context: Context) -> tuple[str, ...]:

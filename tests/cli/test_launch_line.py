@@ -209,6 +209,65 @@ class TestFlags:
         assert finding["filename"] == "<launch line>"
 
 
+class TestFixedFlags:
+    """``--fix`` rewrites the flags of a shell script, and nothing else in it."""
+
+    HEAD = "#!/bin/bash\n# 64 is too much\nexport X=1\n"
+
+    def fix(self, text: str, *options: str) -> tuple[str, int]:
+        Path("run.sh").write_bytes(text.encode())
+        config = Path(CONFIG).read_bytes()
+        outcome = nanolint("run.sh", GPU, "--select=NL1", "--fix", *options)
+        assert Path(CONFIG).read_bytes() == config
+        return Path("run.sh").read_bytes().decode(), outcome.status
+
+    def test_two_flags(self) -> None:
+        line = f"python train.py {CONFIG} --batch_size={{}} --gradient_accumulation_steps={{}}"
+        text = f"{self.HEAD}{line}  --eval_iters=9 # why\r\n"
+        assert self.fix(text.format(64, 8)) == (text.format(8, 64), 0)
+        assert self.fix(text.format(8, 64)) == (text.format(8, 64), 0)
+
+    def test_a_flag_and_a_value_of_the_config(self) -> None:
+        text = f"python train.py {CONFIG} --batch_size=32 | tee log\n"
+        flags = "--batch_size=8 --gradient_accumulation_steps=256"
+        assert self.fix(text) == (text.replace("--batch_size=32", flags), 0)
+
+    def test_where_the_config_would_win(self) -> None:
+        Path("config/steps.py").write_text("gradient_accumulation_steps = 8\n")
+        text = "python train.py --batch_size=64 config/steps.py\n"
+        assert self.fix(text) == (text, 1)
+        assert "fixable" not in nanolint("run.sh", GPU, "--select=NL1").out
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            f"BS=64\npython train.py {CONFIG} --batch_size=$BS\n",
+            f"for bs in 4 64; do python train.py {CONFIG} --batch_size=$bs; done\n",
+            f"bash -c 'python train.py {CONFIG} --batch_size=64'\n",
+            f"python train.py {CONFIG} '--batch_size=64'\n",
+        ],
+    )
+    def test_what_is_not_written_there_is_only_told(self, text: str) -> None:
+        assert self.fix(text) == (text, 1)
+
+    def test_every_run_of_the_line_keeps_its_batch(self) -> None:
+        Path("config/odd.py").write_text("gradient_accumulation_steps = 7\n")
+        text = f"for c in {CONFIG} config/odd.py; do python train.py $c --batch_size=64; done\n"
+        assert self.fix(text) == (text, 1)
+        outcome = nanolint("run.sh", GPU, "--select=NL1")
+        assert "fixable" not in outcome.out
+        assert "not fixed: the fix would change the effective batch of run" in outcome.out
+
+    def test_it_is_shown_before(self) -> None:
+        text = f"python train.py {CONFIG} --batch_size=32\n"
+        Path("run.sh").write_text(text)
+        assert "1 fixable with --fix." in nanolint("run.sh", GPU, "--select=NL1").out
+        diff = nanolint("run.sh", GPU, "--select=NL1", "--diff").out
+        assert f"+python train.py {CONFIG} --batch_size=8 --gradient_accumulation_steps=256" in diff
+        assert Path("run.sh").read_text() == text
+        assert "fixable" not in nanolint("launch", GPU, "--select=NL1", "--", text).out
+
+
 class TestProcesses:
     def test_what_is_not_known_is_said_and_doubted(self) -> None:
         line = f"launchpad -n 8 python train.py {CONFIG} --batch_size=64"

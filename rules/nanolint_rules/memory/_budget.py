@@ -22,7 +22,7 @@ from nanolint.rule import (
     replace_integer,
     smallest_card,
 )
-from nanolint_rules._values import blocker, insertion
+from nanolint_rules._values import blocker, flags_fix, insertion
 from nanolint_rules.config._sums import sums_to_update
 from nanolint_rules.memory._safety import unsafe_because
 
@@ -160,7 +160,7 @@ def _with_edits(
     changed = {key: value for key, value in change.counts.items() if context.value(key) != value}
     if any(context.from_command_line(key) for key in changed):
         command = " ".join(f"--{key}={value}" for key, value in changed.items())
-        return Cure(clause, notes=(f"pass {command} instead",))
+        return Cure(clause, flags_fix(context, changed, safety), notes=(f"pass {command} instead",))
     reason = next(filter(None, (blocker(context, key) for key in changed)), None)
     if reason is not None:
         return Cure(clause, notes=(f"not fixed: {reason}",))
