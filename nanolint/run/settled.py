@@ -113,6 +113,7 @@ class Project:
     configurator: int | None = None
     compiles: bool = True  # train.py calls torch.compile somewhere
     problems: tuple[str, ...] = ()
+    unusable: str | None = None  # why the script that was found tells nothing of its runs
     foreign: bool = False  # the train.py that was found runs no configs of nanoGPT's kind
 
 

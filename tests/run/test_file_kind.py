@@ -71,7 +71,7 @@ def kind(root: Path, name: str, text: str, *, explicit: bool = False) -> FileKin
             FileKind.CONFIG,
         ),
         ("train.py", train_script(), FileKind.TRAIN_SCRIPT, FileKind.TRAIN_SCRIPT),
-        ("train_too.py", train_script(), FileKind.SCRIPT, FileKind.SCRIPT),
+        ("train_too.py", train_script(), FileKind.TRAIN_SCRIPT, FileKind.TRAIN_SCRIPT),
         ("sample.py", SAMPLE, FileKind.SCRIPT, FileKind.SCRIPT),
         ("sample.py", UNCONFIGURED_SAMPLE, FileKind.SCRIPT, FileKind.CONFIG),
         ("tests/test_linear.py", KERNEL_TEST, FileKind.SCRIPT, FileKind.CONFIG),

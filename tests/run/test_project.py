@@ -15,6 +15,7 @@ from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
 from tests.project_tree import CONFIGURATOR_LINE, SETTINGS, WORLD, train_script, write_project
+from tests.run.settling import reasons, settle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,25 +66,74 @@ def test_the_nearest_train_script_counts(tmp_path: Path) -> None:
     assert find_project(tmp_path / "other" / "a.py").defaults["batch_size"] == Known(12)
 
 
-def test_one_that_is_not_nanogpts_is_passed_over(tmp_path: Path) -> None:
+def test_a_nearer_one_that_is_not_nanogpts_is_a_doubt(tmp_path: Path) -> None:
     write_project(tmp_path, {"tools/train.py": "print('a steam train')\n"})
     found = find_project(tmp_path / "tools" / "a.py")
     assert found.root == tmp_path
-    assert found.problems == ()
+    (doubt,) = found.doubts
+    assert doubt.subject is Subject.SCRIPT
+    assert "loads no configurator" in doubt.text
 
 
-def test_training_scripts_of_other_names_make_a_project_of_its_own_kind(tmp_path: Path) -> None:
-    root = write_project(tmp_path, {"train_llama.py": train_script()})
+def without_train(root: Path, files: dict[str, str | bytes]) -> Path:
+    write_project(root, files)
     (root / "train.py").unlink()
     door.forget()
+    return root
+
+
+def test_the_only_training_script_is_the_projects_whatever_its_name(tmp_path: Path) -> None:
+    root = without_train(tmp_path, {"train_llama.py": train_script()})
     found = find_project(root / "config" / "a.py")
+    assert (found.train_script, found.doubts) == (root / "train_llama.py", ())
+
+
+def test_several_training_scripts_are_a_doubt(tmp_path: Path) -> None:
+    root = without_train(tmp_path, {"train_a.py": train_script(), "train_b.py": train_script()})
+    found = find_project(root / "config" / "a.py")
+    assert found.train_script == root / "train_a.py"
+    assert [doubt.text for doubt in found.doubts] == [
+        "train_a.py and train_b.py run configs; judged by train_a.py"
+    ]
+    (root / "train.py").write_text(train_script())
+    door.forget()
+    found = find_project(root / "config" / "a.py")
+    assert found.train_script == root / "train.py"
     assert [doubt.subject for doubt in found.doubts] == [Subject.SCRIPT]
-    assert found.problems == (
-        f"{root} has no train.py; judged by nanoGPT's own defaults, unless --train-script names "
-        "another",
-    )
-    named = find_project(root / "config" / "a.py", train_script=root / "train_llama.py")
-    assert (named.problems, named.doubts) == ((), ())
+
+
+@pytest.mark.parametrize("name", ["README.md", "run.sh"])
+def test_a_launch_line_tells_which_script_runs_a_config(tmp_path: Path, name: str) -> None:
+    line = "torchrun --nproc_per_node=8 \\\n  train_b.py config/a.py --compile=False\n"
+    files: dict[str, str | bytes] = {"train_b.py": train_script(), name: f"Then:\n\n{line}"}
+    write_project(tmp_path, files)
+    found = find_project(tmp_path / "config" / "a.py")
+    assert (found.train_script, found.doubts) == (tmp_path / "train_b.py", ())
+    assert find_project(tmp_path / "config" / "c.py").doubts
+
+
+def test_a_script_of_another_name_is_its_own(tmp_path: Path) -> None:
+    write_project(tmp_path, {"finetune.py": train_script()})
+    found = find_project(tmp_path / "finetune.py")
+    assert (found.train_script, found.doubts) == (tmp_path / "finetune.py", ())
+    assert find_project(tmp_path / "sample.py").train_script == tmp_path / "train.py"
+
+
+def test_a_script_in_a_folder_beside_the_configs(tmp_path: Path) -> None:
+    root = without_train(tmp_path, {"src/train.py": train_script(), "config/a.py": ""})
+    assert find_project(root / "config" / "a.py").train_script == root / "src" / "train.py"
+
+
+def test_a_config_that_is_called_train_is_no_script(tmp_path: Path) -> None:
+    write_project(tmp_path, {"config/train.py": "batch_size = 3\n"})
+    found = find_project(tmp_path / "config" / "train.py")
+    assert (found.train_script, found.doubts) == (tmp_path / "train.py", ())
+
+
+def test_a_configurator_that_no_script_loads_tells_nothing(tmp_path: Path) -> None:
+    root = without_train(tmp_path, {})
+    found = find_project(root / "config" / "a.py")
+    assert found.unusable == "configurator.py: no training script beside it loads it"
 
 
 def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
@@ -176,8 +226,11 @@ def test_an_unusable_train_script_is_said_and_not_used(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:
     found = project(tmp_path, {"train.py": content})
-    assert replace(found, problems=(), doubts=(), foreign=False) == NANOGPT
-    assert [doubt.text for doubt in found.doubts] == list(found.problems)
+    assert replace(found, problems=(), unusable=None, foreign=False) == NANOGPT
+    assert found.unusable is not None
+    assert reason in found.unusable
+    resolution = settle(tmp_path, files={"train.py": content})
+    assert reasons(resolution) == {"the script": found.unusable}
     assert found.foreign is reason.endswith(("configurator", "of its keys"))
     assert len(found.problems) == 1
     assert reason in found.problems[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import bfloat16_supported
 from nanolint.run.overrides import all_overrides
-from nanolint.run.settled import Layer, Options, Origin, Project, Resolution, Setting
+from nanolint.run.settled import Layer, Options, Origin, Project, Resolution, Setting, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
@@ -68,13 +68,15 @@ def resolve(
         gpu,
         world_size,
     )
+    if project.unusable is not None:
+        unresolved = (Unresolved("the script", project.unusable),)
     unresolved = (*roles.strangers, *unresolved)
     doubts = [*project.doubts, *doubts_of(roles)]
     if options.world_size_doubt is not None:
         why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
         doubts.append(Doubt(Subject.SIZES, why))
     if run is not None:
-        run = None if roles.strangers else with_passes(run, roles)
+        run = None if unresolved else with_passes(run, roles)
     return Resolution(run, settings, unresolved, ordered(doubts), in_float16, roles.deciding)
 
 

@@ -1,0 +1,128 @@
+"""A project as its training script describes it: settings, loop, and the scripts beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.errors import Unusable
+from nanolint.files.door import names
+from nanolint.files.notes import memo
+from nanolint.frozen import dataclass
+from nanolint.run.settled import Project
+from nanolint.trainers.nanogpt.choices import open_choices
+from nanolint.trainers.nanogpt.imports import root_importer
+from nanolint.trainers.nanogpt.keys import KEYS
+from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.nanogpt.recognition.pieces import recognise
+from nanolint.trainers.nanogpt.train_script import (
+    compile_calls,
+    names_read,
+    read_train_script,
+    settable_keys,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+TRAINING_KEYS = frozenset({"batch_size", "max_iters"})  # which bench.py and sample.py lack
+SCRIPT_LIMIT = 200  # Python files beside train.py that are searched for more keys
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What the other scripts beside a train.py that load the configurator let a config set, and
+    which names they read; ``trainers`` names one for each key that only those which train have."""
+
+    keys: frozenset[str]
+    read: frozenset[str]
+    trainers: Mapping[str, str]
+
+
+@memo
+def read_project(train_script: Path) -> Project | str:
+    """The project of a train.py, or why there is none."""
+    try:
+        return _read_project(train_script)
+    except Unusable as error:
+        return str(error)
+
+
+def scripts_in(folder: Path) -> list[Path]:
+    """The Python files of a folder, by name."""
+    return [folder / name for name in names(folder, "*.py")[:SCRIPT_LIMIT]]
+
+
+def _read_project(train_script: Path) -> Project:
+    """Raises Unusable when ``train_script`` is not nanoGPT's kind."""
+    root = train_script.parent
+    text = read_source(train_script)
+    script = read_train_script(text, root_importer(root))
+    recognition = recognise(script.tree, train_script)
+    others = _other_scripts(train_script)
+    own = names_read(script.tree)
+    return Project(
+        root=root,
+        train_script=train_script,
+        defaults=script.defaults,
+        environment=script.environment,
+        dialect=script.dialect,
+        simulated_gpus=script.simulated_gpus,
+        known_keys=others.keys.union(script.defaults),
+        names_read=others.read | own,
+        elsewhere={
+            key: name
+            for key, name in others.trainers.items()
+            if key not in {*KEYS, *script.defaults, *own}
+        },
+        doubts=recognition.doubts,
+        compile_mode=script.compile_mode,
+        counts_emulation="including_emulation=False" not in text,
+        deletes_logits=recognition.deletes_logits,
+        settings_end=script.settings_end,
+        open_choices=open_choices(script.tree),
+        tree=script.tree,
+        configurator=script.configurator,
+        compiles=any(True for _ in compile_calls(script.tree)),
+    )
+
+
+def _other_scripts(train_script: Path) -> _Others:
+    keys: set[str] = set()
+    read: frozenset[str] = frozenset()
+    trainers: dict[str, str] = {}
+    samplers: frozenset[str] = frozenset()
+    for path in scripts_in(train_script.parent):
+        if path == train_script:
+            continue
+        try:
+            text = read_source(path)
+            tree = syntax_tree(text) if "configurator" in text else None
+        except Unusable:
+            continue
+        found = None if tree is None else settable_keys(tree)
+        if tree is not None and found is not None:
+            keys |= found
+            read |= names_read(tree)
+            if found >= TRAINING_KEYS:
+                trainers = dict.fromkeys(found, path.name) | trainers
+            else:
+                samplers |= found
+    only = {key: name for key, name in trainers.items() if key not in samplers}
+    return _Others(frozenset(keys), read, only)
+
+
+@memo
+def trainers_in(folder: Path) -> tuple[Path, ...]:
+    """The scripts of a folder that load the configurator and train, by name."""
+    return tuple(path for path in scripts_in(folder) if trains_by_configs(path))
+
+
+def trains_by_configs(path: Path) -> bool:
+    """Whether the file at ``path`` loads the configurator and has the keys of a training script."""
+    try:
+        text = read_source(path)
+        found = settable_keys(syntax_tree(text)) if "configurator" in text else None
+    except Unusable:
+        return False
+    return found is not None and found >= TRAINING_KEYS
