@@ -17,12 +17,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
 
-from nanolint.cli.config_file import open_config  # noqa: E402
+from nanolint.linting.engine import read  # noqa: E402
 from nanolint.linting.plan import make_plan  # noqa: E402
 from nanolint.memory.allocator.play import play  # noqa: E402
 from nanolint.memory.recording import allocated_peak, record  # noqa: E402
 from nanolint.memory.tape import Component, Phase  # noqa: E402
 from nanolint.memory.verdict.replay import replay  # noqa: E402
+from nanolint.rule.context import Context  # noqa: E402
 from nanolint.run.run import Attention  # noqa: E402
 from nanolint.settings.schema import discover  # noqa: E402
 from nanolint.units import MIB, format_bytes  # noqa: E402
@@ -74,7 +75,9 @@ def load(name: str) -> Example:
     (path,) = folder.glob("*.py")
     plan = make_plan(discover(folder), {})
     (target,) = plan.chosen.targets
-    run = open_config(str(path), plan).case(target).run
+    context = read(path.read_text(encoding="utf-8"), path, plan.setup(path))
+    assert isinstance(context, Context)
+    run = context.run
     assert run is not None, f"{path} does not resolve"
     return Example(name, run, target)
 

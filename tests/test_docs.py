@@ -10,6 +10,7 @@ from statistics import median
 
 import pytest
 
+from nanolint import __version__
 from nanolint.cli.main import main
 from nanolint.run.trust import Trust
 from tests.cli.configs import SMALL
@@ -17,7 +18,7 @@ from tests.project_tree import write_project
 from validation import accuracy
 
 ROOT = Path(__file__).parent.parent
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
 
 
 def test_the_accuracy_table_is_the_models_own() -> None:
@@ -79,3 +80,17 @@ def test_the_page_on_trust_shows_what_json_full_prints(
 def test_the_page_on_trust_has_every_kind_of_it() -> None:
     page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
     assert all(f"| {trust.value} |" in page for trust in Trust)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    for name in re.findall(
+        r"`((?:nanolint|rules|scripts|tests|changes)/[\w./-]*[./][\w-]*)`", page.read_text()
+    ):
+        made = page.parent.name == "adding" and ("short" in name or "+" in name)
+        assert made or (ROOT / name).exists(), name
+
+
+def test_the_readme_names_the_version_that_the_package_has() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"(?:rev: |nanolint@)v([\d.]+)", readme)) == {__version__}

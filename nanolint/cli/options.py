@@ -5,8 +5,16 @@ from __future__ import annotations
 from nanolint import __version__
 from nanolint.cli.parser import Parser, comma_separated, positive, version
 
-FOR_PROGRAMS = ("json", "json-full", "sarif", "github")  # the report and nothing else
-FORMATS = ("full", "concise", *FOR_PROGRAMS)
+# Where each output format is written; those for programs print the report and nothing else.
+FORMATS = {
+    "full": "nanolint.report.full",
+    "concise": "nanolint.report.concise",
+    "json": "nanolint.report.json",
+    "json-full": "nanolint.report.json_full",
+    "sarif": "nanolint.report.sarif",
+    "github": "nanolint.report.github",
+}
+FOR_PROGRAMS = frozenset(FORMATS) - {"full", "concise"}
 
 
 def add_one_file(parser: Parser) -> None:
@@ -122,7 +130,7 @@ def _add_baseline_options(parser: Parser) -> None:
 
 def _add_output_options(parser: Parser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=FORMATS)
+    group.add_argument("--output-format", choices=tuple(FORMATS))
     group.add_argument("--output-file", metavar="PATH", help="write the report there")
     group.add_argument("--statistics", action="store_true", help="count findings by rule")
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nanolint.cli import bugs
-from nanolint.cli.options import FOR_PROGRAMS
+from nanolint.cli.options import FOR_PROGRAMS, FORMATS
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
 from nanolint.files.door import reason
@@ -47,9 +47,10 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
     name = configuration.settings_of(Path()).settings.output_format
     counted = options.statistics and name not in FOR_PROGRAMS
     style = "diff" if options.diff else "statistics" if counted else name
+    module = import_module(FORMATS.get(style, f"nanolint.report.{style}"))
     with _output(options, streams) as out:
         writer = printer(out, options.color)
-        import_module(f"nanolint.report.{style.replace('-', '_')}").render(results, writer)
+        module.render(results, writer)
         if not (options.quiet or options.diff or style in FOR_PROGRAMS):
             summary.render(results, writer, verbose=options.verbose)
     if options.statistics and style in FOR_PROGRAMS:
