@@ -61,19 +61,24 @@ Handle: TypeAlias = int
 class Allocation(Protocol):
     """What a compiled graph says of a buffer that it allocates."""
 
-    slot: int
-    nbytes: int
-    name: str
-    component: Component
+    @property
+    def slot(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def component(self) -> Component: ...
 
 
 class MemoryPlan:
     """What a compiled graph allocates and frees, in order, at every call.
 
-    ``events`` are slots: ``slot`` to allocate, ``~slot`` to free. ``slots``, ``nbytes``, ``names``
-    and ``components`` are those of the allocations. Of ``shared`` slots the graph is not the only
-    holder: ``stretches`` are the events up to each place where it lets one go, and that slot; None
-    behind the last.
+    ``events`` are slots: ``slot`` to allocate, ``~slot`` to free. ``slots``, ``sizes`` (bytes,
+    rounded up), ``names`` and ``components`` are those of the allocations.
+
+    Of ``shared`` slots the graph is not the only holder: ``stretches`` are the events up to each
+    place where it lets one go, and that slot; None behind the last.
     """
 
     def __init__(
@@ -89,7 +94,7 @@ class MemoryPlan:
                 start = place + 1
         self.stretches.append((events[start:], None))
         self.slots = [buffer.slot for buffer in made]
-        self.nbytes = [buffer.nbytes for buffer in made]
+        self.sizes = [rounded(buffer.nbytes) for buffer in made]
         self.names = [buffer.name for buffer in made]
         self.components = [buffer.component for buffer in made]
 
@@ -141,7 +146,7 @@ class Tape:
         """
         for handle, slot in enumerate(plan.slots, len(self.sizes)):
             slots[slot] = handle
-        self.sizes += map(rounded, plan.nbytes)
+        self.sizes += plan.sizes
         self.names += plan.names
         self.components += plan.components
         for events, let_go in plan.stretches:

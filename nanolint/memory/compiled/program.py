@@ -49,6 +49,7 @@ class Compiled(Module):
         self._evaluation: _Call | None = None
         self._training: _Call | None = None
         self._gradient: _Gradient | None = None
+        self._parameters = model.parameters()
 
     def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """x and y (B, T) int64 to the logits and the loss."""
@@ -63,7 +64,7 @@ class Compiled(Module):
             self._gradient = _Gradient(shapes, self._training)
         assert self._gradient is not None
         logits, loss, slots = self._training.run(x, y, device, shapes)
-        self._gradient.record(x, y, logits, loss, slots, self.parameters())
+        self._gradient.record(x, y, logits, loss, slots, self._parameters)
         return logits, loss
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.module import Dropout, Embedding, LayerNorm, Linear, Module
+from nanolint.memory.model.repeated import Plans, Repeated
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.ops.attention import attend
@@ -113,7 +114,8 @@ class GPT(Module):
         self.wte = Embedding(device, "wte", s.vocab_size, s.n_embd, tokens)
         self.wpe = Embedding(device, "wpe", s.block_size, s.n_embd, positions)
         self.drop = Dropout(s.dropout)
-        self.h: list[Module] = [Block(device, s) for _ in range(s.n_layer)]
+        plans = Plans(lambda card: Block(card, s))
+        self.h: list[Module] = [Repeated(Block(device, s), plans) for _ in range(s.n_layer)]
         self.ln_f = LayerNorm(device, "ln_f", s.n_embd, s.bias)
         logits = role("logits", Component.LOGITS_AND_LOSS, "(B*T, V)")
         self.lm_head = Linear(device, "lm_head", s.n_embd, s.vocab_size, False, logits)

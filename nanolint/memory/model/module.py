@@ -39,11 +39,12 @@ class Module:
             elif isinstance(value, list):
                 yield from value
 
-    def modules(self) -> Iterator[Module]:
-        """Itself and all below it."""
-        yield self
+    def modules(self) -> list[Module]:
+        """Itself and all below it, each before those below it."""
+        found = [self]
         for child in self.children():
-            yield from child.modules()
+            found += child.modules()
+        return found
 
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters below it, each once, as ``nn.Module.parameters`` lists them."""

@@ -18,6 +18,7 @@ from nanolint.memory.tensors.tensor import Node, empty
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
@@ -153,12 +154,17 @@ def run_backward(loss: Tensor, gradient: Tensor) -> None:
     root = loss.node
     if root is None:
         raise ValueError("a backward pass from a tensor that requires no gradient")
-    waiting = _uses(root)
     take_off(gradient)
-    _receive(root, loss.index, gradient)
+    receive(root, loss.index, gradient)
+    run_graph(root, loss.device)
+
+
+def run_graph(root: Node, device: Device) -> None:
+    """A backward pass from a node that has its gradients: see ``run_backward``."""
+    waiting = _uses(root)
     order = count()
     ready: list[tuple[int, int, Node]] = [(-root.number, next(order), root)]
-    with loss.device.backward_pass():
+    with device.backward_pass():
         while ready:
             node = heappop(ready)[2]
             made = node.run()
@@ -168,7 +174,7 @@ def run_backward(loss: Tensor, gradient: Tensor) -> None:
                 target, index = edge
                 new, made[place] = made[place], None
                 if new is not None:
-                    _receive(target, index, new)
+                    receive(target, index, new)
                     new = None
                 waiting[target] -= 1
                 if not waiting[target]:
@@ -204,7 +210,7 @@ def matched(node: Node, gradients: Iterable[Tensor | None]) -> list[Tensor | Non
     return found
 
 
-def _receive(node: Node, index: int, new: Tensor) -> None:
+def receive(node: Node, index: int, new: Tensor) -> None:
     """Take a gradient of output ``index``, or add it to what is there."""
     old = node.gradients[index]
     node.gradients[index] = new if old is None else _sum(old, new)

@@ -62,6 +62,11 @@ class Device:
         """Memory of so many bytes, not 0."""
         return Storage(self.tape.alloc(nbytes, name, component), self.tape.events)
 
+    @property
+    def awaits_workspace(self) -> bool:
+        """Whether the next matrix product takes cuBLAS's workspace."""
+        return bool(self._workspaces.get(self.thread))
+
     def multiply(self) -> None:
         """A matrix product is launched: the thread's first takes cuBLAS's workspace."""
         nbytes = self._workspaces.pop(self.thread, 0)

@@ -14,6 +14,7 @@ import pytest
 from nanolint.memory.loop.nanogpt import train
 from nanolint.memory.loop.played import representative
 from nanolint.memory.model.gpt import GPT
+from nanolint.memory.model.repeated import Repeated
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Tape
 from nanolint.memory.tensors.autograd import Operation, run_backward
@@ -107,8 +108,9 @@ def nodes(root: Node) -> Iterator[Node]:
 
 @pytest.mark.parametrize("attention", Attention)
 def test_an_operation_keeps_what_it_says_that_it_saves_and_nothing_else(
-    attention: Attention,
+    attention: Attention, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Repeated, "forward", lambda self, x: self.layer(x))
     run = replace(SMALL, compile=False, dropout=0.1, bias=True, attention=attention)
     device, model = device_of(run)
     for each in model.state():

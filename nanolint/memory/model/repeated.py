@@ -1,0 +1,312 @@
+"""Layers that are alike: one is interpreted by itself, and the events of all the others are copied.
+
+What a layer allocates follows from its input's layout and from a few settings of torch. So a twin
+of it is run on a card of its own, forward and backward, and the events are kept as memory plans.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.memory.model.module import Module
+from nanolint.memory.tape import MemoryPlan, Tape
+from nanolint.memory.tensors.autograd import (
+    Leaf,
+    land,
+    matched,
+    numbers,
+    receive,
+    run_graph,
+    take_off,
+)
+from nanolint.memory.tensors.device import Device, Storage
+from nanolint.memory.tensors.tensor import Node, Tensor, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from nanolint.memory.tape import Component, Handle, Mark
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.parameter import Parameter
+    from nanolint.memory.tensors.role import Role
+
+
+class Repeated(Module):
+    """A layer that takes and returns one tensor, with the plans of all that are like it."""
+
+    def __init__(self, layer: Module, plans: Plans) -> None:
+        self.layer = layer
+        self._plans = plans
+        self._parameters = layer.parameters()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """What the layer makes of x."""
+        device = x.device
+        casts = device.casts
+        if device.awaits_workspace or any(each.node in casts for each in self._parameters):
+            out: Tensor = self.layer(x)
+            return out
+        return self._plans.forward(x, self.training).play(x, self._parameters)
+
+
+class Plans:
+    """The plans of one kind of layer; ``make`` builds one on a card."""
+
+    def __init__(self, make: Callable[[Device], Module]) -> None:
+        self._make = make
+        self._known: dict[object, _Forward] = {}
+
+    def forward(self, x: Tensor, training: bool) -> _Forward:
+        """The plan of a call with x."""
+        device = x.device
+        settings = device.half, device.grad_enabled, training, device.sm_count
+        key = x.shape, x.strides, x.dtype, x.role, x.requires_grad, *settings
+        known = self._known.get(key)
+        if known is None:
+            like = x.shape, x.strides, x.dtype, x.role, x.requires_grad
+            known = self._known[key] = _Forward(lambda: _Twin(self._make, like, *settings))
+        return known
+
+
+class _Made(NamedTuple):
+    slot: int
+    nbytes: int
+    name: str
+    component: Component
+
+
+class _Kind(NamedTuple):
+    """All of a tensor but its memory."""
+
+    shape: Shape
+    strides: Strides
+    dtype: Dtype
+    role: Role
+    is_view: bool
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> _Kind:
+        return cls(tensor.shape, tensor.strides, tensor.dtype, tensor.role, tensor.is_view)
+
+
+class _Twin:
+    """A layer on a card of its own, whose handles are the slots of the plans."""
+
+    def __init__(
+        self,
+        make: Callable[[Device], Module],
+        like: tuple[Shape, Strides, Dtype, Role, bool],
+        half: Dtype | None,
+        grad_enabled: bool,
+        training: bool,
+        sm_count: int,
+    ) -> None:
+        self.tape = Tape()
+        self.device = device = Device(self.tape, sm_count=sm_count)
+        self.layer = layer = make(device)
+        layer.train(training)
+        for each in layer.state():
+            each.move()
+        device.half, device.grad_enabled = half, grad_enabled
+        self.parameters = layer.parameters()
+        shape, strides, dtype, role, requires_grad = like
+        self.x = empty(device, shape, dtype, role, strides)
+        self.entry = _Entry(self.x) if requires_grad else None
+        self.x.node = self.entry
+        self.start = self.tape.mark()
+        self.out: Tensor = layer(self.x)
+
+    def cast_of(self, parameter: Parameter) -> Tensor | None:
+        """Autocast's copy of a parameter."""
+        found = self.device.casts.get(parameter.node)
+        return found if isinstance(found, Tensor) else None
+
+    def plan(self, start: Mark, shared: Iterable[int] = ()) -> MemoryPlan:
+        """What was written since ``start``."""
+        tape = self.tape
+        made = range(start.allocations, len(tape.sizes))
+        allocations = [
+            _Made(slot, tape.sizes[slot], tape.names[slot], tape.components[slot]) for slot in made
+        ]
+        return MemoryPlan(allocations, tape.events[start.events :], set(shared))
+
+    def let_go(self) -> Node | None:
+        """Only the graph holds anything now; returns its newest node."""
+        root = self.out.node
+        self.device.casts.clear()
+        del self.x, self.out
+        return root
+
+
+class _Entry(Node):
+    """Where the gradient of the twin's input arrives."""
+
+    __slots__ = ()
+
+    def __init__(self, x: Tensor) -> None:
+        super().__init__((), ((x.shape, x.dtype, x.role),), next(numbers))
+
+    def run(self) -> list[Tensor | None]:
+        return []
+
+
+class _Forward:
+    """A layer's forward pass, and its backward passes as they are asked for."""
+
+    def __init__(self, twin: Callable[[], _Twin]) -> None:
+        self._twin = twin
+        first = twin()
+        self.plan = first.plan(first.start)
+        self.out = _Kind.of(first.out)
+        self.x_slot, self.out_slot = _slot(first.x), _slot(first.out)
+        self.casts = [
+            (place, _slot(cast), _Kind.of(cast))
+            for place, cast in enumerate(map(first.cast_of, first.parameters))
+            if cast is not None
+        ]
+        self.slots = len(first.tape.sizes)
+        root = first.let_go()  # a name, so that what it saved is not freed yet
+        self.learns = root is not None
+        own = {self.x_slot, *range(first.start.allocations, self.slots)}
+        self.saved = own - {~event for event in first.tape.events if event < 0}
+        self._backwards: dict[object, _Backward] = {}
+
+    def play(self, x: Tensor, parameters: tuple[Parameter, ...]) -> Tensor:
+        """The call with x, for the layer of these ``parameters``."""
+        device, events = x.device, x.device.tape.events
+        slots = [0] * self.slots
+        device.tape.play(self.plan, slots)
+        out = _tensor(device, Storage(slots[self.out_slot], events), self.out)
+        shared = {self.x_slot: x.storage, self.out_slot: out.storage}
+        # What others hold, too, is held by a storage; what only the graph does by its slot.
+        for place, slot, kind in self.casts:
+            cast = _tensor(device, Storage(slots[slot], events), kind)
+            shared[slot] = cast.storage
+            device.casts[parameters[place].node] = cast
+        if self.learns:
+            shared = {slot: storage for slot, storage in shared.items() if slot in self.saved}
+            slots[self.x_slot] = -1 if x.storage is None else x.storage.handle
+            edge = None if x.node is None else (x.node, x.index)
+            out.node = _Copied(edge, self, device, slots, shared, parameters, _Kind.of(out))
+        return out
+
+    def backward(self, gradient: Tensor, accumulates: bool) -> _Backward:
+        """The plan of a backward pass that begins with ``gradient``, which is on its way."""
+        storage = gradient.storage
+        alone = gradient.in_flight == 1 and storage is not None and storage.in_flight == 1
+        key = gradient.strides, gradient.is_view, alone, accumulates
+        known = self._backwards.get(key)
+        if known is None:
+            twin = self._twin()
+            known = _Backward(twin, self, _Kind.of(gradient), alone, accumulates)
+            self._backwards[key] = known
+        return known
+
+
+class _Backward:
+    """A layer's backward pass: with ``accumulates`` its parameters have gradients already."""
+
+    def __init__(
+        self, twin: _Twin, forward: _Forward, kind: _Kind, alone: bool, accumulates: bool
+    ) -> None:
+        device = twin.device
+        index, entry = twin.out.index, twin.entry
+        root = twin.let_go()
+        assert root is not None, "a gradient for what nothing made differentiable"
+        leaves = [each.node for each in twin.parameters if isinstance(each.node, Leaf)]
+        if accumulates:
+            for leaf in leaves:
+                shape, dtype, role = leaf.outputs[0]
+                leaf.gradient = empty(device, shape, dtype, role.gradient)
+        gradient = empty(device, kind.shape, kind.dtype, kind.role, kind.strides)
+        gradient.is_view = kind.is_view
+        self.slot = _slot(gradient)
+        others = None if alone else gradient
+        take_off(gradient)
+        if others is not None:
+            take_off(others)
+        receive(root, index, gradient)
+        del gradient
+        start = twin.tape.mark()
+        run_graph(root, device)
+        casts = (slot for _, slot, _ in forward.casts)
+        self.plan = twin.plan(start, {self.slot, forward.x_slot, forward.out_slot, *casts})
+        self.slots = len(twin.tape.sizes)
+        found = entry.gradients[0] if entry else None
+        self.of_x = None if found is None else (_slot(found), _Kind.of(found))
+        self.gradients = [
+            None
+            if accumulates or not isinstance(each.node, Leaf) or each.node.gradient is None
+            else (_slot(each.node.gradient), _Kind.of(each.node.gradient))
+            for each in twin.parameters
+        ]
+
+
+class _Copied(Node):
+    """The whole layer as one node of autograd's graph."""
+
+    __slots__ = ("device", "events", "forward", "parameters", "shared", "slots")
+
+    def __init__(
+        self,
+        edge: tuple[Node, int] | None,
+        forward: _Forward,
+        device: Device,
+        slots: list[Handle],
+        shared: dict[int, Storage | None],
+        parameters: tuple[Parameter, ...],
+        out: _Kind,
+    ) -> None:
+        super().__init__((edge,), ((out.shape, out.dtype, out.role),), next(numbers))
+        self.forward = forward
+        self.device = device
+        self.events = device.tape.events
+        self.slots: list[Handle] | None = slots
+        self.shared = shared
+        self.parameters = parameters
+
+    def run(self) -> list[Tensor | None]:
+        """The gradient of the input."""
+        (gradient,), self.gradients = self.gradients, [None]
+        if gradient is None:
+            return [None]
+        slots, self.slots = self.slots, None
+        shared, self.shared = self.shared, {}
+        assert slots is not None, "a second backward pass through what has been freed"
+        device, parameters = self.device, self.parameters
+        accumulates = any(
+            isinstance(each.node, Leaf) and each.node.gradient is not None for each in parameters
+        )
+        plan = self.forward.backward(gradient, accumulates)
+        land(gradient)
+        device.multiply()
+        slots += [0] * (plan.slots - len(slots))
+        storage = gradient.storage
+        slots[plan.slot] = -1 if storage is None else storage.handle
+        shared[plan.slot] = storage
+        del gradient, storage
+        device.tape.play(plan.plan, slots, shared)
+        for parameter, made in zip(parameters, plan.gradients, strict=True):
+            if made is not None and isinstance(parameter.node, Leaf):
+                slot, kind = made
+                parameter.node.gradient = _tensor(device, Storage(slots[slot], self.events), kind)
+        if plan.of_x is None:
+            return [None]
+        slot, kind = plan.of_x
+        held = shared.pop(slot) if slot in shared else Storage(slots[slot], self.events)
+        return matched(self, [_tensor(device, held, kind)])
+
+    def __del__(self) -> None:
+        if self.slots is not None:  # nobody asked for a backward pass
+            alone = sorted(self.forward.saved - self.shared.keys())
+            self.events += [~self.slots[slot] for slot in alone]
+
+
+def _slot(tensor: Tensor) -> int:
+    return -1 if tensor.storage is None else tensor.storage.handle
+
+
+def _tensor(device: Device, storage: Storage | None, kind: _Kind) -> Tensor:
+    shape, strides, dtype, role, is_view = kind
+    return Tensor(device, storage, shape, strides, dtype, role, is_view)
