@@ -2,7 +2,7 @@
 """Start a rule: ``scripts/new_rule.py NL318 short-context config``.
 
 Writes the rule's module and page, names it in the list of its topic, and starts the sentence for
-the changelog. What is left to write is marked with three dots; the page's test fails until then.
+the changelog. It finds contexts of fewer than 16 tokens; what to write instead has three dots.
 """
 
 from __future__ import annotations
@@ -14,19 +14,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "rules" / "nanolint_rules"
 
-MODULE = '''"""{code}: ..."""
+MODULE = '''"""{code}: ... in half a sentence."""
 
 from __future__ import annotations
 
 from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
 
+LEAST = 16  # tokens
+
 
 @rule("{code}", "{name}", Severity.WARNING, needs=[Need.CONFIG])
 def {module}(context: Context) -> Findings:
-    """..."""
-    if context.value("block_size") is None:
+    """... what it looks for, in one line: the index shows it."""
+    tokens = context.value("block_size")
+    if not isinstance(tokens, int) or tokens >= LEAST:
         return
-    yield Finding(message="...", span=context.span("block_size"))
+    yield Finding(
+        message=f"block_size = {{tokens}} ... what follows from it",
+        span=context.span("block_size"),
+    )
 '''
 
 PAGE = """# {name} ({code})
@@ -41,16 +47,29 @@ Reports ...
 
 ## Example
 
-```python
+```python title="config/demo.py"
 block_size = 8
 ```
 
-## When it is silent
+```text
+```
 
-### The key is not known before the run
+## Use instead
 
 ```python
-block_size = int(input())
+block_size = 256
+```
+
+## Fix safety
+
+There is no fix: ...
+
+## Not reported
+
+### ... why this one is fine
+
+```python
+block_size = 64
 ```
 """
 

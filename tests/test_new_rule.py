@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.rules.pages import SECTIONS, read
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -36,6 +38,8 @@ def test_a_new_rule_is_found_selected_and_reports(checkout: Path, topic: str) ->
         "rules/nanolint_rules/__init__.py",
         "changes/+short-context.added.md",
     ]
+    page = read(checkout / "rules" / "nanolint_rules" / topic / "short_context.md")
+    assert (page.code, list(page.sections)) == ("NL399", SECTIONS)
     code = (
         "import sys\n"
         f"sys.path[:0] = [{str(checkout / 'rules')!r}, {str(ROOT)!r}]\n"
