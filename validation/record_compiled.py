@@ -1,25 +1,32 @@
-"""Record what the compiled oracle allocates: validation/recorded/compiled.json.
+"""Record what PyTorch allocates in compiled runs: validation/recorded/compiled.json.
 
-    python validation/record_compiled.py path/to/nanoGPT validation/recorded/compiled.json
-    python validation/record_compiled.py path/to/nanoGPT --check default seed-3
+    python validation/record_compiled.py path/to/nanoGPT --python .venv-cuda/bin/python
+    python validation/record_compiled.py path/to/nanoGPT --python ... --check --rows default seed-3
 
-Needs a CPU build of torch, triton and g++: the oracle is validation/oracle_compiled. The second
-form records the named rows, or all without a name, and says where the table has something else.
+The second form traces the named rows, or all without a name, and says where the table has
+something else. Inductor takes a second or two for each layer of a model.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from validation.counting.recording import ask, write
+from nanolint.memory.allocator.play import play
+from nanolint.trace.process import PretendedCard
+from validation.oracle import Oracle, Row, figures, parser, record
 
-ORACLE = Path(__file__).parent / "oracle_compiled" / "run.py"
+if TYPE_CHECKING:
+    from nanolint.trace.traced import Traced
+
 TABLE = Path(__file__).parent / "recorded" / "compiled.json"
+STEPS = 4  # the last after a later evaluation; what is reserved settles before
+# An RTX 4070, as far as Inductor reads it: how it splits reductions, and so its temporaries.
+CARD = PretendedCard("NVIDIA GeForce RTX 4070", 12 << 30, (8, 9), 46)
+STEP_BYTES = 2 << 20  # every segment is a multiple of it, so limits in between differ in nothing
 SEED = 7
 GENERATED = 30
 LIMITED = {  # rows that also say on how small a card they survive, which takes many replays
@@ -34,8 +41,6 @@ LIMITED = {  # rows that also say on how small a card they survive, which takes 
     "seed-2",
     "seed-11",
 }
-
-Row = dict[str, object]
 
 
 def _row(
@@ -147,56 +152,29 @@ def configs() -> list[Row]:
     return HAND_PICKED + generate(GENERATED)
 
 
-def record(nanogpt: Path, config: Row) -> Row:
-    """One row: the config, peak bytes per phase and overall, and what the allocator holds."""
-    options = {key: value for key, value in config.items() if key != "name"}
-    told = ask(ORACLE, nanogpt, options | {"least_limit": config["name"] in LIMITED})
-    return {**config, **told.pop("phases"), **told}
-
-
-def differences(row: Row, recorded: Row) -> str:
-    """Where the table has something else, in words; nothing if it has the same bytes."""
-    if json.dumps(row) == json.dumps(recorded):
-        return ""
-    keys = [key for key in {**row, **recorded} if row.get(key) != recorded.get(key)]
-    if not keys:
-        return "the keys stand in another order"
-    return ", ".join(f"{key}: {row.get(key)}, not {recorded.get(key)}" for key in keys)
-
-
-def check(nanogpt: Path, rows: list[Row]) -> bool:
-    """Record ``rows`` again and say of each whether the table has it so."""
-    table = {row["name"]: row for row in json.loads(TABLE.read_text())}
-    all_equal = True
-    for config in rows:
-        name = config["name"]
-        found = differences(record(nanogpt, config), table.get(name, {}))
-        print(f"{name}: {found or 'equal'}", flush=True)
-        all_equal = all_equal and not found
-    return all_equal
+def least_limit(found: Traced) -> int:
+    """The fewest bytes, in whole steps of 2 MiB, on which the run can be played."""
+    fails, survives = 0, -(-found.reserved_bytes // STEP_BYTES)
+    while survives - fails > 1:
+        middle = (fails + survives) // 2
+        if play(found.tape, limit_bytes=middle * STEP_BYTES).refusal is None:
+            survives = middle
+        else:
+            fails = middle
+    return survives * STEP_BYTES
 
 
 def main() -> int:
-    """Write one row per line, or compare."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("nanogpt", type=Path, help="a checkout of nanoGPT, for its model.py")
-    parser.add_argument("out", type=Path, nargs="?", help="the JSON file to write")
-    parser.add_argument("--check", nargs="*", metavar="ROW", help="rows to compare; all if none")
-    args = parser.parse_args()
-    if args.check is not None:
-        names = args.check or [row["name"] for row in configs()]
-        if unknown := set(names) - {row["name"] for row in configs()}:
-            parser.error(f"no such row: {', '.join(sorted(unknown))}")
-        chosen = [row for row in configs() if row["name"] in names]
-        return 0 if check(args.nanogpt, chosen) else 1
-    if args.out is None:
-        parser.error("say where to write, or --check")
-    rows = []
-    for config in configs():
-        rows.append(record(args.nanogpt, config))
-        print(len(rows), config, flush=True)
-        write(args.out, rows)
-    return 0
+    """Trace and write, or compare."""
+    options = parser(str(__doc__)).parse_args()
+    oracle = Oracle(options.nanogpt, options.python, options.cache, CARD)
+
+    def trace_row(config: Row) -> Row:
+        found = oracle.run(config, compile=True, steps=STEPS, evaluate_late=True)
+        limit = {"least_limit": least_limit(found)} if config["name"] in LIMITED else {}
+        return figures(found) | limit
+
+    return record(TABLE, configs(), trace_row, only=options.rows, check=options.check)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,25 @@
-"""Record what the eager oracle allocates over generated configs: validation/recorded/eager.json.
+"""Record what PyTorch allocates in eager runs over generated configs: recorded/eager.json.
 
-    python validation/record_eager.py path/to/nanoGPT validation/recorded/eager.json
+    python validation/record_eager.py path/to/nanoGPT --python .venv-cuda/bin/python
+    python validation/record_eager.py path/to/nanoGPT --python ... --check --rows 1 5 72
 
-Needs a CPU build of torch and g++: the oracle is validation/oracle_eager. The configs come from a
-fixed seed, so the table only changes with the oracle or with this file.
+The second form traces the rows of those numbers, or all without one, and says where the table has
+something else. The configs come from a fixed seed.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from validation.counting.recording import ask, write
+from validation.oracle import Oracle, Row, figures, parser, record
 
-ORACLE = Path(__file__).parent / "oracle_eager" / "run.py"
+TABLE = Path(__file__).parent / "recorded" / "eager.json"
+STEPS = 2  # Adam's state appears after the first; from the second on, every step is the same
+COUNT = 72  # generated configs
 SEED = 20
-PHASES = ("eval", "train_forward", "train_backward", "optimizer")
 KEYS = (
     "batch_size",
     "block_size",
@@ -34,10 +35,10 @@ KEYS = (
 )
 
 
-def generate(count: int) -> list[dict[str, object]]:
-    """Configs of few parameters (the oracle keeps them on the host), of many tokens or few."""
+def generate(count: int) -> list[Row]:
+    """Configs of few parameters and of many, of many tokens or few."""
     rng = random.Random(SEED)
-    configs: list[dict[str, object]] = []
+    configs: list[Row] = []
     for number in range(count):
         dtype = ("bfloat16", "float16", "float32", "bfloat16")[number % 4]
         attention = ("flash", "efficient", "math")[number % 3]
@@ -45,6 +46,8 @@ def generate(count: int) -> list[dict[str, object]]:
             attention = "efficient"  # flash attention takes only half types
         heads = rng.choice((1, 2, 3, 4, 6, 8))
         head = rng.choice((8, 16, 20, 24, 32, 40, 48, 64, 80, 128, 160))
+        if attention == "efficient" and dtype != "float32":
+            head = -(-head // 8) * 8  # PyTorch takes no other head in half types, from Ampere on
         block = rng.choice((1, 33, 64, 127, 200, 256, 512, 1000, 1024))
         configs.append(
             {
@@ -65,7 +68,7 @@ def generate(count: int) -> list[dict[str, object]]:
     return configs
 
 
-def _picked(**values: object) -> dict[str, object]:
+def _picked(**values: object) -> Row:
     default = (12, 1024, 12, 12, 768, 50304, 0.0, False, "bfloat16", 2, "flash")
     return {**dict(zip(KEYS, default, strict=True)), **values}
 
@@ -99,26 +102,16 @@ HAND_PICKED = [
 ]
 
 
-def record(nanogpt: Path, config: dict[str, object]) -> dict[str, object]:
-    """One row: the config, peak bytes per phase and overall, reserved bytes."""
-    told = ask(ORACLE, nanogpt, config)
-    row = config | {phase: told["phases"][phase] for phase in PHASES}
-    return row | {"overall": told["overall"], "reserved": told["reserved"]}
+def main() -> int:
+    """Trace and write, or compare."""
+    options = parser(str(__doc__)).parse_args()
+    oracle = Oracle(options.nanogpt, options.python, options.cache)
 
+    def trace_row(config: Row) -> Row:
+        return figures(oracle.run(config, compile=False, steps=STEPS))
 
-def main() -> None:
-    """Write one row per line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("nanogpt", type=Path, help="a checkout of nanoGPT, for its model.py")
-    parser.add_argument("out", type=Path, help="the JSON file to write")
-    parser.add_argument("--count", type=int, default=72, help="generated configs (default 72)")
-    args = parser.parse_args()
-    rows = []
-    for config in generate(args.count):
-        rows.append(record(args.nanogpt, config))
-        print(len(rows), config, flush=True)
-        write(args.out, rows)
+    return record(TABLE, generate(COUNT), trace_row, only=options.rows, check=options.check)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

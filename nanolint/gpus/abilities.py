@@ -60,6 +60,18 @@ def compiles(gpu: Gpu | None, dtype: str) -> bool:
     return has_triton(gpu) and (dtype != "bfloat16" or has_bfloat16(gpu))
 
 
+def threads_per_multiprocessor(gpu: Gpu | None) -> int:
+    """The threads that one multiprocessor holds at once.
+
+    CUDA C++ Programming Guide, technical specifications per compute capability.
+    """
+    capability = capability_of(gpu)
+    if capability == (7, 5):
+        return 1024
+    small = capability in ((8, 6), (8, 7), (8, 9)) or capability >= (11, 0)
+    return 1536 if small else 2048
+
+
 def has_flash(gpu: Gpu | None, *, dtype: str, head_size: int, dropout: bool) -> bool:
     """Whether FlashAttention takes heads of ``head_size`` in training."""
     capability = capability_of(gpu)

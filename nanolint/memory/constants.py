@@ -4,9 +4,10 @@ from __future__ import annotations
 
 MIB = 1 << 20
 
-# An A100's streaming multiprocessors, for a card that is only a size. It decides nothing but
-# LayerNorm's partial sums beyond 65,536 tokens.
+# An A100's streaming multiprocessors and their threads, for a card that is only a size. They
+# decide nothing but LayerNorm's partial sums beyond 65,536 tokens and those of biases' gradients.
 DEFAULT_SM_COUNT = 108
+DEFAULT_SM_THREADS = 2048
 
 # aten/src/ATen/native/cuda/layer_norm_kernel.cu: beyond so many rows, narrow layers sum the
 # gradients of weight and bias in partial blocks of 32 rows.

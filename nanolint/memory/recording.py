@@ -76,7 +76,12 @@ def write(
     micro_steps: Sequence[int] = MICRO_STEPS,
 ) -> None:
     """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
-    device = Device(tape, sm_count=shapes.sm_count, workspace_bytes=shapes.workspace_bytes)
+    device = Device(
+        tape,
+        sm_count=shapes.sm_count,
+        threads_per_sm=shapes.threads_per_sm,
+        workspace_bytes=shapes.workspace_bytes,
+    )
     model: Module = GPT(device, shapes)
     if compiled:
         from nanolint.memory.compiled.program import Compiled

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.memory.constants import DEFAULT_SM_COUNT, cublas_workspace_bytes
+from nanolint.gpus.abilities import threads_per_multiprocessor
+from nanolint.memory.constants import (
+    DEFAULT_SM_COUNT,
+    DEFAULT_SM_THREADS,
+    cublas_workspace_bytes,
+)
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
@@ -28,6 +33,7 @@ class Shapes:
     attention: Attention
     sm_count: int = DEFAULT_SM_COUNT
     workspace_bytes: int = 0  # cuBLAS's, per thread that multiplies; 0 leaves it out
+    threads_per_sm: int = DEFAULT_SM_THREADS
 
     @classmethod
     def of(cls, run: Run, gpu: Gpu | None = None) -> Shapes:
@@ -46,6 +52,7 @@ class Shapes:
             attention=run.attention,
             sm_count=(gpu.sm_count if gpu else None) or DEFAULT_SM_COUNT,
             workspace_bytes=cublas_workspace_bytes(capability),
+            threads_per_sm=threads_per_multiprocessor(gpu),
         )
 
     @property

@@ -21,8 +21,8 @@ def test_the_softmax_backward_multiplies_gradient_and_weights_in_a_buffer_of_its
     """The two figures are those of a CUDA build of torch 2.13, as its own allocator reported them
     without a card. Without the buffer of SoftMax.cu the run would be judged 22.7 % too small."""
     tape = tape_of(narrow_row(), "eager")
-    assert allocated_peak(tape) == 1_097_372_672
-    assert play(tape).peak_reserved_bytes == 1_589_641_216
+    assert allocated_peak(tape) == 1_114_412_032
+    assert play(tape).peak_reserved_bytes == 1610612736
     _, summit = summits(tape, len(tape.events))[Phase.BACKWARD]
     assert tape.names[tape.events[summit]] == (
         "attention gradient times weights float32 (B, H, T, T)"

@@ -232,14 +232,20 @@ class Forward(Builder):
         length = shapes.block_size if flash else -(-shapes.block_size // 32) * 32
         out = self.matrix("attention output (B, T, C)", self.btc)
         sumexp = self.single("attention log-sum-exp (B, H, T)", rows * length)
-        seed = Buffer("attention random state", 16 if flash else 8, INT, ACTIVATIONS)
-        offset = Buffer("attention random state", 8, INT, ACTIVATIONS)
+        # Memory-efficient attention keeps its random state on the host.
+        state = (
+            (
+                Buffer("attention random state", 16, INT, ACTIVATIONS),
+                Buffer("attention random state", 8, INT, ACTIVATIONS),
+            )
+            if flash
+            else ()
+        )
         if self.training:
-            self.graph.call((qkv,), (out, sumexp, seed, offset))
+            self.graph.call((qkv,), (out, sumexp, *state))
         else:
-            unused = (sumexp, seed, offset) if flash else (seed, offset)
-            self.graph.call((qkv,), (out,), unused)
-        return out, sumexp, seed, offset
+            self.graph.call((qkv,), (out,), (sumexp, *state) * 2 if flash else ())
+        return out, sumexp, *state
 
     def _loss(self) -> tuple[Buffer, Buffer, Buffer]:
         tokens, graph = self.shapes.tokens, self.graph

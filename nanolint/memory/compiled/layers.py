@@ -11,6 +11,7 @@ from nanolint.memory.compiled.builder import Builder
 from nanolint.memory.compiled.saved import Layer, Norm, Saved
 from nanolint.memory.compiled.sums import Sums
 from nanolint.memory.tape import Component
+from nanolint.memory.tensors.ops.attention import efficient_workspace_bytes
 from nanolint.run.run import Attention
 
 if TYPE_CHECKING:
@@ -153,6 +154,22 @@ class Layers(Builder):
         self.blocks.append([*ln_1, *attn, *proj, *ln_2, *up, *down])
         return above, half
 
+    def _efficient_scratch(self, rows: int) -> tuple[Buffer, ...]:
+        """What memory-efficient attention's backward makes and frees, in order.
+
+        In float32 the sums come from a product that is a tensor, and are transposed.
+        """
+        shapes = self.shapes
+        heads, half = shapes.batch_size * shapes.n_head, shapes.half
+        tiles = efficient_workspace_bytes(heads, shapes.block_size, shapes.head_size, half=half)
+        delta = self.single("efficient attention delta", rows)
+        work = self.single("efficient attention dq", tiles // 4)
+        if half:
+            return delta, work, work, delta
+        product = self.single("gradient times attention output", self.btc)
+        sums = self.single("efficient attention row sums", rows)
+        return product, sums, product, delta, sums, work, work, delta
+
     def _attention(self, layer: Layer, flow: Buffer) -> Buffer:
         """The attention kernel's backward, and its three gradients joined to (B, T, 3C)."""
         shapes, graph = self.shapes, self.graph
@@ -165,11 +182,9 @@ class Layers(Builder):
             scratch = (
                 self.single("flash attention softmax_d", rows * length),
                 self.single("flash attention dq_accum", rows * length * width),
-            )
+            ) * 2
         else:
-            scratch = (self.single("efficient attention delta", rows * shapes.block_size),)
-            if shapes.half:
-                scratch += (self.single("efficient attention dq", self.btc),)
+            scratch = self._efficient_scratch(rows * shapes.block_size)
         qkv = self.take(layer.qkv)
         attention = [self.take(buffer) for buffer in layer.attention]
         graph.call((flow, qkv, *attention), parts, scratch)

@@ -97,10 +97,13 @@ class Planner:
             self._release(index, node.workspace)
         for buffer in node.elements:
             self._allocate(buffer)
-        for buffer in node.scratch:
-            self._allocate(buffer)
-        for buffer in node.scratch:
-            self._events.append(~buffer.slot)
+        made = set[int]()
+        for buffer in node.scratch:  # each twice: where it is made, and where it is freed
+            if id(buffer) in made:
+                self._events.append(~buffer.slot)
+            else:
+                made.add(id(buffer))
+                self._allocate(buffer)
         for buffer in dict.fromkeys(node.reads + node.writes):
             if buffer.last == index and not buffer.kept and id(buffer) not in taken:
                 self._release(index, buffer)

@@ -32,7 +32,7 @@ class Layer(NamedTuple):
     ln_1: Norm | Embedding  # Embedding: at the first layer, where it is saved instead
     ln_1_out: Buffer  # (B, T, C)
     qkv: Buffer  # (B, T, 3C): q, k and v are views of it
-    attention: tuple[Buffer, ...]  # output (B, H, T, D), log-sum-exp (B, H, T), two seeds
+    attention: tuple[Buffer, ...]  # output (B, H, T, D), log-sum-exp (B, H, T), flash's seeds
     ln_2: Norm
     ln_2_out: Buffer
     fc: Buffer  # (B, T, 4C), before GELU

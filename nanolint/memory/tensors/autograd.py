@@ -10,9 +10,12 @@ from __future__ import annotations
 import sys
 from heapq import heappop, heappush
 from itertools import count
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.memory.tensors.dtypes import UINT8
 from nanolint.memory.tensors.layout import is_contiguous, is_dense, result_strides
+from nanolint.memory.tensors.ops.sums import sum_scratch_bytes
 from nanolint.memory.tensors.tensor import Node, empty
 
 if TYPE_CHECKING:
@@ -219,11 +222,21 @@ def receive(node: Node, index: int, new: Tensor) -> None:
 def _matching(new: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
     if new.shape != shape:
         summed = empty(new.device, shape, new.dtype, role.gradient)
+        if shape and new.shape[new.ndim - len(shape) :] == shape:
+            _sum_rows(new.device, prod(new.shape) // prod(shape), prod(shape), role)
         summed.is_view = new.ndim > len(shape) > 0
         new = _replaced(new, summed)
     if new.dtype is not dtype:
         new = _replaced(new, empty(new.device, shape, dtype, role.gradient, new.strides))
     return new
+
+
+def _sum_rows(device: Device, rows: int, columns: int, role: Role) -> None:
+    """What the kernel holds while it sums (rows, columns) to (columns)."""
+    sizes = sum_scratch_bytes(rows, columns, device.resident_threads)
+    held = [empty(device, (size,), UINT8, role.made("partial sums")) for size in sizes if size]
+    while held:
+        held.pop()
 
 
 def _replaced(old: Tensor, new: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nanolint.memory.constants import DEFAULT_SM_COUNT
+from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
 from nanolint.memory.tape import Component
 
 if TYPE_CHECKING:
@@ -48,10 +48,16 @@ class Device:
     """
 
     def __init__(
-        self, tape: Tape, *, sm_count: int = DEFAULT_SM_COUNT, workspace_bytes: int = 0
+        self,
+        tape: Tape,
+        *,
+        sm_count: int = DEFAULT_SM_COUNT,
+        threads_per_sm: int = DEFAULT_SM_THREADS,
+        workspace_bytes: int = 0,
     ) -> None:
         self.tape = tape
         self.sm_count = sm_count
+        self.resident_threads = sm_count * threads_per_sm
         self.grad_enabled = True
         self.half: Dtype | None = None
         self.casts: dict[object, object] = {}

@@ -121,14 +121,19 @@ def _efficient(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             del product
         delta = empty(device, (b, h, n), FLOAT32, made("row sums"))
         del sums
-        side = 128 if half and d > 64 else 64
-        tiles = -(-n // side) * -(-d // side)
-        nbytes = b * h * _up(tiles * (16 + 4 * side * side), 16)
+        nbytes = efficient_workspace_bytes(b * h, n, d, half=half)
         workspace = empty(device, (nbytes,), UINT8, made("workspace of q's gradient"))
         del workspace, delta
         return [*found]
 
     return record(out, (q, k, v), backward, q, k, v, out, lse)
+
+
+def efficient_workspace_bytes(heads: int, tokens: int, width: int, *, half: bool) -> int:
+    """What memory-efficient attention's backward kernel takes for the gradient of the queries."""
+    side = 128 if half and width > 64 else 64
+    tiles = -(-tokens // side) * -(-width // side)
+    return heads * _up(tiles * (16 + 4 * side * side), 16)
 
 
 def _up(n: int, multiple: int) -> int:
