@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.cli.launch import read_launch, read_sets, split_launch
-from nanolint.cli.options import FOR_PROGRAMS, check_parser
+from nanolint.cli.options import check_parser
 from nanolint.cli.parser import UsageError
+from nanolint.settings.formats import FOR_PROGRAMS
 
 if TYPE_CHECKING:
     from nanolint.cli.streams import Streams

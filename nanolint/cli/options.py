@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from nanolint import __version__
 from nanolint.cli.parser import Parser, comma_separated, positive, version
-
-# Where each output format is written; those for programs print the report and nothing else.
-FORMATS = {
-    "full": "nanolint.report.full",
-    "concise": "nanolint.report.concise",
-    "json": "nanolint.report.json",
-    "json-full": "nanolint.report.json_full",
-    "sarif": "nanolint.report.sarif",
-    "github": "nanolint.report.github",
-}
-FOR_PROGRAMS = frozenset(FORMATS) - {"full", "concise"}
+from nanolint.settings.formats import FORMATS
 
 
 def add_one_file(parser: Parser) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nanolint.cli import bugs
-from nanolint.cli.options import FOR_PROGRAMS, FORMATS
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
 from nanolint.files.door import reason
@@ -16,6 +15,7 @@ from nanolint.linting import registry
 from nanolint.report import summary
 from nanolint.report.once import once_per_project
 from nanolint.rule.api import NO_TARGET
+from nanolint.settings.formats import FOR_PROGRAMS, FORMATS
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from nanolint.errors import Unusable, UserError
 from nanolint.files.door import is_file, read_bytes
 from nanolint.files.notes import memo
+from nanolint.settings.formats import FORMATS
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict
@@ -96,7 +97,7 @@ class Settings:
     extend_unsafe_fixes: tuple[str, ...] = ()
     exclude: tuple[str, ...] = tuple(EXCLUDED.split())
     extend_exclude: tuple[str, ...] = ()
-    output_format: Literal["full", "concise", "json", "json-full", "sarif", "github"] = "full"
+    output_format: str = "full"
 
     __pydantic_config__: ClassVar[ConfigDict] = PYDANTIC_CONFIG
 
@@ -105,6 +106,10 @@ class Settings:
             raise ValueError("world-size must be at least 1")
         if self.torch_version is not None and not re.match(r"\d+\.\d+", self.torch_version):
             raise ValueError('torch-version must look like "2.7"')
+        if self.output_format not in FORMATS:
+            *names, last = map(repr, FORMATS)
+            known = f"{', '.join(names)} or {last}"
+            raise ValueError(f"output-format must be {known}, not {self.output_format!r}")
 
 
 KEYS = tuple(_kebab(setting.name) for setting in fields(Settings))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.cli.options import FORMATS
+from nanolint.settings.formats import FORMATS
 from tests.cli.command import nanolint
 from tests.cli.configs import CONCISE, GPU, HEADS, JSON, LARGE, SMALL, write
 

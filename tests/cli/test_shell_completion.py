@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from nanolint.cli.options import FORMATS
+from nanolint.settings.formats import FORMATS
 from tests.cli.command import nanolint
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.cli.options import FORMATS
+from nanolint.settings.formats import FORMATS
 from tests.cli.command import nanolint
 
 if TYPE_CHECKING:
