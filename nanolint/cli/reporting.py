@@ -42,7 +42,7 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
         from nanolint.cli.baseline import without_known
 
         results = without_known(results, Path(options.baseline))
-    once = {rule.code for rule in registry.load().rules if rule.once}
+    once = {rule.code: rule.once for rule in registry.load().rules if rule.once is not None}
     results = once_per_project(results, once)
     name = configuration.settings_of(Path()).settings.output_format
     counted = options.statistics and name not in FOR_PROGRAMS

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.rule import Once
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping
 
     from nanolint.diagnostics import Diagnostic
     from nanolint.report.results import FileResult, Results
@@ -19,17 +20,18 @@ MOST_PLACES = 5  # that are named beside the first
 TRAIN_SCRIPT = "train.py"  # the place that people look at first
 
 
-def once_per_project(results: Results, codes: Collection[str]) -> Results:
-    """``results`` where of each project only the first finding of each of ``codes`` is left.
+def once_per_project(results: Results, codes: Mapping[str, Once]) -> Results:
+    """``results`` where of each project the findings of ``codes`` that are the same are left once.
 
-    The first in its train.py, if that has any. A note on it names the others.
+    That is the first in its train.py, if it has any. A note on it names the others.
     """
-    places: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    places: dict[tuple[str, str, str], list[tuple[int, int]]] = defaultdict(list)
     for index, file in enumerate(results.files):
         for number, found in enumerate(file.diagnostics):
             if found.code in codes:
                 project = file.project or str(Path(file.name).parent)
-                places[project, found.code].append((index, number))
+                said = found.message if codes[found.code] is Once.MESSAGE else ""
+                places[project, found.code, said].append((index, number))
     kept: dict[tuple[int, int], tuple[str, ...]] = {}
     folded = set()
     for same in places.values():
@@ -39,17 +41,15 @@ def once_per_project(results: Results, codes: Collection[str]) -> Results:
         folded.update(others)
     if not folded:
         return results
-    files = [
-        replace(
-            file,
-            diagnostics=tuple(
-                _noted(found, kept.get((index, number), ()))
-                for number, found in enumerate(file.diagnostics)
-                if (index, number) not in folded
-            ),
+    files = []
+    for index, file in enumerate(results.files):
+        left = tuple(
+            _noted(found, kept.get((index, number), ()))
+            for number, found in enumerate(file.diagnostics)
+            if (index, number) not in folded
         )
-        for index, file in enumerate(results.files)
-    ]
+        elsewhere = len(left) < len(file.diagnostics)
+        files.append(replace(file, diagnostics=left, elsewhere=elsewhere))
     return replace(results, files=files)
 
 

@@ -26,6 +26,7 @@ class FileResult:
     ``remarks`` are lines about it or its project that change nothing. ``runs`` are what it holds to
     be judged, one for each card; ``no_run`` says why a file that the user ``named``, or that trains
     something, holds none. ``project`` is the folder whose other files share its code.
+    ``elsewhere``: findings of it are shown at another place of the project, which names it.
     ``is_launch``: it is a text with launch lines, whose runs are those of the files that they name.
     """
 
@@ -45,6 +46,7 @@ class FileResult:
     named: bool = False
     project: str | None = None
     is_launch: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)

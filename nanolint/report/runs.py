@@ -79,7 +79,7 @@ def _reasons(
 
 def _unknown(file: FileResult) -> str | None:
     """Why no run of ``file`` is known, unless a finding says so."""
-    if file.diagnostics or any(run.trust != Trust.UNKNOWN for run in file.runs):
+    if file.diagnostics or file.elsewhere or any(run.trust != Trust.UNKNOWN for run in file.runs):
         return None
     return next((run.doubts[0] for run in file.runs), None)
 

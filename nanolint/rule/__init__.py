@@ -24,7 +24,7 @@ from nanolint.memory.verdict.replay import OutOfMemory
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.smallest import smallest_card
 from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
-from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Rule, rule
+from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Once, Rule, rule
 from nanolint.rule.context import Case, Context
 from nanolint.rule.rewrite import (
     insert_assignment,
@@ -67,6 +67,7 @@ __all__ = [
     "Layer",
     "Machine",
     "Need",
+    "Once",
     "OutOfMemory",
     "Outcome",
     "Phase",

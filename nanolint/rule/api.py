@@ -39,6 +39,13 @@ class FixAvailability(str, Enum):
     ALWAYS = "always"
 
 
+class Once(str, Enum):
+    """What is the same wherever a project has it."""
+
+    RULE = "rule"  # whatever the rule finds
+    MESSAGE = "message"  # findings that say the same
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What a rule yields; the engine adds the rule's code, name and, unless given, severity."""
@@ -62,8 +69,8 @@ class Rule:
     ``family`` names a set of rules that report the same thing in different shapes: to select one
     of them, or to suppress its finding on a line, is to select or suppress all; to ignore one is to
     ignore that one. The rule runs only on files that contain one of ``markers`` (empty: on every
-    file). What a rule with ``once`` finds is the same wherever a project has it: the report shows
-    the first, and names the other places.
+    file). ``once``: what the report shows a single time for a project, with the other places in
+    a note.
     ``counts_processes``: on how many processes the run is started makes a difference to it.
     """
 
@@ -77,7 +84,7 @@ class Rule:
     default: bool = True
     family: str | None = None
     markers: tuple[str, ...] = ()
-    once: bool = False
+    once: Once | None = None
     counts_processes: bool = False
 
     @property
@@ -117,7 +124,7 @@ def rule(
     default: bool = True,
     family: str | None = None,
     markers: tuple[str, ...] = (),
-    once: bool = False,
+    once: Once | None = None,
     counts_processes: bool = False,
 ) -> Callable[[Callable[[Context], Findings]], Rule]:
     """Make a rule of a check function."""

@@ -9,6 +9,7 @@ from nanolint.rule import (
     Finding,
     Findings,
     Need,
+    Once,
     Outcome,
     Severity,
     in_short,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     "doubted-run",
     Severity.WARNING,
     needs=[Need.CONFIG, Need.RUN, Need.GPU],
-    once=True,
+    once=Once.RULE,
 )
 def doubted_run(context: Context) -> Findings:
     """The run fits the target GPU, but not all that it rests on is known."""

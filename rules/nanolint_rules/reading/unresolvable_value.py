@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Findings, Need, Severity, Span, rule
+from nanolint.rule import Context, Finding, Findings, Need, Once, Severity, Span, rule
 from nanolint_rules._values import integer, is_asked_for
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ CHOICES = ("dtype", "init_from", "device")
 PARTNERS = {"vocab_size": "dataset"}
 
 
-@rule("NL004", "unresolvable-value", Severity.INFO, needs=[Need.CONFIG])
+@rule("NL004", "unresolvable-value", Severity.INFO, needs=[Need.CONFIG], once=Once.MESSAGE)
 def unresolvable_value(context: Context) -> Findings:
     """A value that decides memory is unknown or impossible, so that memory is not judged."""
     unknown: dict[tuple[str, Span], list[str]] = {}

@@ -11,6 +11,7 @@ from nanolint.rule import (
     Findings,
     Fix,
     FixAvailability,
+    Once,
     Safety,
     Severity,
     abilities,
@@ -39,7 +40,7 @@ ARGUMENT = "including_emulation"
     needs=[],
     fix=FixAvailability.ALWAYS,
     markers=("is_bf16_supported",),
-    once=True,
+    once=Once.RULE,
 )
 def emulated_bfloat16_check(context: Context) -> Findings:
     """torch.cuda.is_bf16_supported is asked in a way that every CUDA card affirms."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanolint.rule import Context, Finding, Findings, Related, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Once, Related, Severity, rule
 from nanolint_rules.torch._names import names
 
 REPLACED_SINCE = (2, 9)
@@ -18,7 +18,7 @@ MODERN = {
     Severity.INFO,
     needs=[],
     markers=("allow_tf32",),
-    once=True,
+    once=Once.RULE,
 )
 def legacy_tf32_flags(context: Context) -> Findings:
     """The allow_tf32 flags are used, which PyTorch 2.9 replaces by fp32_precision."""

@@ -12,6 +12,7 @@ from nanolint.rule import (
     Findings,
     Fix,
     FixAvailability,
+    Once,
     Safety,
     Severity,
     config_runs,
@@ -38,7 +39,7 @@ MOST_SIZES = 12  # that are listed
     needs=[],
     fix=FixAvailability.ALWAYS,
     markers=("model(", "model.module("),
-    once=True,
+    once=Once.RULE,
 )
 def retained_logits(context: Context) -> Findings:
     """Logits that nobody reads stay alive until the next call of the model has returned."""
