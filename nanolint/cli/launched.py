@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.files.door import absolute, exists, is_file
 from nanolint.frozen import dataclass
+from nanolint.launches.expand import OWN_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +65,7 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
     from nanolint.run.overrides import read_arguments
     from nanolint.trainers.nanogpt.project import find_project
 
+    launch = _beside(launch, around)
     folder, script = _find(launch, around)
     found = Launched(
         (),
@@ -78,12 +80,31 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
         read = read_arguments(launch.arguments)
     except ValueError as error:
         raise NotJudged(str(error)) from error
+    written = next((a for a in read if isinstance(a, Path) and str(a) in launch.written), None)
+    if written is not None:
+        raise NotJudged(f"{written} is written by the script itself")
     arguments = tuple(folder / a if isinstance(a, Path) else a for a in read)
     for each in arguments:
         if isinstance(each, Path) and not is_file(each):
             what = "is a folder, not a config" if each.is_dir() else "no such file"
             raise NotJudged(f"{each}: {what}")
     return replace(found, arguments=arguments)
+
+
+def _beside(launch: Launch, around: Path | None) -> Launch:
+    """``launch`` with the folder of ``around`` where it says that of the script itself."""
+    if around is None:
+        return launch
+
+    def place(text: str) -> str:
+        return text.replace(OWN_FOLDER, str(around.parent), 1)
+
+    return replace(
+        launch,
+        script=Path(place(str(launch.script))),
+        folder=launch.folder and place(launch.folder),
+        arguments=tuple(replace(each, text=place(each.text)) for each in launch.arguments),
+    )
 
 
 def _taken_for_granted(processes: Processes) -> tuple[str, ...]:

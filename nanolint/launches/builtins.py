@@ -94,7 +94,7 @@ def _cd(arguments: Sequence[Argument], _: Sequence[Word], world: State) -> None:
     elif posixpath.isabs(places[0].text):
         world.folder = places[0].text
     elif world.folder is not None:
-        world.folder = posixpath.normpath(posixpath.join(world.folder, places[0].text))
+        world.folder = posixpath.join(world.folder, places[0].text)
 
 
 def _shift(arguments: Sequence[Argument], _: Sequence[Word], world: State) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _INSTRUCTION = re.compile(r"\s*([A-Za-z]+)\s+(.*)", re.DOTALL)
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|\S*)")
+# A comment between continued lines is no part of the command.
+_COMMENT = re.compile(r"(?<=\\\n)[ \t]*#[^\n]*\n")
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 
 
@@ -47,7 +49,8 @@ def _found(text: str) -> Iterator[Found]:
         elif name == "WORKDIR":
             stage.folder = rest.strip().rstrip("/")
         elif name == "RUN":
-            yield from _run(row, _as_shell(rest), stage)
+            # Most of what builds an image is no launch, and may be beyond this reader.
+            yield from (each for each in _run(row, _as_shell(rest), stage) if each.launch)
         elif name == "ENTRYPOINT":
             stage.entry = (row, rest)
         elif name == "CMD":
@@ -56,6 +59,7 @@ def _found(text: str) -> Iterator[Found]:
 
 
 def _instructions(text: str) -> Iterator[tuple[int, str, str]]:
+    text = _COMMENT.sub("\\\\\n", text)
     row = 1
     for line in _CONTINUED.sub("\0", text).split("\n"):
         match = _INSTRUCTION.fullmatch(line)

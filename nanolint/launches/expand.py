@@ -21,6 +21,14 @@ MOST_CHARACTERS = 1 << 12  # of one word; variables made of variables could grow
 MOST_WORDS = 1 << 10  # that one becomes
 _ALL = ("@", "*")  # the arguments of a script or of a function
 _BRACES = re.compile(r"\{([^{},\s]*(?:,[^{},\s]*)+|-?\d{1,4}\.\.-?\d{1,4})\}")
+OWN_FOLDER = "/.the-folder-of-the-script"  # which nobody has
+# $(dirname "$0"), and $(cd "$(dirname "$0")/.." && pwd), which leads on from there.
+_SELF = r"""\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE(?:\[0\])?(?::-\$0)?\})"""
+_DIRNAME = rf"""\$\(\s*dirname\s+(?:--\s+)?"?{_SELF}"?\s*\)"""
+_OWN_FOLDER = re.compile(
+    rf"""{_DIRNAME}|\$\(\s*cd\s+(?:-P\s+)?(?:--\s+)?"?{_DIRNAME}((?:/\.\.)*)/?"?"""
+    r"""\s*(?:&?>\s*/dev/null\s*(?:2>&1)?)?\s*&&\s*pwd(?:\s+-P)?\s*\)"""
+)
 _GLOB = re.compile(r"[*?]")
 _SPECIAL = re.compile(r"[*?{]")  # what does not stand for itself without quotes
 
@@ -105,8 +113,10 @@ class _Builder:
             if value is None:
                 self._hide(part.source)
         elif isinstance(part, Opaque):
-            self._append(part.source)
-            self._hide(part.source)
+            own = _OWN_FOLDER.fullmatch(part.source)
+            self._append(part.source if own is None else f"{OWN_FOLDER}{own[1] or ''}")
+            if own is None:
+                self._hide(part.source)
         elif isinstance(part, Expansion):
             self._add_variable(part)
         elif isinstance(part, Array):

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from nanolint.launches.words import Word
 
 MOST_WORLDS = 32
+MOST_BETWEEN_ROUNDS = 4  # worlds: what one round sets, the next mostly sets anew
 MOST_ROUNDS = 64  # of a loop
-MOST_COMMANDS = 5_000  # that are followed
+MOST_COMMANDS = 10_000  # that are followed
 MOST_VARIABLES = 500
 MOST_CALLS = 8  # of functions within functions
 _TESTS = ("[", "[[", "test", "((")
@@ -203,6 +204,7 @@ class _Follower:
             worlds = self.block(node.body, worlds)
             for each in worlds:
                 each.leaving = None if each.leaving == "continue" else each.leaving
+            worlds = _merged(worlds, MOST_BETWEEN_ROUNDS)
         for each in worlds:
             each.leaving = None if each.leaving == "break" else each.leaving
         return worlds
@@ -342,16 +344,24 @@ def _hide(world: World, names: Iterable[str]) -> None:
             world.variables[name] = (Argument(f"${name}", reason),)
 
 
-def _merged(worlds: list[World]) -> list[World]:
+def _merged(worlds: list[World], most: int = MOST_WORLDS) -> list[World]:
     """Each different world once; where there are too many, one in which what differs is unknown."""
     different = list({world.key(): world for world in worlds}.values())
-    if len(different) <= MOST_WORLDS:
+    if len(different) <= most:
         return different
-    first = different[0].copy()
-    for name in {name for world in different for name in world.variables}:
-        if any(world.variables.get(name) != first.variables.get(name) for world in different):
-            reason = f"${name} takes more than {MOST_WORLDS} values"
+    staying = [world for world in different if not world.leaving]
+    leaving = {world.leaving: world for world in different if world.leaving}
+    return [*([_blurred(staying)] if staying else []), *leaving.values()]
+
+
+def _blurred(worlds: list[World]) -> World:
+    """One world for several: what is not the same in all of them is not known."""
+    first = worlds[0].copy()
+    for name in {name for world in worlds for name in world.variables}:
+        if any(world.variables.get(name) != first.variables.get(name) for world in worlds):
+            reason = f"${name} takes more values than are followed"
             first.variables[name] = (Argument(f"${name}", reason),)
-    first.leaving = None
-    first.folder = first.folder if all(w.folder == first.folder for w in different) else None
-    return [first]
+    first.folder = first.folder if all(w.folder == first.folder for w in worlds) else None
+    first.written = frozenset().union(*(world.written for world in worlds))
+    first.status = Status.LIKELY
+    return first

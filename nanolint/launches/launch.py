@@ -50,6 +50,7 @@ class Launch:
     folder: str | None = ""
     remarks: tuple[str, ...] = ()
     is_module: bool = False  # python -m package.module
+    written: frozenset[str] = frozenset()  # files that the script writes before
 
 
 @dataclass(frozen=True, slots=True)

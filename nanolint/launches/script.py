@@ -86,11 +86,7 @@ def _started(started: Started, around: Around, depth: int) -> Iterator[Line]:
             )
             yield from _inner(started, found.text, world, found.around, depth)
         return
-    launch = replace(found, folder=started.folder)
-    written = next((a.text for a in launch.arguments if a.text in started.written), None)
-    if written is not None:
-        yield Line(started.offset, None, f"{written} is written by the script itself")
-        return
+    launch = replace(found, folder=started.folder, written=started.written)
     yield Line(started.offset, launch)
 
 

@@ -403,6 +403,16 @@ class TestOtherFiles:
             refused = nanolint(command, name, GPU)
             assert (refused.status, refused.error) == (2, f"nanolint: {name}: {reason}")
 
+    def test_from_the_folder_of_the_script(self) -> None:
+        Path("jobs/big").mkdir(parents=True)
+        Path("jobs/big/run.sh").write_text(
+            'cd "$(dirname "$0")/../.."\nHERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)\n'
+            f"{self.LINE}\npython $HERE/../../train.py {CONFIG} --gradient_accumulation_steps=7\n"
+        )
+        outcome = nanolint("jobs/big/run.sh", GPU, "--select=NL304,NL3")
+        assert outcome.err == ""
+        assert "as launched in jobs/big/run.sh:3" in outcome.out
+
     def test_a_checkout_on_another_machine(self) -> None:
         here = Path().absolute().name
         Path("run.sh").write_text(

@@ -141,12 +141,10 @@ class TestNotebook:
             "!python train.py config/c.py",
         )
         first, second = find_launches("x.ipynb", text)
+        assert second.launch is not None
         assert first.launch is not None
         assert (first.launch.folder, first.launch.processes.count) == ("nanoGPT", 2)
-        assert (second.place, second.reason) == (
-            "cell 4:1",
-            "config/c.py is written by the script itself",
-        )
+        assert (second.place, second.launch.written) == ("cell 4:1", {"config/c.py"})
 
     @pytest.mark.parametrize(
         "text", ["", "{}", "[]", '{"cells": 3}', '{"cells": [3]}', "[" * 100_000]
