@@ -41,6 +41,7 @@ from nanolint.source.assignments import Assignment, Comment
 from nanolint.source.suppressions import Suppression
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configs import config_runs
+from nanolint.trainers.nanogpt.executing import obstacle
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.trainers.nanogpt.vocabulary import datasets, has_dataset
@@ -96,6 +97,7 @@ __all__ = [
     "is_comfortable",
     "judge",
     "keeps_shape",
+    "obstacle",
     "ordered",
     "replace_integer",
     "replace_value",

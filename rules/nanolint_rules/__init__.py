@@ -15,6 +15,7 @@ _MODULES = {
         "unknown_suppression",
         "unresolvable_value",
         "doubted_run",
+        "unexecutable_config",
     ),
     "memory": ("predicted_oom", "oversized_logits", "thin_margin", "fragmented_oom", "idle_memory"),
     "gpu": (

@@ -48,7 +48,7 @@ ABOVE = "# nanolint: ignore[NL303]\n"
 def test_nothing_is_left_to_report(before: str, after: str | None) -> None:
     path = Path("a.py")
     path.write_bytes(before.encode())
-    outcome = nanolint("a.py", "--gpu=80GB", "--add-ignore")
+    outcome = nanolint("a.py", "--gpu=80GB", "--add-ignore", "--ignore=NL006")
     assert outcome.status == 0, outcome
     assert "Silenced a.py: 1 × NL303" in outcome.out
     written = path.read_bytes().decode()
@@ -56,8 +56,8 @@ def test_nothing_is_left_to_report(before: str, after: str | None) -> None:
         assert written == after
     assert ("\r\n" in before) == ("\r\n" in written)
     assert "\n" not in written.replace("\r\n", "") or "\r\n" not in before
-    assert nanolint("a.py", "--gpu=80GB", "--output-format=json").out == "[]\n"
-    nanolint("a.py", "--gpu=80GB", "--add-ignore")
+    assert nanolint("a.py", "--gpu=80GB", "--output-format=json", "--ignore=NL006").out == "[]\n"
+    nanolint("a.py", "--gpu=80GB", "--add-ignore", "--ignore=NL006")
     assert path.read_bytes().decode() == written
 
 

