@@ -2,10 +2,13 @@
 
 import os
 import sys
+from contextlib import suppress
 
 # Python puts the working folder first on the path, and with it whatever modules lie there.
-if sys.path[0] == os.getcwd() != os.path.dirname(os.path.dirname(__file__)):  # noqa: PTH109, PTH120
-    del sys.path[0]
+with suppress(OSError):  # there may be no such folder any more
+    home = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
+    if sys.path[0] == os.getcwd() != home:  # noqa: PTH109
+        del sys.path[0]
 
 from nanolint.cli.main import entry_point
 

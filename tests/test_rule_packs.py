@@ -79,6 +79,8 @@ RULES = (broken_rule,)
     ("body", "told"),
     [
         ("1 / 0", "rule pack 'broken' could not be loaded: ZeroDivisionError"),
+        ("exit('bye')", "rule pack 'broken' could not be loaded: SystemExit: bye"),
+        (RAISING.replace("raise ValueError", "exit(3)  #"), "rule BR001 (broken) left out: System"),
         ("RULES = 3", "rule pack 'broken' could not be loaded: TypeError"),
         (RAISING, "rule BR001 (broken) left out: ValueError: two lines"),
         (RAISING.replace("BR001", "NL101"), "rule pack 'broken' left out: NL101 exists already"),

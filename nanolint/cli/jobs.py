@@ -132,6 +132,7 @@ def _start(plans: Sequence[Plan], work: Work) -> None:
 
     global _plans, _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the pool
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.set_threshold(COLLECT_EVERY)
     _plans, _work = plans, work
 

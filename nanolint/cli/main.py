@@ -5,18 +5,20 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from nanolint.cli.streams import Streams
+from nanolint.cli.streams import Streams, open_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TextIO
+    from typing import NoReturn, TextIO
 
 CLEAN, FINDINGS, FAILURE = 0, 1, 2
-INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 and the signal's number, as shells count
+# 128 and the signal's number, as shells count.
+INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
@@ -40,6 +42,10 @@ COMMANDS = {
 }
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM arrived: everything that was begun is ended in order."""
+
+
 def main(
     argv: Sequence[str],
     *,
@@ -52,6 +58,8 @@ def main(
     try:
         status = _run(list(argv), streams)
         streams.stdout.flush()
+    except Terminated:
+        return TERMINATED
     except KeyboardInterrupt:
         streams.warn("nanolint: interrupted")
         return INTERRUPTED
@@ -82,6 +90,8 @@ def _command(command: str, argv: list[str], streams: Streams) -> int:
     from nanolint.errors import UserError
 
     try:
+        if not _has_folder():
+            raise UserError("the working folder is gone, or not ours to see")
         status: int = import_module(COMMANDS[command]).run(argv, streams)
     except Exit:
         return CLEAN
@@ -91,6 +101,15 @@ def _command(command: str, argv: list[str], streams: Streams) -> int:
         streams.warn(f"nanolint: {printable(str(error))}")
         return FAILURE
     return status
+
+
+def _has_folder() -> bool:
+    """Whether there is a folder that relative paths start from."""
+    try:
+        os.getcwd()  # noqa: PTH109 (importing pathlib takes longer than `--help`)
+    except OSError:
+        return False
+    return True
 
 
 def _internal_error(error: Exception, argv: Sequence[str], streams: Streams) -> int:
@@ -106,9 +125,15 @@ def _internal_error(error: Exception, argv: Sequence[str], streams: Streams) -> 
     return FAILURE
 
 
+def _terminate(*_: object) -> NoReturn:
+    raise Terminated
+
+
 def entry_point() -> None:
     """Run the command on the process's own arguments and streams, and leave with its status."""
     gc.set_threshold(COLLECT_EVERY)
+    signal.signal(signal.SIGTERM, _terminate)
+    open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # any character can be printed, newlines stay what they are

@@ -29,9 +29,10 @@ def run(arguments: list[str], streams: Streams) -> int:
             raise
         needed = "the language server needs pygls: pip install 'nanolint[server]'"
         raise UsageError(needed) from None
+    if not sys.stdin.readable():
+        raise UsageError("the language server talks over standard input, which is closed")
     with _own(sys.stdin, "rb") as requests, _own(sys.stdout, "wb") as answers:
-        serve(requests, answers)
-    return 0
+        return 0 if serve(requests, answers) else 1
 
 
 def _own(stream: TextIO, mode: Literal["rb", "wb"]) -> BinaryIO:

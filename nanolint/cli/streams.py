@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,11 +34,25 @@ class Streams:
         self.stderr.write(f"{text}\n")
 
     def read_stdin(self) -> bytes:
-        """All of standard input; raises Unusable where that is too much."""
+        """All of standard input; raises Unusable where it is closed, or too much."""
+        from nanolint.errors import Unusable
         from nanolint.files.door import read_bounded
 
+        if not self.stdin.readable():
+            raise Unusable("standard input is closed")
         buffer = getattr(self.stdin, "buffer", None)
         return read_bounded(buffer) if buffer else self.stdin.read().encode()
+
+
+def open_standard_streams() -> None:
+    """Open those that the process was started without, in the order of their numbers.
+
+    Else the next file that is opened would take the number of one. What is written there is lost;
+    standard input cannot be read.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def printer(stream: TextIO, color: str = "auto") -> Printer:

@@ -196,7 +196,7 @@ def _run(
                 for finding in rule.check(context)
                 if finding.span != ELSEWHERE
             ]
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if is_built_in(rule):
                 raise  # a bug of nanolint's own
             problems.append(f"rule {rule.code} ({rule.module}) left out: {describe(error)}")

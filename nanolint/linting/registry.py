@@ -127,7 +127,7 @@ def load() -> Registry:
         try:
             pack = tuple(entry.load())
             clash = next((rule.code for rule in pack if rule.code in rules), None)
-        except Exception as error:  # a broken pack must not take the built-in rules with it
+        except (Exception, SystemExit) as error:  # a broken pack takes no other rules with it
             problems.append(f"rule pack {entry.name!r} could not be loaded: {describe(error)}")
             continue
         if clash is not None:
@@ -151,7 +151,7 @@ def is_built_in(rule: Rule) -> bool:
     return rule.module.partition(".")[0] == BUILT_IN
 
 
-def describe(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """An exception in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

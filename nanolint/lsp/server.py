@@ -14,6 +14,7 @@ from nanolint import __version__
 from nanolint.lsp import client_settings
 from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.positions import Positions
+from nanolint.lsp.protocol import StrictProtocol
 from nanolint.lsp.session import Session
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ class NanolintServer(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__(
-            "nanolint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
+            "nanolint",
+            __version__,
+            protocol_cls=StrictProtocol,
+            text_document_sync_kind=types.TextDocumentSyncKind.Full,
         )
         self.session = Session(os.environ, self._tell)
         self._timers: dict[str, asyncio.TimerHandle] = {}

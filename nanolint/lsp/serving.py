@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from nanolint.lsp import commands, documents, features, findings, lifecycle, target
+from nanolint.lsp.protocol import StrictProtocol
 from nanolint.lsp.server import NanolintServer
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ def make_server() -> NanolintServer:
     return server
 
 
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Serve one client until it leaves."""
+def serve(requests: BinaryIO, answers: BinaryIO) -> bool:
+    """Serve one client until it leaves; returns whether it did so as the protocol wants it."""
     # What goes wrong is told to the client; pygls would print its traceback as well.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    make_server().start_io(requests, answers)
+    server = make_server()
+    server.start_io(requests, answers)
+    assert isinstance(server.protocol, StrictProtocol)
+    return not server.protocol.left_early

@@ -110,8 +110,17 @@ class Rule:
 
     @property
     def summary(self) -> str:
-        """The first line of the check's docstring."""
-        return (self.check.__doc__ or self.name).strip().splitlines()[0]
+        """The first line of the check's docstring; what its page says where Python drops those."""
+        described = self.check.__doc__ or self._first_paragraph() or self.name
+        return described.strip().splitlines()[0]
+
+    def _first_paragraph(self) -> str:
+        try:
+            page = self.page.read_text(encoding="utf-8")
+        except OSError:
+            return ""
+        _, _, text = page.partition("## What it does")
+        return text.strip().partition("\n\n")[0].replace("\n", " ")
 
 
 def rule(
