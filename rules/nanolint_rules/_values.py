@@ -136,9 +136,9 @@ def others_change(context: Context) -> tuple[str, ...]:
     others = context.takers.others
     if not others:
         return ()
-    first, more = others[0], len(others) - 1
-    and_more = f" (and {more} more of this kind)" if more else ""
-    return (f"unsafe, because {first.place} {first.how}{and_more}",)
+    first, *more = others
+    and_others = ", and so do others" if more else ""
+    return (f"unsafe, because {first.place} {first.how}{and_others}",)
 
 
 def _anchors(context: Context, key: str) -> list[Assignment]:

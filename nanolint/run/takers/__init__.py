@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 # A folder of these names holds configs, and the project is around it.
 CONFIG_FOLDERS = ("config", "configs")
 CONFIGURATOR = "configurator.py"
+TESTS = frozenset({"test", "tests"})
 MOST_PARENTS = 64
+MOST_NAMED = 3  # takers; one is enough to know
 
 _READS_ITS_ARGUMENTS = re.compile(r"\bargv\b|\bargparse\b")
 
@@ -46,8 +49,8 @@ class Shared:
 class Takers:
     """All that was found around one config.
 
-    Where ``others`` is empty, no other run of the project changes with a value of the config
-    whose effective batch stays.
+    ``others`` names the first few. Where it is empty, no other run of the project changes with a
+    value of the config whose effective batch stays.
     """
 
     others: tuple[Taker, ...] = ()
@@ -64,27 +67,92 @@ def find_takers(
     if path is None or path.suffix != PYTHON:
         return Takers()
     own = Path(door.place_of(path))
-    root = project_folder(own, train_script)
-    around = neighbours(root)
+    search = _Search(own, project_folder(own, train_script), _home(own, train_script), train_script)
+    around = neighbours(search.root)
     others = [Taker(place, how) for place, how in around.unsearched]
     shared: list[Shared] = []
-    home = _home(own, train_script)
-    programs = Programs(own, train_script)
-    elsewhere = [read_file(each, Path.cwd()) for each in scripts if root not in each.parents]
-    for file in (*around.files, *(each for each in elsewhere if isinstance(each, File))):
-        if file.path == own:
-            continue
+    elsewhere = (read_file(each, Path.cwd()) for each in scripts if search.root not in each.parents)
+    for file in chain(around.files, elsewhere):
+        if len(others) >= MOST_NAMED:
+            break
+        if isinstance(file, File) and file.path != own:
+            others += search.takers(file)
+            shared += search.shared(file)
+    return Takers(tuple(others[:MOST_NAMED]), tuple(shared))
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """For whom other files are searched, and where: ``home`` is where anything may be executed."""
+
+    own: Path
+    root: Path
+    home: Path
+    train_script: Path | None
+
+    def takers(self, file: File) -> Iterator[Taker]:
+        """Those in one file; of a Python file the first."""
         if file.is_python:
-            others += _of_python(file, own, root, home, train_script)
-        elif own.stem in file.text or home in file.path.parents:
-            found = launches(file.text, file.path.name, programs)
-            others += (Taker(f"{file.name}:{row}", how) for row, how in found.changed)
-            shared += _shared(file, found)
-    return Takers(tuple(others), tuple(shared))
+            yield from self._of_python(file)
+            return
+        for row, how in self._launches(file).changed:
+            yield Taker(f"{file.name}:{row}", how)
 
+    def shared(self, file: File) -> Iterator[Shared]:
+        """The lines of a script that launch the config on several processes."""
+        if not file.is_python:
+            for row, world_size in self._launches(file).shared:
+                yield Shared(f"{file.name}:{row}", world_size)
 
-def _shared(file: File, found: Launches) -> Iterator[Shared]:
-    return (Shared(f"{file.name}:{row}", size) for row, size in found.shared)
+    def _launches(self, file: File) -> Launches:
+        mentioned = file.mentions(self.own.stem)
+        if not mentioned and self.home not in file.path.parents:
+            return Launches()
+        programs = Programs(self.own, self.train_script)
+        return launches(file.text, file.path.name, programs, mentioned=mentioned)
+
+    def _of_python(self, file: File) -> Iterator[Taker]:
+        named = file.mentions(self.own.stem)
+        near = self._may_execute_anything(file)
+        if not named and not near:
+            return
+        found = reach(file.text)
+        rows = [
+            row
+            for name, row in found.names
+            if named and name.means(self.own) and not self._is_another(name.parts, file)
+        ]
+        if rows:
+            yield Taker(f"{file.name}:{min(rows)}", "starts from this file, or runs it")
+        elif near and found.open_ended is not None:
+            yield Taker(f"{file.name}:{found.open_ended}", "may execute any file of the project")
+
+    def _may_execute_anything(self, file: File) -> bool:
+        """Whether the file may execute this one, but for programs that are told what to execute.
+
+        What those execute is named by whoever launches them: a run of its own. And nobody keeps
+        what a test trains.
+        """
+        if self.home not in file.path.parents or not may_reach_anything(file.text):
+            return False
+        if file.path == self.train_script or file.path.name == CONFIGURATOR:
+            return False
+        if TESTS.intersection(file.name.split("/")):
+            return False
+        among_configs = file.path.parent.name in CONFIG_FOLDERS
+        return among_configs or _READS_ITS_ARGUMENTS.search(file.text) is None
+
+    def _is_another(self, parts: tuple[str, ...], file: File) -> bool:
+        """Whether a path or a dotted name in ``file`` leads to another file of the same name."""
+        if len(parts) > 1 and self.own.with_suffix("").parts[-len(parts) :] == parts:
+            return False
+        for place in (file.path.parent, self.root):
+            path = place.joinpath(*parts).with_suffix(PYTHON)
+            if path == self.own:
+                return False
+            if door.is_file(path):
+                return door.real(path) != door.real(self.own)
+        return False
 
 
 def project_folder(path: Path, train_script: Path | None) -> Path:
@@ -101,48 +169,3 @@ def _home(own: Path, train_script: Path | None) -> Path:
     if train_script is not None and train_script.parent in own.parents:
         return train_script.parent
     return own.parent.parent if own.parent.name in CONFIG_FOLDERS else own.parent
-
-
-def _of_python(
-    file: File, own: Path, root: Path, home: Path, train_script: Path | None
-) -> Iterator[Taker]:
-    """At most one: the first place in ``file`` that takes values, or may."""
-    named = own.stem in file.text
-    near = (
-        home in file.path.parents
-        and may_reach_anything(file.text)
-        and not _is_program(file, train_script)
-    )
-    if not named and not near:
-        return
-    found = reach(file.text)
-    rows = [
-        row
-        for name, row in found.names
-        if named and name.means(own) and not _is_another(name.parts, own, (file.path.parent, root))
-    ]
-    if rows:
-        yield Taker(f"{file.name}:{min(rows)}", "starts from this file, or runs it")
-    elif near and found.open_ended is not None:
-        yield Taker(f"{file.name}:{found.open_ended}", "may execute any file of the project")
-
-
-def _is_program(file: File, train_script: Path | None) -> bool:
-    """Whether what the file executes is what the user names when launching it: a run of its own."""
-    if file.path == train_script or file.path.name == CONFIGURATOR:
-        return True
-    among_configs = file.path.parent.name in CONFIG_FOLDERS
-    return not among_configs and _READS_ITS_ARGUMENTS.search(file.text) is not None
-
-
-def _is_another(parts: tuple[str, ...], own: Path, places: tuple[Path, ...]) -> bool:
-    """Whether a path or a dotted name leads to another file of the same name."""
-    if own.with_suffix("").parts[-len(parts) :] == parts and len(parts) > 1:
-        return False
-    for place in places:
-        path = place.joinpath(*parts).with_suffix(PYTHON)
-        if path == own:
-            return False
-        if door.is_file(path):
-            return door.real(path) != door.real(own)
-    return False

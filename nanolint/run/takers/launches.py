@@ -1,48 +1,24 @@
-"""Lines of scripts that launch a config as another run than its own text describes.
-
-The text is searched, not understood: whoever writes a shell script has more ways to put a command
-line together than can be followed. What might change the effective batch counts.
-"""
+"""Lines of scripts that launch a config as another run than its own text describes."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from nanolint.errors import Unusable
+from nanolint.files import door
+from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
+from nanolint.run.takers.commands import keys_of, read_script, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from pathlib import Path, PurePosixPath
 
-# What of a command line decides the effective batch beside the config.
-BATCH_KEYS = ("batch_size", "gradient_accumulation_steps", "eval_iters", "eval_only")
-
-MOST_ON_LINE = 1 << 14  # characters of a command; what is longer is data
-
-MOST_IN_PATH = 1 << 10
+    from nanolint.run.takers.commands import Command, Script
 
 # Formats in which a command line stands in pieces: read as one whole.
 _WHOLE = (".yaml", ".yml", ".toml")
 
-_JOINED = re.compile(r"(?:\\|\^|`)[ \t]*(?:\\n\",)?[ \t]*\r?\n[ \t]*\"?")  # also in a notebook
-_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
-_SUBSTITUTION = re.compile(r"\$\([^()]*\)|`[^`]*`")
-_LOG = re.compile(r"(?:\d|&)?[<>]{1,2}&?[ \t]*(?![^\s;|&]*\.py\b)[^\s;|&()]*")  # where output goes
-_COMMANDS = re.compile(r"&&|\|\||[;|&()]")
-_QUOTES = re.compile(r"\\n|\\?[\"']|[\[\],]")
-_KEY = re.compile(rf"--(?P<key>{'|'.join(BATCH_KEYS)})\b")
-_BARE_KEY = re.compile(rf"(?<!\w)(?:--)?(?P<key>{'|'.join(BATCH_KEYS)})\b")
-_SCRIPT = re.compile(r"\.py(?!\w)")
-_BEFORE_PATH = re.compile(r"[\s=:]")
-_ASSIGNED = re.compile(r"^[\s@]*(?:export\s+|local\s+|set\s+)?(\w+)\+?=", re.MULTILINE)
-_UNKNOWN = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)|%(?P<batch>\w+)%")
-_OPEN = re.compile(r"\$|%\w+%|\{\{|[*?]")  # a word that only the shell completes
-_SEVERAL = re.compile(
-    r"\b(?:torchrun|torch\.distributed|srun|mpirun|mpiexec|accelerate|deepspeed)\b"
-)
 _PROCESSES = re.compile(r"--(?:nproc[-_]per[-_]node|num_processes)[=\s](\d+)(?!\S)")
 _NODES = re.compile(r"--(?:nnodes|num_machines)[=\s](\d+)(?!\S)")
 
@@ -74,114 +50,90 @@ class Programs:
         is_beside = beside is not None and path.parent == beside.parent
         return is_beside or path.parent.name == self.config.parent.name
 
-
-@dataclass(frozen=True, slots=True)
-class _Script:
-    """What of a script matters: commands with scripts or keys of a batch, by their lines."""
-
-    commands: tuple[tuple[int, str], ...]
-    assigned: frozenset[str]  # its variables
-    has_keys: bool
+    def may_run_configs(self, program: PurePosixPath) -> bool:
+        """Whether a program may be one that takes configs: train.py, or what is called like it."""
+        if self.train_script is None or program.name == self.train_script.stem:
+            return True
+        path = self.train_script.parent / program.with_suffix(".py")
+        return _loads_configurator(path) if door.is_file(path) else "train" in program.name
 
 
-def launches(text: str, name: str, programs: Programs) -> Launches:
-    """What the script ``text`` does with the config; ``name`` is the script's."""
-    script = _read(text)
+@memo
+def _loads_configurator(path: Path) -> bool:
+    try:
+        return b"configurator" in door.read_bytes(path)
+    except Unusable:
+        return True
+
+
+def launches(text: str, name: str, programs: Programs, *, mentioned: bool) -> Launches:
+    """What the script ``text`` does with the config; ``name`` is the script's.
+
+    ``mentioned``: the name of the config stands anywhere in it.
+    """
+    script = read_script(text)
     if name.endswith(_WHOLE):
         return _of_whole(script, programs)
     changed: dict[int, str] = {}
     shared: dict[int, int | None] = {}
-    for row, command in script.commands:
-        found = _Command(command, programs)
-        how = found.changes(script)
+    for command in script.commands:
+        named = next(filter(programs.is_meant, command.paths), None)
+        if named is None and not _may_be_it(command, script, programs, mentioned=mentioned):
+            continue
+        how = _change(command, named, script, programs)
         if how is not None:
-            changed.setdefault(row, how)
-        elif found.may_be_it and _SEVERAL.search(command):
-            shared.setdefault(row, _world_size(command))
+            changed.setdefault(command.row, how)
+        elif command.is_shared:
+            shared.setdefault(command.row, _world_size(command.text))
     return Launches(tuple(changed.items()), tuple(shared.items()))
 
 
-@lru_cache(maxsize=4096)
-def _read(text: str) -> _Script:
-    commands = [
-        (row, command)
-        for row, line in _logical_lines(text)
-        if len(line) <= MOST_ON_LINE and (".py" in line or _BARE_KEY.search(line))
-        for command in _commands(_COMMENT.sub("", line))
-        if _SCRIPT.search(command) or _BARE_KEY.search(command)
-    ]
-    return _Script(
-        tuple(commands),
-        frozenset(_ASSIGNED.findall(text)),
-        any(_KEY.search(command) for _, command in commands),
-    )
+def _may_be_it(command: Command, script: Script, programs: Programs, *, mentioned: bool) -> bool:
+    """Whether a command that does not name the config may launch it all the same."""
+    if not command.behind:
+        return False
+    program = command.module or next(iter(command.paths), None)
+    if program is not None and not programs.may_run_configs(program):
+        return False
+    if mentioned:
+        return True
+    if any(programs.is_config(path, None) for path in command.paths[1:]):
+        return False  # it launches that one
+    return any(not variables(word) or variables(word) - script.assigned for word in command.behind)
 
 
-def _of_whole(script: _Script, programs: Programs) -> Launches:
+def _change(
+    command: Command, named: PurePosixPath | None, script: Script, programs: Programs
+) -> str | None:
+    """How the run differs from the config alone, as a clause."""
+    which = "what may be it" if named is None else "it"
+    if command.key is not None:
+        return f"launches {which} with another {command.key}"
+    others = (path for path in command.paths if not programs.is_meant(path))
+    if any(programs.is_config(path, named) for path in others):
+        return f"launches {which} together with another config"
+    without_program = bool(command.paths) and command.paths[0] == named
+    words = (*command.before, *command.behind) if without_program else command.behind
+    names = set().union(*map(variables, words))
+    from_outside = named is not None and not names <= script.assigned
+    if names and command.paths and (script.has_keys or from_outside):
+        return f"launches {which} with options that only the script knows"
+    return None
+
+
+def _of_whole(script: Script, programs: Programs) -> Launches:
     """As ``launches``, where the words of one command stand on many lines."""
     named = [
-        row for row, text in script.commands for path in _paths(text) if programs.is_meant(path)
+        command.row
+        for command in script.commands
+        for path in command.paths
+        if programs.is_meant(path)
     ]
-    keys = [match["key"] for _, text in script.commands for match in _BARE_KEY.finditer(text)]
+    keys = [key for command in script.commands for key in keys_of(command.text)]
     if named and keys:
         return Launches(changed=((named[0], f"launches it with another {keys[0]}"),))
-    several = any(_SEVERAL.search(text) for _, text in script.commands)
+    several = any(command.is_shared for command in script.commands)
     return Launches(shared=tuple((row, None) for row in named if several))
-
-
-class _Command:
-    """The words of one command, and what of them are scripts."""
-
-    def __init__(self, command: str, programs: Programs) -> None:
-        self._words = command.split()
-        self._programs = programs
-        self._paths = list(_paths(command))
-        self._named = next(filter(programs.is_meant, self._paths), None)
-        arguments = self._words[self._start() :]
-        open_words = [word for word in arguments if _OPEN.search(word) and not _is_value(word)]
-        self._unknown = [match for word in open_words for match in _UNKNOWN.finditer(word)]
-        self.may_be_it = self._named is not None or bool(open_words)
-
-    def changes(self, script: _Script) -> str | None:
-        """How the run differs from the config alone, as a clause."""
-        if not self.may_be_it:
-            return None
-        which = "it" if self._named is not None else "what may be it"
-        key = _KEY.search(" ".join(self._words))
-        if key is not None:
-            return f"launches {which} with another {key['key']}"
-        if any(self._is_other(path) for path in self._paths):
-            return f"launches {which} together with another config"
-        names = [match["name"] or match["batch"] for match in self._unknown]
-        from_outside = self._named is not None and not script.assigned.issuperset(names)
-        if names and self._paths and (script.has_keys or from_outside):
-            return f"launches {which} with options that only the script knows"
-        return None
-
-    def _start(self) -> int:
-        """Where the arguments begin: behind the program, if that is named."""
-        for at, word in enumerate(self._words):
-            for path in _paths(word):
-                if not self._programs.is_meant(path) and not self._is_other(path):
-                    return at + 1
-        return 0
-
-    def _is_other(self, path: PurePosixPath) -> bool:
-        return not self._programs.is_meant(path) and self._programs.is_config(path, self._named)
-
-
-def _is_value(word: str) -> bool:
-    """Whether a word sets something that is none of the keys of a batch, or a variable."""
-    return re.match(r"(?:--?)?[A-Za-z_][\w-]*=", word) is not None and not _KEY.match(word)
-
-
-def _paths(text: str) -> Iterator[PurePosixPath]:
-    """The scripts that a command names, without suffix."""
-    for match in _SCRIPT.finditer(text):
-        before = text[max(0, match.start() - MOST_IN_PATH) : match.start()]
-        path = _BEFORE_PATH.split(before)[-1].replace("\\", "/")
-        if path:
-            yield PurePosixPath(path)
 
 
 def _world_size(command: str) -> int | None:
@@ -189,19 +141,3 @@ def _world_size(command: str) -> int | None:
     if processes is None or ("nnodes" in command and nodes is None):
         return None
     return int(processes[1]) * (int(nodes[1]) if nodes else 1)
-
-
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines, those joined that end in a continuation, each with the number of its first."""
-    row = 1
-    for line in _JOINED.sub("\0", text).split("\n"):
-        yield row, line.replace("\0", " ")
-        row += 1 + line.count("\0")
-
-
-def _commands(line: str) -> Iterator[str]:
-    """The commands of a line, quotes and brackets left out."""
-    bare = _LOG.sub(" ", _QUOTES.sub(" ", _SUBSTITUTION.sub("$printed", line)))
-    for command in _COMMANDS.split(re.sub("[<>]", " ", bare)):
-        if command.strip():
-            yield command

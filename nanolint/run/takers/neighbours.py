@@ -46,6 +46,16 @@ class File:
     name: str
     text: str
 
+    def mentions(self, name: str) -> bool:
+        """Whether ``name`` stands in the text by itself, and not as a part of a longer one."""
+        at = self.text.find(name)
+        while at >= 0:
+            before, after = self.text[at - 1 : at], self.text[at + len(name) : at + len(name) + 1]
+            if not any(each.isalnum() or each == "_" for each in (before, after)):
+                return True
+            at = self.text.find(name, at + 1)
+        return False
+
     @property
     def is_python(self) -> bool:
         """Whether it is code, and not a script that launches code."""

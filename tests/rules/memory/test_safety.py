@@ -97,6 +97,4 @@ def test_the_file_that_takes_values_is_named(tmp_path: Path) -> None:
         "b.py": "import base",
     }
     (note,) = [n for n in bench(tmp_path, files).finding(text("64")).notes if "unsafe" in n]
-    assert note == (
-        "unsafe, because b.py:1 starts from this file, or runs it (and 1 more of this kind)"
-    )
+    assert note == "unsafe, because b.py:1 starts from this file, or runs it, and so do others"
