@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
+from nanolint.report.places import line_of
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.rule.context import Case
     from nanolint.run.run import Run
-    from nanolint.run.settled import Resolution, Setting
+    from nanolint.run.settled import Resolution
     from nanolint.source.text import LineIndex
 
 RUN_KEYS = (
@@ -76,22 +77,28 @@ class Explanation:
             "in_float16": self.resolution.in_float16,
             "torch": ".".join(map(str, self.torch)),
             "roles": {
-                role.value: self._role(self.resolution.settings[key])
+                role.value: self._role(key)
                 for role, key in ROLES.items()
                 if key in self.resolution.settings
             },
         }
 
-    def _role(self, setting: Setting) -> dict[str, Any]:
-        """The value that plays a role, null where it is not known, and the place that set it."""
-        origin = setting.origin
-        row = self.lines.position(origin.span.start)[0] if origin.span else None
+    def _role(self, name: str) -> dict[str, Any]:
+        """What plays the role of nanoGPT's key ``name``: a key, its value, the place that set it.
+
+        The key is null where the script computes the value, the value where it is not known.
+        """
+        setting = self.resolution.settings[name]
+        key = self.resolution.deciding.get(name, name)
+        setting = self.resolution.settings.get(key or name, setting)
+        known = setting.value.value if isinstance(setting.value, Known) else None
+        run = self.resolution.run
         return {
-            "key": setting.key,
-            "value": setting.value.value if isinstance(setting.value, Known) else None,
-            "origin": origin.layer.value,
-            "file": str(origin.path) if origin.path else None,
-            "line": row,
+            "key": key,
+            "value": known if run is None else getattr(run, name),
+            "origin": setting.origin.layer.value,
+            "file": str(setting.origin.path) if setting.origin.path else None,
+            "line": line_of(setting, self.lines),
         }
 
 

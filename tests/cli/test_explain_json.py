@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import nanolint
+from tests.project_tree import LOADER, SETUP, train_script, write_project
 
 CONFIG = """\
 batch_size = 16
@@ -153,3 +154,34 @@ def test_roles_say_which_key_plays_which_part_and_where_it_is_set() -> None:
 def test_the_torch_version_that_was_judged_for() -> None:
     assert explain("--torch-version=2.5")["torch"] == "2.5"
     assert explain()["torch"] == "2.13"
+
+
+def test_a_role_that_another_key_plays(tmp_path: Path) -> None:
+    loader = LOADER.replace("block_size", "n_ctx")
+    setup = SETUP.replace("'block_size': block_size", "'block_size': n_ctx")
+    script = train_script(extra_settings="n_ctx = 512\n", loader=loader, setup=setup)
+    write_project(tmp_path, {"train.py": script})
+    roles = explain(config="batch_size = 4\nblock_size = 64\n")["roles"]
+    line = script.splitlines().index("n_ctx = 512") + 1
+    assert roles["context"] == {
+        "key": "n_ctx",
+        "value": 512,
+        "origin": "train script",
+        "file": str(tmp_path / "train.py"),
+        "line": line,
+    }
+    assert (roles["micro-batch"]["file"], roles["micro-batch"]["line"]) == ("a.py", 1)
+    assert roles["layers"]["line"] == script.splitlines().index("n_layer = 12") + 1
+
+
+def test_a_flag_of_a_launch_line_is_no_line_of_the_config(tmp_path: Path) -> None:
+    write_project(tmp_path, {"run.sh": "set -e\npython train.py a.py --batch_size=3\n"})
+    Path("a.py").write_text(CONFIG, encoding="utf-8")
+    told = json.loads(nanolint("explain", "run.sh", "--format=json").out)
+    assert told["roles"]["micro-batch"] == {
+        "key": "batch_size",
+        "value": 3,
+        "origin": "command line",
+        "file": None,
+        "line": None,
+    }
