@@ -49,15 +49,3 @@ WDDM_KEPT_PERCENT = 5
 # compiled by Inductor's choices.
 MODEL_ERROR_EAGER_PERCENT = 2
 MODEL_ERROR_COMPILED_PERCENT = 5
-
-
-def cublas_workspace_bytes(compute_capability: tuple[int, int] | None) -> int:
-    """cuBLAS's workspace, allocated once by each thread that multiplies.
-
-    PyTorch's default CUBLAS_WORKSPACE_CONFIG: ":4096:2:16:8" (8.125 MiB), ":4096:8" (32 MiB) on
-    Hopper (aten/src/ATen/cuda/CublasHandlePool.cpp). Two allocations of 8,519,680 bytes were seen
-    on an A100, one per thread (https://erees.dev/transformer-memory/).
-    """
-    if compute_capability is not None and compute_capability[0] == 9:
-        return 32 * MIB
-    return 8_519_680

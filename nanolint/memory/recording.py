@@ -81,6 +81,7 @@ def write(
         sm_count=shapes.sm_count,
         threads_per_sm=shapes.threads_per_sm,
         workspace_bytes=shapes.workspace_bytes,
+        keeps_workspace=shapes.keeps_workspace,
     )
     model: Module = GPT(device, shapes)
     if compiled:

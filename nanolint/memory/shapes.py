@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import threads_per_multiprocessor
-from nanolint.memory.constants import (
-    DEFAULT_SM_COUNT,
-    DEFAULT_SM_THREADS,
-    cublas_workspace_bytes,
-)
+from nanolint.memory import torch
+from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
@@ -32,13 +29,15 @@ class Shapes:
     dtype: str  # "float32" | "bfloat16" | "float16": autocast's dtype, off for float32
     attention: Attention
     sm_count: int = DEFAULT_SM_COUNT
-    workspace_bytes: int = 0  # cuBLAS's, per thread that multiplies; 0 leaves it out
     threads_per_sm: int = DEFAULT_SM_THREADS
+    workspace_bytes: int = 0  # cuBLAS's; 0 leaves it out
+    keeps_workspace: bool = True  # each thread for good; else each product while it is launched
+    holds_logits_zeros: bool = False  # see memory/torch.py
+    scatters_loss: bool = False  # the same
 
     @classmethod
     def of(cls, run: Run, gpu: Gpu | None = None) -> Shapes:
         """The shapes of ``run`` on ``gpu``."""
-        capability = gpu.compute_capability if gpu else None
         return cls(
             batch_size=run.batch_size,
             block_size=run.block_size,
@@ -51,8 +50,11 @@ class Shapes:
             dtype=run.dtype,
             attention=run.attention,
             sm_count=(gpu.sm_count if gpu else None) or DEFAULT_SM_COUNT,
-            workspace_bytes=cublas_workspace_bytes(capability),
             threads_per_sm=threads_per_multiprocessor(gpu),
+            workspace_bytes=torch.workspace_bytes(run.torch, gpu),
+            keeps_workspace=torch.keeps_workspace(run.torch),
+            holds_logits_zeros=torch.holds_logits_zeros(run.torch),
+            scatters_loss=torch.scatters_loss(run.torch),
         )
 
     @property

@@ -30,6 +30,7 @@ class Subject(IntEnum):
     MODEL = 2  # which class is built
     VOCABULARY = 3
     PIECE = 4  # a part of the model or of the loop that the replay does not know
+    TORCH = 5  # the release of PyTorch
 
 
 @dataclass(frozen=True, slots=True)

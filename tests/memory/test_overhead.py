@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.constants import cublas_workspace_bytes
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.units import GIB, MIB
 from tests.memory.runs import card
@@ -58,8 +57,3 @@ def test_a_card_that_is_only_a_size_has_the_usual_number_of_sms(gib: int, sm_cou
     gpu = replace(card("24GiB").gpu, total_bytes=gib * GIB)
     assert gpu.sm_count is None
     assert overhead(gpu).low == 3 * MIB * sm_count
-
-
-def test_cublas_takes_more_on_hopper() -> None:
-    assert cublas_workspace_bytes((9, 0)) == 32 * MIB
-    assert cublas_workspace_bytes((8, 0)) == cublas_workspace_bytes(None) == 8_519_680

@@ -33,8 +33,8 @@ def test_the_message_is_pytorch_s_own() -> None:
         "of which 20.00 MiB is free. Process 1 has 3.00 GiB memory in use. Including non-PyTorch "
         "memory, this process has 1004.00 MiB memory in use. Of the allocated memory 46.00 MiB is "
         "allocated by PyTorch, and 14.00 MiB is reserved by PyTorch but unallocated. If reserved "
-        "but unallocated memory is large try setting PYTORCH_ALLOC_CONF=expandable_segments:True "
-        "to avoid fragmentation."
+        "but unallocated memory is large try setting "
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
     )
 
 

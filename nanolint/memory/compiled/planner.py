@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tape import MemoryPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
     from nanolint.memory.compiled.graph import Buffer, Graph, Node
 
@@ -67,13 +67,14 @@ class Planner:
         self._peak = max(self._live)
         self._given = {id(buffer) for buffer in graph.inputs + graph.arguments}
 
-    def plan(self, shared: Container[int] = ()) -> MemoryPlan:
-        """The whole graph's; ``shared`` are slots that others hold, too."""
+    def plan(self, shared: Container[int] = (), last: Iterable[int] = ()) -> MemoryPlan:
+        """The whole graph's. ``shared`` are slots that others hold, too; ``last`` are arguments
+        that the caller holds until the graph is done."""
         for index, node in enumerate(self.nodes):
             self._node(index, node)
-        return MemoryPlan(
-            self._made, [event for event in self._events if event is not None], shared
-        )
+        late = [~slot for slot in last]
+        events = [event for event in self._events if event is not None and event not in late]
+        return MemoryPlan(self._made, [*events, *late], shared)
 
     def _node(self, index: int, node: Node) -> None:
         taken: set[int] = set()  # ids of the inputs whose memory an output took over

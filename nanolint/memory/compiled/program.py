@@ -54,7 +54,7 @@ class Compiled(Module):
     def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """x and y (B, T) int64 to the logits and the loss."""
         device, shapes = self._device, self._shapes
-        device.multiply()
+        device.multiply()  # once a call, before the graph: its peak is not at a product
         if not device.grad_enabled:
             if self._evaluation is None:
                 self._evaluation = _Call(Forward(shapes, training=False))
@@ -102,7 +102,8 @@ class _Gradient:
         reorder(backward.graph)
         self._logits = training.forward.logits.slot
         planner = Planner(backward.graph, scale + 1)
-        self.plan = planner.plan(shared=(X_SLOT, Y_SLOT, self._logits, scale))
+        to_the_end = (tangent,) if shapes.holds_logits_zeros else ()
+        self.plan = planner.plan(shared=(X_SLOT, Y_SLOT, self._logits, scale), last=to_the_end)
         self._slots = planner.slots
         self._tangent, self._scale = tangent, scale
         self._gradients = [gradient.slot for gradient in backward.gradients]

@@ -60,7 +60,8 @@ class Plans:
     def forward(self, x: Tensor, training: bool) -> _Forward:
         """The plan of a call with x."""
         device = x.device
-        settings = device.half, device.grad_enabled, training, device.sm_count
+        card = device.sm_count, device.threads_per_sm, device.passing_workspace_bytes
+        settings = device.half, device.grad_enabled, training, *card
         key = x.shape, x.strides, x.dtype, x.role, x.requires_grad, *settings
         known = self._known.get(key)
         if known is None:
@@ -101,9 +102,17 @@ class _Twin:
         grad_enabled: bool,
         training: bool,
         sm_count: int,
+        threads_per_sm: int,
+        workspace: int,
     ) -> None:
         self.tape = Tape()
-        self.device = device = Device(self.tape, sm_count=sm_count)
+        self.device = device = Device(
+            self.tape,
+            sm_count=sm_count,
+            threads_per_sm=threads_per_sm,
+            workspace_bytes=workspace,
+            keeps_workspace=False,
+        )
         self.layer = layer = make(device)
         layer.train(training)
         for each in layer.state():
@@ -280,7 +289,8 @@ class _Copied(Node):
         )
         plan = self.forward.backward(gradient, accumulates)
         land(gradient)
-        device.multiply()
+        if device.awaits_workspace:
+            device.multiply()
         slots += [0] * (plan.slots - len(slots))
         storage = gradient.storage
         slots[plan.slot] = -1 if storage is None else storage.handle

@@ -44,7 +44,8 @@ class Device:
 
     ``half`` is autocast's type, None outside of it. ``casts`` are its copies of parameters, by the
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
-    each thread's first matrix product for good; 0 leaves it out.
+    each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
+    for itself; 0 leaves it out.
     """
 
     def __init__(
@@ -54,30 +55,47 @@ class Device:
         sm_count: int = DEFAULT_SM_COUNT,
         threads_per_sm: int = DEFAULT_SM_THREADS,
         workspace_bytes: int = 0,
+        keeps_workspace: bool = True,
     ) -> None:
         self.tape = tape
         self.sm_count = sm_count
-        self.resident_threads = sm_count * threads_per_sm
+        self.threads_per_sm = threads_per_sm
         self.grad_enabled = True
         self.half: Dtype | None = None
         self.casts: dict[object, object] = {}
         self.thread = MAIN
         self._workspaces = dict.fromkeys((MAIN, AUTOGRAD), workspace_bytes)
+        self._keeps_workspace = keeps_workspace
 
     def alloc(self, nbytes: int, name: str, component: Component) -> Storage:
         """Memory of so many bytes, not 0."""
         return Storage(self.tape.alloc(nbytes, name, component), self.tape.events)
 
     @property
+    def resident_threads(self) -> int:
+        """Those that the whole card holds at once."""
+        return self.sm_count * self.threads_per_sm
+
+    @property
     def awaits_workspace(self) -> bool:
-        """Whether the next matrix product takes cuBLAS's workspace."""
-        return bool(self._workspaces.get(self.thread))
+        """Whether the next matrix product takes cuBLAS's workspace for good."""
+        return self._keeps_workspace and bool(self._workspaces.get(self.thread))
+
+    @property
+    def passing_workspace_bytes(self) -> int:
+        """The workspace that each product makes for itself; 0 where threads keep theirs."""
+        return 0 if self._keeps_workspace else self._workspaces[self.thread]
 
     def multiply(self) -> None:
-        """A matrix product is launched: the thread's first takes cuBLAS's workspace."""
-        nbytes = self._workspaces.pop(self.thread, 0)
-        if nbytes:
-            self.tape.alloc(nbytes, "cuBLAS workspace", Component.WORKSPACE)
+        """A matrix product is launched: the thread's first takes cuBLAS's workspace, or each."""
+        workspace = self._workspaces.get(self.thread, 0)
+        if not workspace:
+            return
+        handle = self.tape.alloc(workspace, "cuBLAS workspace", Component.WORKSPACE)
+        if self._keeps_workspace:
+            self._workspaces[self.thread] = 0
+        else:
+            self.tape.free(handle)
 
     @contextmanager
     def no_grad(self) -> Iterator[None]:

@@ -217,9 +217,18 @@ def _out_of_memory(
 
 
 def message(
-    requested: int, allocated: int, reserved: int, free: int, total: int, in_use: int = 0
+    requested: int,
+    allocated: int,
+    reserved: int,
+    free: int,
+    total: int,
+    in_use: int = 0,
+    variable: str = "PYTORCH_CUDA_ALLOC_CONF",
 ) -> str:
-    """PyTorch's own text for these bytes; ``in_use`` is what other processes hold."""
+    """PyTorch's own text for these bytes; ``in_use`` is what other processes hold.
+
+    ``variable`` is the one that the release advises to set.
+    """
     total_text, free_text = format_bytes(total), format_bytes(free)
     held = format_bytes(total - free - in_use)
     others = f"Process 1 has {format_bytes(in_use)} memory in use. " if in_use else ""
@@ -229,7 +238,7 @@ def message(
         f"memory, this process has {held} memory in use. Of the allocated memory "
         f"{format_bytes(allocated)} is allocated by PyTorch, and "
         f"{format_bytes(reserved - allocated)} is reserved by PyTorch but unallocated. If reserved "
-        "but unallocated memory is large try setting PYTORCH_ALLOC_CONF=expandable_segments:True "
+        f"but unallocated memory is large try setting {variable}=expandable_segments:True "
         "to avoid fragmentation."
     )
 

@@ -16,11 +16,13 @@ from nanolint.memory.constants import (
 )
 from nanolint.memory.loop.played import representative
 from nanolint.memory.recording import allocated_bytes, record, runs_compiled, state_bytes
+from nanolint.memory.torch import variable_in_error
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import failure, message, replay
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu, Machine
+    from nanolint.memory.torch import Version
     from nanolint.memory.verdict.overhead import Interval
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.run.run import Run
@@ -108,7 +110,7 @@ def judge(run: Run, target: Machine) -> Verdict:
         run=run,
         target=target,
         outcome=outcome,
-        oom=None if oom is None else replace(oom, message=_told(oom, target)),
+        oom=None if oom is None else replace(oom, message=_told(oom, target, run.torch)),
         usable_bytes=limit,
         overhead_bytes=held.expected,
     )
@@ -167,7 +169,7 @@ def _plays(run: Run, gpu: Gpu, limit: int, expandable: bool) -> bool:
     return play(record(run, gpu), limit_bytes=limit, expandable=expandable).refusal is None
 
 
-def _told(oom: OutOfMemory, target: Machine) -> str:
+def _told(oom: OutOfMemory, target: Machine, version: Version) -> str:
     return message(
         oom.requested_bytes,
         oom.allocated_bytes,
@@ -175,4 +177,5 @@ def _told(oom: OutOfMemory, target: Machine) -> str:
         oom.free_bytes,
         target.gpu.total_bytes,
         target.in_use_bytes,
+        variable_in_error(version),
     )

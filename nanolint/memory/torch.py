@@ -1,0 +1,73 @@
+"""What differs between releases of PyTorch in what a run allocates: each difference a named fact.
+
+Found by running the releases themselves on a CUDA without a card (docs/memory-model.md, "Releases
+of PyTorch"). A version is the first two numbers of a release; a fact holds from the first release
+that is named, or up to the last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.units import MIB
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Gpu
+
+Version: TypeAlias = tuple[int, int]
+
+# torch/_functorch/_aot_autograd/runtime_wrappers.py sets `boxed_grads_call`: autograd hands the
+# gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
+GRADIENTS_BOXED_SINCE: Version = (2, 13)
+
+# torch/_inductor/fx_passes/post_grad.py, optimize_scatter_upon_const_tensor: nll_loss's backward
+# pass no longer scatters into a zeros tensor of its own.
+SCATTER_FUSED_SINCE: Version = (2, 5)
+
+# aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize: the major compute capabilities
+# that get ":4096:8", 32 MiB, from a release on (pull requests 175344, 189312 of pytorch/pytorch).
+LARGE_WORKSPACE: tuple[tuple[Version, frozenset[int]], ...] = (
+    ((2, 14), frozenset({9, 10, 11, 12})),
+    ((2, 12), frozenset({9, 10, 12})),
+    ((0, 0), frozenset({9})),
+)
+LARGE_WORKSPACE_BYTES = 32 * MIB
+# ":4096:2:16:8". Two allocations of it were seen on an A100 (https://erees.dev/transformer-memory/).
+WORKSPACE_BYTES = 8_519_680
+
+# From this release on a product allocates its workspace and gives it back (pull request 194311).
+WORKSPACE_GIVEN_BACK_SINCE: Version = (2, 15)
+
+# c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.
+NEW_VARIABLE_IN_ERROR: Version = (2, 10)
+
+
+def holds_logits_zeros(version: Version) -> bool:
+    """Whether the zeros for the logits' gradient live through the compiled backward pass.
+
+    s·BTV bytes (https://github.com/pytorch/pytorch/issues/131794).
+    """
+    return version < GRADIENTS_BOXED_SINCE
+
+
+def scatters_loss(version: Version) -> bool:
+    """Whether the compiled loss's backward pass makes a float32 (B*T, V) buffer of its own."""
+    return version < SCATTER_FUSED_SINCE
+
+
+def workspace_bytes(version: Version, gpu: Gpu | None) -> int:
+    """cuBLAS's workspace, by the default of CUBLAS_WORKSPACE_CONFIG."""
+    major = gpu.compute_capability[0] if gpu and gpu.compute_capability else None
+    large = next(majors for since, majors in LARGE_WORKSPACE if version >= since)
+    return LARGE_WORKSPACE_BYTES if major in large else WORKSPACE_BYTES
+
+
+def keeps_workspace(version: Version) -> bool:
+    """Whether each thread that multiplies takes one workspace for good; else each product does,
+    for as long as it is launched."""
+    return version < WORKSPACE_GIVEN_BACK_SINCE
+
+
+def variable_in_error(version: Version) -> str:
+    """The environment variable that the out-of-memory error advises to set."""
+    return "PYTORCH_ALLOC_CONF" if version == NEW_VARIABLE_IN_ERROR else "PYTORCH_CUDA_ALLOC_CONF"

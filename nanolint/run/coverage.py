@@ -1,0 +1,39 @@
+"""What the replay was compared with; a run outside of that is doubted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.gpus.abilities import compiles
+from nanolint.run.run import Attention
+from nanolint.run.trust import Doubt, Subject
+from nanolint.settings.torch_version import NEWEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.run.run import Run
+
+# The oldest releases whose allocations the replay was compared with (docs/memory-model.md).
+OLDEST = (2, 2)
+OLDEST_COMPILED = (2, 6)
+
+
+def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
+    """What nobody has compared the replay of ``run`` with."""
+    if run.torch > NEWEST:
+        newest = f"the newest that was compared is {_number(NEWEST)}"
+        yield Doubt(Subject.TORCH, f"torch {_number(run.torch)} is not known: {newest}")
+    compiled = run.compile and compiles(gpu, run.dtype)
+    oldest, what = (OLDEST_COMPILED, "compiled runs") if compiled else (OLDEST, "runs")
+    if run.torch < oldest:
+        text = f"{what} of torch {_number(run.torch)} were not compared, those since "
+        yield Doubt(Subject.TORCH, f"{text}{_number(oldest)} were")
+    if compiled and run.attention is Attention.MATH:
+        text = "attention that is multiplied out by hand is counted as without torch.compile"
+        yield Doubt(Subject.PIECE, text)
+
+
+def _number(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))

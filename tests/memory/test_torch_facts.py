@@ -1,0 +1,146 @@
+"""What differs between releases of PyTorch, in the tapes of runs that are the same otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nanolint.memory.recording import allocated_peak, record
+from nanolint.memory.tape import Component, Phase
+from nanolint.memory.torch import WORKSPACE_BYTES, variable_in_error, workspace_bytes
+from nanolint.memory.verdict.verdict import judge
+from nanolint.run.coverage import not_covered
+from nanolint.run.run import Attention, Run
+from nanolint.settings.torch_version import NEWEST
+from nanolint.units import MIB
+from tests.memory.runs import GPT2, card
+
+WIDE = replace(GPT2, batch_size=8, n_layer=2, gradient_accumulation_steps=2)
+LOGITS = 2 * 8 * 1024 * 50304  # bytes in half precision
+
+
+def live(run: Run, name: str) -> list[tuple[int, int]]:
+    """From which event to which each allocation of that name lives."""
+    tape = record(run)
+    spans = []
+    for handle, each in enumerate(tape.names):
+        if each.startswith(name):
+            end = tape.events.index(~handle) if ~handle in tape.events else len(tape.events)
+            spans.append((tape.events.index(handle), end))
+    return spans
+
+
+def test_up_to_2_12_the_zeros_of_the_logits_live_through_the_compiled_backward_pass() -> None:
+    old, new = (live(replace(WIDE, torch=torch), "zeros for the logits") for torch in OLD_NEW)
+    assert len(old) == len(new) > 0
+    for (start, end), (other_start, other_end) in zip(old, new, strict=True):
+        assert start == other_start
+        assert end > other_end + 10
+    peaks = [allocated_peak(record(replace(WIDE, torch=torch))) for torch in OLD_NEW]
+    assert peaks[0] > peaks[1]
+
+
+OLD_NEW = ((2, 12), (2, 13))
+
+
+def test_up_to_2_4_the_compiled_loss_scatters_into_a_buffer_of_its_own() -> None:
+    scattered = [
+        allocated_peak(record(replace(WIDE, torch=torch))) for torch in ((2, 4), (2, 5), (2, 13))
+    ]
+    assert scattered[0] - scattered[2] == pytest.approx(2 * LOGITS, rel=0.01)
+    assert scattered[1] < scattered[0]
+
+
+@pytest.mark.parametrize("torch", [(2, 2), (2, 6), (2, 12)])
+def test_eager_runs_of_all_releases_allocate_the_same(torch: tuple[int, int]) -> None:
+    run = replace(WIDE, compile=False)
+    assert record(replace(run, torch=torch)).events == record(replace(run, torch=(2, 13))).events
+
+
+@pytest.mark.parametrize(
+    ("torch", "capability", "mib"),
+    [
+        ((2, 11), (9, 0), 32),
+        ((2, 11), (12, 0), None),
+        ((2, 12), (12, 0), 32),
+        ((2, 13), (10, 0), 32),
+        ((2, 13), (11, 0), None),
+        ((2, 14), (11, 0), 32),
+        ((2, 13), (8, 9), None),
+    ],
+)
+def test_the_cards_that_get_the_large_workspace_of_cublas(
+    torch: tuple[int, int], capability: tuple[int, int], mib: int | None
+) -> None:
+    gpu = replace(card("rtx-4090").gpu, compute_capability=capability)
+    assert workspace_bytes(torch, gpu) == (WORKSPACE_BYTES if mib is None else mib * MIB)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_from_2_15_on_no_workspace_of_cublas_is_kept(compiled: bool) -> None:
+    """Each product takes one and gives it back: as torch 2.15.0's own allocator records it."""
+    kept, given_back = (
+        record(replace(WIDE, compile=compiled, torch=torch)) for torch in ((2, 14), (2, 15))
+    )
+    workspaces = [n for n, part in enumerate(kept.components) if part is Component.WORKSPACE]
+    assert len(workspaces) == 2  # one for each thread that multiplies
+    assert not any(~handle in kept.events for handle in workspaces)
+    workspaces = [n for n, part in enumerate(given_back.components) if part is Component.WORKSPACE]
+    assert len(workspaces) > 2
+    assert all(~handle in given_back.events for handle in workspaces)
+    places = [given_back.events.index(handle) for handle in workspaces]
+    assert all(given_back.events[at + 1] == ~given_back.events[at] for at in places)
+
+
+def test_from_2_15_on_every_product_of_every_layer_takes_a_workspace() -> None:
+    """Four in a layer's forward pass, and eight in its backward pass; one and two at the head."""
+    layers = 4
+    run = replace(GPT2, batch_size=2, n_layer=layers, compile=False, torch=(2, 15))
+    tape = record(run)
+    starts = [start for start, _ in tape.phases]
+    for (start, phase), end in zip(tape.phases, [*starts[1:], len(tape.events)], strict=True):
+        made = [tape.names[event] for event in tape.events[start:end] if event >= 0]
+        found = made.count("cuBLAS workspace")
+        if phase is Phase.FORWARD:
+            assert found == 4 * layers + 1
+        elif phase is Phase.BACKWARD:
+            assert found == 8 * layers + 2
+
+
+def test_the_error_advises_what_that_release_does() -> None:
+    assert variable_in_error((2, 10)) == "PYTORCH_ALLOC_CONF"
+    for torch in ((2, 9), (2, 11), (2, 13), (2, 15)):
+        assert variable_in_error(torch) == "PYTORCH_CUDA_ALLOC_CONF"
+        oom = judge(replace(GPT2, torch=torch), card("rtx-3060")).oom
+        assert oom is not None
+        assert "setting PYTORCH_CUDA_ALLOC_CONF=expandable" in oom.message
+
+
+def doubts(run: Run, name: str = "rtx-4090") -> list[str]:
+    return [doubt.text for doubt in not_covered(run, card(name).gpu)]
+
+
+def test_a_release_that_nobody_compared_is_doubted() -> None:
+    assert doubts(GPT2) == []
+    newer = (NEWEST[0], NEWEST[1] + 1)
+    assert doubts(replace(GPT2, torch=newer)) == [
+        f"torch {newer[0]}.{newer[1]} is not known: the newest that was compared is "
+        f"{NEWEST[0]}.{NEWEST[1]}"
+    ]
+    assert doubts(replace(GPT2, torch=(2, 4))) == [
+        "compiled runs of torch 2.4 were not compared, those since 2.6 were"
+    ]
+    eager = replace(GPT2, compile=False)
+    assert doubts(replace(eager, torch=(2, 4))) == []
+    assert doubts(replace(eager, torch=(2, 1))) == [
+        "runs of torch 2.1 were not compared, those since 2.2 were"
+    ]
+
+
+def test_slow_attention_is_doubted_where_it_would_be_compiled() -> None:
+    slow = replace(GPT2, attention=Attention.MATH, dtype="float16")
+    (text,) = doubts(slow)
+    assert "counted as without torch.compile" in text
+    assert doubts(replace(slow, compile=False)) == []
+    assert doubts(slow, "gtx-1080-ti") == []  # Triton refuses it
