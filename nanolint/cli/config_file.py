@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.linting.plan import Plan
     from nanolint.rule.context import Case
-    from nanolint.run.settled import Options, Project
-    from nanolint.source.assignments import Module
+    from nanolint.trainers.nanogpt.config import Config
 
 
 STDIN, STDIN_NAME = "-", "<stdin>"
@@ -22,25 +21,16 @@ STDIN, STDIN_NAME = "-", "<stdin>"
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """A config under the name that the user gave it, and the project around it.
-
-    ``path`` is None for standard input that stands for no file.
-    """
+    """A config under the name that the user gave it."""
 
     name: str
-    path: Path | None
-    text: str
-    module: Module
-    project: Project
-    options: Options
+    config: Config
 
     def case(self, target: Machine | None) -> Case:
         """The config on ``target``."""
         from nanolint.rule.context import Case
-        from nanolint.trainers.nanogpt.resolve import resolve
 
-        resolution = resolve(self.module, self.project, self.options, target, config_path=self.path)
-        return Case(resolution, target)
+        return Case(self.config.resolved(target), target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +60,25 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
     """Read ``file``; raises UsageError, in one line, where that fails or it holds no run."""
     from nanolint.errors import Unusable
     from nanolint.files.door import read_bytes
-    from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.refusals import TooComplex
+    from nanolint.source.refusals import TooComplex, Unparsable
     from nanolint.source.text import LineIndex, Undecodable, decode
-    from nanolint.trainers.nanogpt.kind import FileKind, classify
+    from nanolint.trainers.nanogpt.config import read_config
+    from nanolint.trainers.nanogpt.kind import FileKind
     from nanolint.trainers.nanogpt.project import find_project
-    from nanolint.trainers.nanogpt.resolve import star_importer
-    from nanolint.trainers.nanogpt.steps import environment_of
 
     name, path = file.name, file.path
     project = find_project(path, train_script=plan.train_script)
     try:
         raw = streams.read_stdin() if path is None or file.is_stdin else read_bytes(path)
         text = decode(raw).text
-        environment = environment_of(path, project, plan.options)
-        module = parse(text, environment, star_importer(project, path))
+        config = read_config(text, path, project, plan.setup(path).options, explicit=True)
     except Unparsable as error:
         row, _ = LineIndex(text).position(error.offset)
         raise UsageError(f"{name}: not valid Python: {error}, line {row}") from error
     except (Unusable, Undecodable, TooComplex) as error:
         raise UsageError(f"{name}: {error}") from error
-    if classify(module, text, path, project, explicit=True) is FileKind.SCRIPT:
+    if config.kind is FileKind.SCRIPT:
         from nanolint.trainers.no_run import why_no_run
 
         raise UsageError(f"{name}: holds no run: {why_no_run(text)}")
-    return ConfigFile(name, path, text, module, project, plan.setup(path).options)
+    return ConfigFile(name, config)

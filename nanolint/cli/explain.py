@@ -59,8 +59,8 @@ def run(arguments: list[str], streams: Streams) -> int:
     if options.format == "json":
         from nanolint.report.explanation import explained
 
-        lines = LineIndex(config.text)
-        explanation = explained(config.name, cases[0], lines, config.options.torch_version)
+        lines = LineIndex(config.config.text)
+        explanation = explained(config.name, cases[0], lines, config.config.options.torch_version)
         streams.stdout.write(json.dumps(explanation.as_json(), indent=2) + "\n")
     else:
         _tell(config, cases, options, streams)
@@ -98,7 +98,7 @@ def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams
     from nanolint.source.text import LineIndex
 
     out = printer(streams.stdout, options.color)
-    text.render(config.name, cases, LineIndex(config.text), out)
+    text.render(config.name, cases, LineIndex(config.config.text), out)
 
 
 def _plot(config: ConfigFile, case: Case, path: Path, streams: Streams) -> int:

@@ -20,12 +20,11 @@ from nanolint.rule.context import (
     Launched,
     SyntaxFault,
 )
-from nanolint.run.settled import Options, Override
+from nanolint.run.settled import Override
 from nanolint.source.assignments import Comment, Module
 from nanolint.trainers.nanogpt.kind import (
     FileKind,
     among_configs,
-    classify,
     may_be_config,
     sets_keys,
 )
@@ -38,7 +37,9 @@ if TYPE_CHECKING:
     from nanolint.rule.api import Finding, Rule
     from nanolint.run.settled import Project
     from nanolint.source.values import Plain
+    from nanolint.trainers.nanogpt.config import Config
 
+NOTHING = Module((), (), ())  # what a text sets that cannot be parsed
 PYTHON = (".py", ".pyw", ".pyi", "")  # suffixes; configurator.py would run any file
 
 
@@ -71,20 +72,17 @@ def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
 
 def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Context | Report:
     """``text`` resolved for every target, or the report on a file that is not judged."""
-    from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.refusals import TooComplex
+    from nanolint.source.refusals import TooComplex, Unparsable
+    from nanolint.trainers.nanogpt.config import config_of, read_config
     from nanolint.trainers.nanogpt.project import find_project
-    from nanolint.trainers.nanogpt.resolve import star_importer
-    from nanolint.trainers.nanogpt.steps import environment_of
 
     project = find_project(path, train_script=setup.train_script)
     expected = explicit or among_configs(path, project)
     if not _worth_parsing(text, project, setup.rules, explicit=expected):
         return Report(path, None)
-    fault = None
+    options, fault = setup.options, None
     try:
-        environment = environment_of(path, project, setup.options)
-        module = parse(text, environment, star_importer(project, path))
+        config = read_config(text, path, project, options, explicit=explicit)
     except TooComplex as error:
         return Report(path, None, unjudged=f"not judged: {error}")
     except Unparsable as error:
@@ -92,8 +90,16 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
             return Report(path, None, unjudged="not a Python file")
         if not expected and not sets_keys(text, project.known_keys):
             return Report(path, None, unjudged=f"not judged: {error}")
-        module, fault = Module((), (), ()), SyntaxFault(str(error), error.offset)
-    return _context(text, path, module, fault, project, setup, explicit=explicit)
+        fault = SyntaxFault(str(error), error.offset)
+        config = config_of(NOTHING, text, path, project, options, explicit=explicit)
+    return Context(
+        config,
+        tuple(Case(config.resolved(target), target) for target in setup.targets or (None,)),
+        fault=fault,
+        known_codes=setup.known_codes,
+        selected=frozenset(rule.code for rule in setup.rules),
+        launched=_launched(config),
+    )
 
 
 def judge(context: Context, setup: Setup) -> Report:
@@ -124,54 +130,17 @@ def _worth_parsing(text: str, project: Project, rules: Iterable[Rule], *, explic
     return any(marker in text for rule in rules for marker in rule.markers)
 
 
-def _context(
-    text: str,
-    path: Path | None,
-    module: Module,
-    fault: SyntaxFault | None,
-    project: Project,
-    setup: Setup,
-    *,
-    explicit: bool,
-) -> Context:
-    from nanolint.trainers.nanogpt.resolve import resolve
-
-    options = setup.options
-    kind = classify(module, text, path, project, explicit=explicit)
-    cases = tuple(
-        Case(
-            resolve(module, project, options, target, config_path=path),
-            target,
-        )
-        for target in setup.targets or (None,)
-    )
-    return Context(
-        text=text,
-        path=path,
-        kind=kind,
-        module=module,
-        project=project,
-        options=options,
-        cases=cases,
-        fault=fault,
-        known_codes=setup.known_codes,
-        selected=frozenset(rule.code for rule in setup.rules),
-        launched=_launched(module, path, project, options),
-    )
-
-
-def _launched(
-    module: Module, path: Path | None, project: Project, options: Options
-) -> Launched | None:
+def _launched(config: Config) -> Launched | None:
     """The place of a file on a launch line with several configs."""
     from nanolint.trainers.nanogpt.steps import steps
 
-    configs = [each for each in options.arguments if not isinstance(each, Override)]
-    if path not in configs or len(set(configs)) < 2:
+    arguments = config.options.arguments
+    configs = [each for each in arguments if not isinstance(each, Override)]
+    if config.path not in configs or len(set(configs)) < 2:
         return None
-    read = steps(module, project, options, path)
+    read = steps(config.module, config.project, config.options, config.path)
     setters = {each.key: step.config for step in read if step.config for each in step.settings}
-    return Launched(setters, is_last=configs[-1] == path)
+    return Launched(setters, is_last=configs[-1] == config.path)
 
 
 def _run(

@@ -12,7 +12,6 @@ from nanolint.run.run import Dialect
 from nanolint.run.settled import Layer
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
-from nanolint.trainers.nanogpt.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,12 +78,8 @@ def share(context: Context, case: Case, key: str) -> Share | None:
 
 def _changed(context: Context, case: Case, change: Change) -> Case:
     """``case`` as if ``change`` stood on the command line."""
-    options = context.options
-    overrides = (*options.overrides, *((key, Known(value)) for key, value in change.values))
-    options = replace(options, overrides=overrides)
-    resolution = resolve(
-        context.module, context.project, options, case.target, config_path=context.path
-    )
+    values = ((key, Known(value)) for key, value in change.values)
+    resolution = context.config.resolved(case.target, *values)
     return replace(case, resolution=resolution)
 
 

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
-    from nanolint.run.settled import Options, Project, Resolution, Setting
+    from nanolint.run.settled import Resolution, Setting
     from nanolint.run.takers import Takers
     from nanolint.run.trust import Doubt
-    from nanolint.source.assignments import Assignment, Module
+    from nanolint.source.assignments import Assignment
     from nanolint.source.suppressions import Suppression
     from nanolint.source.text import LineIndex
     from nanolint.source.values import Plain
-    from nanolint.trainers.nanogpt.kind import FileKind
+    from nanolint.trainers.nanogpt.config import Config
 
 
 # Where a finding stands that belongs into another config of the same launch line.
@@ -103,25 +103,21 @@ class Context:
 
     def __init__(
         self,
-        *,
-        text: str,
-        path: Path | None,
-        kind: FileKind,
-        module: Module,
-        project: Project,
-        options: Options,
+        config: Config,
         cases: tuple[Case, ...],
+        *,
         fault: SyntaxFault | None = None,
         known_codes: Mapping[str, str] | None = None,
         selected: frozenset[str] = frozenset(),
         launched: Launched | None = None,
     ) -> None:
-        self.text = text
-        self.path = path
-        self.kind = kind
-        self.module = module
-        self.project = project
-        self.options = options
+        self.config = config
+        self.text = config.text
+        self.path = config.path
+        self.kind = config.kind
+        self.module = config.module
+        self.project = config.project
+        self.options = config.options
         self.cases = cases
         self.fault = fault
         self.launched = launched

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import names
-from nanolint.trainers.nanogpt.imports import star_importer
-from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind, classify
+from nanolint.source.refusals import TooComplex, Unparsable
+from nanolint.trainers.nanogpt.config import read_config
+from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
 from nanolint.trainers.nanogpt.reading import read_source
-from nanolint.trainers.nanogpt.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,14 +43,8 @@ def _scripts(folder: Path) -> list[Path]:
 
 
 def _run(path: Path, project: Project, options: Options) -> Run | None:
-    from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.refusals import TooComplex
-
     try:
-        text = read_source(path)
-        module = parse(text, project.environment, star_importer(project, path))
+        config = read_config(read_source(path), path, project, options, explicit=False)
     except (Unusable, Unparsable, TooComplex):
         return None
-    if classify(module, text, path, project, explicit=False) is not FileKind.CONFIG:
-        return None
-    return resolve(module, project, options, None, config_path=path).run
+    return config.resolved(None).run if config.kind is FileKind.CONFIG else None

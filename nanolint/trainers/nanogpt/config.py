@@ -1,0 +1,70 @@
+"""One file, read as the config that it is: its assignments, the project around it, its run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+from nanolint.source.parse import parse
+from nanolint.trainers.nanogpt.imports import star_importer
+from nanolint.trainers.nanogpt.kind import FileKind, classify
+from nanolint.trainers.nanogpt.resolve import resolve
+from nanolint.trainers.nanogpt.steps import environment_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Machine
+    from nanolint.run.settled import Options, Project, Resolution
+    from nanolint.source.assignments import Module
+    from nanolint.source.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A file as it was read. ``options`` are what the user said outside it.
+
+    ``path`` is None for a text that stands for no file. A file of the kind SCRIPT describes no
+    run; it is resolved all the same, for the rules that only look at its code.
+    """
+
+    text: str
+    path: Path | None
+    kind: FileKind
+    module: Module
+    project: Project
+    options: Options
+
+    def resolved(self, target: Machine | None, *changes: tuple[str, Value]) -> Resolution:
+        """Every key settled for one target; ``changes`` are keys and values put on top."""
+        options = self.options
+        if changes:
+            options = replace(options, overrides=(*options.overrides, *changes))
+        return resolve(self.module, self.project, options, target, config_path=self.path)
+
+
+def read_config(
+    text: str, path: Path | None, project: Project, options: Options, *, explicit: bool
+) -> Config:
+    """Read ``text`` as the content of ``path``; ``explicit``: the user named the file itself.
+
+    Raises Unparsable or TooComplex.
+    """
+    environment = environment_of(path, project, options)
+    module = parse(text, environment, star_importer(project, path))
+    return config_of(module, text, path, project, options, explicit=explicit)
+
+
+def config_of(
+    module: Module,
+    text: str,
+    path: Path | None,
+    project: Project,
+    options: Options,
+    *,
+    explicit: bool,
+) -> Config:
+    """The config of a text that was read to ``module``."""
+    kind = classify(module, text, path, project, explicit=explicit)
+    return Config(text, path, kind, module, project, options)
