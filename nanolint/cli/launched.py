@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.files.door import absolute, exists, is_file
 from nanolint.frozen import dataclass
-from nanolint.launches.expand import OWN_FOLDER
+from nanolint.launches.shell.expand import OWN_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nanolint.launches.commands import Argument
-from nanolint.launches.follow import World
 from nanolint.launches.found import Found, once
 from nanolint.launches.script import launches_of
+from nanolint.launches.shell.worlds import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

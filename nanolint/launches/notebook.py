@@ -8,9 +8,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nanolint.launches.commands import Argument
-from nanolint.launches.follow import World
 from nanolint.launches.found import Found, once
 from nanolint.launches.script import launches_of
+from nanolint.launches.shell.worlds import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

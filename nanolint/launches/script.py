@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.launches.commands import Argument, Started, Stopped
-from nanolint.launches.follow import World, follow
 from nanolint.launches.found import MOST_CHARACTERS, Found, Line, Rows, once
 from nanolint.launches.launch import Around, Nested, NotALaunch, UnknownScript
 from nanolint.launches.line import read_launch_line
+from nanolint.launches.shell.follow import follow
+from nanolint.launches.shell.worlds import World
 from nanolint.launches.slurm import read_header, slurm_variables
 
 if TYPE_CHECKING:

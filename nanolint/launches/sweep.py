@@ -7,9 +7,9 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from nanolint.launches.follow import World
 from nanolint.launches.found import Found
 from nanolint.launches.script import launches_of
+from nanolint.launches.shell.worlds import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.launches.expand import OWN_FOLDER
 from nanolint.launches.script import find_launches
+from nanolint.launches.shell.expand import OWN_FOLDER
 
 if TYPE_CHECKING:
     from nanolint.launches.found import Found

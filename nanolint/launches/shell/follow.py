@@ -2,89 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.launches.arithmetic import holds
-from nanolint.launches.builtins import BUILTINS, assign
 from nanolint.launches.commands import Argument, Started, Stopped
-from nanolint.launches.expand import Scope, expand
-from nanolint.launches.shell import (
-    Branches,
-    Chain,
-    Command,
-    For,
-    Function,
-    Group,
-    While,
-    parse,
-)
-from nanolint.launches.words import Literal
+from nanolint.launches.shell.arithmetic import holds
+from nanolint.launches.shell.builtins import BUILTINS, assign
+from nanolint.launches.shell.expand import expand
+from nanolint.launches.shell.parse import parse
+from nanolint.launches.shell.tokens import Literal
+from nanolint.launches.shell.tree import Branches, Chain, Command, For, Function, Group, While
+from nanolint.launches.shell.worlds import LIKELY, NO, YES, Status, World, hide, merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from nanolint.launches.shell import Block, Node
-    from nanolint.launches.words import Word
+    from nanolint.launches.shell.tokens import Word
+    from nanolint.launches.shell.tree import Block, Node
 
-MOST_WORLDS = 32
 MOST_BETWEEN_ROUNDS = 4  # worlds: what one round sets, the next mostly sets anew
 MOST_ROUNDS = 64  # of a loop
 MOST_COMMANDS = 10_000  # that are followed
 MOST_VARIABLES = 500
 MOST_CALLS = 8  # of functions within functions
 _TESTS = ("[", "[[", "test", "((")
-
-
-class Status(Enum):
-    """Whether a command succeeds. A program is taken to, but ``||`` may come to its second side."""
-
-    YES = "yes"
-    NO = "no"
-    EITHER = "either"
-    LIKELY = "likely"
-
-
-YES, NO, LIKELY = Status.YES, Status.NO, Status.LIKELY
-
-
-@dataclass(slots=True)
-class World:
-    """What a script has set on one way to a place in it.
-
-    ``folder`` is the working folder relative to the one at the start, None where not known.
-    ``leaving`` is the command that leads away from here: ``exit``, ``return``, ``break``.
-    ``status`` is how the last command ended.
-    """
-
-    variables: dict[str, tuple[Argument, ...]] = field(default_factory=dict)
-    exported: frozenset[str] = frozenset()
-    arguments: tuple[Argument, ...] | None = None
-    folder: str | None = ""
-    written: frozenset[str] = frozenset()
-    leaving: str | None = None
-    status: Status = Status.LIKELY
-
-    @property
-    def scope(self) -> Scope:
-        """What its names stand for."""
-        return Scope(self.variables, self.arguments)
-
-    def copy(self) -> World:
-        """One that goes its own way from here."""
-        return replace(self, variables=dict(self.variables))
-
-    def key(self) -> tuple[object, ...]:
-        """The same for worlds between which there is no difference."""
-        variables = frozenset(self.variables.items())
-        others = self.exported, self.arguments, self.folder, self.written, self.leaving, self.status
-        return variables, *others
-
-    def environment(self) -> dict[str, Argument]:
-        """What a program sees."""
-        names = self.exported & self.variables.keys()
-        return {name: self.variables[name][0] for name in names if self.variables[name]}
 
 
 def follow(
@@ -167,7 +108,7 @@ class _Follower:
                 done.append(world if world.status is unwanted else replace(world, status=unwanted))
             if world.status is not unwanted:
                 going.append(world.copy())
-        return _merged([*done, *(self._node(node.second, going) if going else [])])
+        return merged([*done, *(self._node(node.second, going) if going else [])])
 
     def _branches(self, node: Branches, worlds: list[World]) -> list[World]:
         behind: list[World] = []
@@ -185,7 +126,7 @@ class _Follower:
                 worlds = [] if is_else else [w for w in worlds if w.status is not YES]
         if node.may_skip:
             behind += worlds
-        return _merged([replace(world, status=LIKELY) for world in behind])
+        return merged([replace(world, status=LIKELY) for world in behind])
 
     def _for(self, node: For, world: World) -> list[World]:
         if node.words is None:
@@ -204,7 +145,7 @@ class _Follower:
             worlds = self.block(node.body, worlds)
             for each in worlds:
                 each.leaving = None if each.leaving == "continue" else each.leaving
-            worlds = _merged(worlds, MOST_BETWEEN_ROUNDS)
+            worlds = merged(worlds, MOST_BETWEEN_ROUNDS)
         for each in worlds:
             each.leaving = None if each.leaving == "break" else each.leaving
         return worlds
@@ -213,10 +154,10 @@ class _Follower:
         """Follow once a body that is run nobody knows how often: what it sets is not known."""
         names = set(_names_set(body))
         for world in worlds:
-            _hide(world, names)
+            hide(world, names)
         worlds = self.block(body, worlds)
         for world in worlds:
-            _hide(world, names)
+            hide(world, names)
             world.leaving = None if world.leaving in ("break", "continue") else world.leaving
         return worlds
 
@@ -335,33 +276,3 @@ def _names_set(nodes: Iterable[Node]) -> Iterator[str]:
 
 def _declared(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return words[1:] if words and words[0].plain in BUILTINS else ()
-
-
-def _hide(world: World, names: Iterable[str]) -> None:
-    for name in names:
-        reason = f"${name} is set in a loop"
-        if name:
-            world.variables[name] = (Argument(f"${name}", reason),)
-
-
-def _merged(worlds: list[World], most: int = MOST_WORLDS) -> list[World]:
-    """Each different world once; where there are too many, one in which what differs is unknown."""
-    different = list({world.key(): world for world in worlds}.values())
-    if len(different) <= most:
-        return different
-    staying = [world for world in different if not world.leaving]
-    leaving = {world.leaving: world for world in different if world.leaving}
-    return [*([_blurred(staying)] if staying else []), *leaving.values()]
-
-
-def _blurred(worlds: list[World]) -> World:
-    """One world for several: what is not the same in all of them is not known."""
-    first = worlds[0].copy()
-    for name in {name for world in worlds for name in world.variables}:
-        if any(world.variables.get(name) != first.variables.get(name) for world in worlds):
-            reason = f"${name} takes more values than are followed"
-            first.variables[name] = (Argument(f"${name}", reason),)
-    first.folder = first.folder if all(w.folder == first.folder for w in worlds) else None
-    first.written = frozenset().union(*(world.written for world in worlds))
-    first.status = Status.LIKELY
-    return first

@@ -1,11 +1,24 @@
-"""The words of a shell script, each with its place in the text."""
+"""From the text of a shell script to its tokens."""
 
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
-from nanolint.frozen import dataclass
+from nanolint.launches.shell.tokens import (
+    Arithmetic,
+    Array,
+    Expansion,
+    HereDocument,
+    Literal,
+    Opaque,
+    Operator,
+    ShellError,
+    Word,
+)
+
+if TYPE_CHECKING:
+    from nanolint.launches.shell.tokens import Part, Token
 
 _BLANK = " \t\r"
 _ENDS_WORD = frozenset(" \t\r\n;&|<>()")
@@ -15,7 +28,6 @@ _OPERATORS = (
     *("&&", "||", ";;", ";&", "|&", "<<", ">>", "<&", ">&", "<>", ">|", "&>"),
     *(";", "&", "|", "<", ">", "(", ")", "\n"),
 )
-REDIRECTIONS = frozenset({"<<<", "<<-", "&>>", "<<", ">>", "<&", ">&", "<>", ">|", "&>", "<", ">"})
 _HERE = ("<<", "<<-")
 _SUBSTITUTIONS = ("<(", ">(")  # of a process
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -24,95 +36,6 @@ _ARRAY_BEGINS = re.compile(r"[A-Za-z_]\w*\+?=")
 _BRACED = re.compile(r"([A-Za-z_]\w*|[0-9]+|[@*#?])(?:\[[@*]\])?(?:(:?[-=+?])(.*))?", re.DOTALL)
 _ESCAPED_IN_QUOTES = '$`"\\\n'
 MOST_NESTED = 40
-
-
-class ShellError(ValueError):
-    """A text that no shell would run. Its text is one line; ``offset`` is where it goes wrong."""
-
-    def __init__(self, reason: str, offset: int) -> None:
-        super().__init__(reason)
-        self.offset = offset
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """Characters that stand for themselves."""
-
-    text: str
-    quoted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """A variable: ``$NAME``, ``${NAME:-default}``. ``source`` is how it is written."""
-
-    source: str
-    quoted: bool
-    name: str
-    operator: str = ""
-    default: tuple[Part, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
-    """``$((...))``; ``inside`` are the parts between the parentheses."""
-
-    source: str
-    inside: tuple[Part, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Opaque:
-    """What only a run tells: ``$(date)``, ``${NAME//a/b}``, ``$RANDOM``'s kind."""
-
-    source: str
-    quoted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Array:
-    """The elements of ``NAME=(...)``."""
-
-    words: tuple[Word, ...]
-
-
-Part: TypeAlias = "Literal | Expansion | Arithmetic | Opaque | Array"
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word, from the character ``start`` of the text up to ``end``."""
-
-    parts: tuple[Part, ...]
-    start: int
-    end: int
-
-    @property
-    def plain(self) -> str | None:
-        """The word where it is written without quotes and variables, as keywords are."""
-        if len(self.parts) == 1 and isinstance(self.parts[0], Literal) and not self.parts[0].quoted:
-            return self.parts[0].text
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """What stands between words; a newline is one, too."""
-
-    text: str
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
-class HereDocument:
-    """The lines below a command that it reads; ``quoted``: taken as they are written."""
-
-    text: str
-    start: int
-    quoted: bool
-
-
-Token: TypeAlias = "Word | Operator | HereDocument"
 
 
 def split(text: str) -> tuple[list[Token], ShellError | None]:

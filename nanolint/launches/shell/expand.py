@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
 from nanolint.frozen import dataclass
-from nanolint.launches.arithmetic import number
 from nanolint.launches.commands import Argument
-from nanolint.launches.words import Arithmetic, Array, Expansion, Literal, Opaque
+from nanolint.launches.shell.arithmetic import number
+from nanolint.launches.shell.tokens import Arithmetic, Array, Expansion, Literal, Opaque
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from nanolint.launches.words import Part, Word
+    from nanolint.launches.shell.tokens import Part, Word
 
 MOST_CHARACTERS = 1 << 12  # of one word; variables made of variables could grow without end
 MOST_WORDS = 1 << 10  # that one becomes

@@ -1,101 +1,32 @@
-"""A shell script as a tree of commands."""
+"""From the tokens of a shell script to the tree of its commands."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from nanolint.frozen import dataclass
-from nanolint.launches.words import (
+from nanolint.launches.shell.split import split
+from nanolint.launches.shell.tokens import (
     REDIRECTIONS,
     HereDocument,
     Literal,
     Operator,
     ShellError,
     Word,
-    split,
 )
+from nanolint.launches.shell.tree import Branches, Chain, Command, For, Function, Group, While
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from nanolint.launches.words import Token
+    from nanolint.launches.shell.tokens import Token
+    from nanolint.launches.shell.tree import Block, Node
 
 MOST_NESTED = 30
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _SEPARATORS = frozenset({";", "&", "\n"})
 _CASE_ENDS = frozenset({";;", ";&", ";;&"})
 _LOOPS = ("while", "until")
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A program with its arguments, or assignments alone. ``start`` is where it stands."""
-
-    start: int
-    assignments: tuple[Word, ...]
-    words: tuple[Word, ...]
-    writes: tuple[Word, ...] = ()  # the files that its output goes to
-    here: HereDocument | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """``first && second`` or ``first || second``."""
-
-    first: Node
-    operator: str
-    second: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Branches:
-    """``if`` and ``case``: one of ``bodies`` is run, or none where ``may_skip``."""
-
-    start: int
-    what: str
-    tests: tuple[Block, ...]
-    bodies: tuple[Block, ...]
-    may_skip: bool
-
-
-@dataclass(frozen=True, slots=True)
-class For:
-    """``for name in words``; ``words`` are None where the loop counts or takes the arguments."""
-
-    start: int
-    name: str
-    words: tuple[Word, ...] | None
-    body: Block
-
-
-@dataclass(frozen=True, slots=True)
-class While:
-    """``while`` and ``until``."""
-
-    start: int
-    test: Block
-    body: Block
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A definition, which runs nothing."""
-
-    name: str
-    body: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """``{ ... }``, and with ``subshell`` ``( ... )`` and the parts of a pipe."""
-
-    body: Block
-    subshell: bool
-
-
-Node: TypeAlias = "Command | Chain | Branches | For | While | Function | Group"
-Block: TypeAlias = "tuple[Node, ...]"
 
 
 def parse(text: str) -> tuple[Block, ShellError | None]:

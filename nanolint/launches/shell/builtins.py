@@ -6,17 +6,17 @@ import posixpath
 from typing import TYPE_CHECKING, Protocol
 
 from nanolint.launches.commands import Argument
-from nanolint.launches.expand import expand, joined
-from nanolint.launches.words import Array, Literal, Word
+from nanolint.launches.shell.expand import expand, joined
+from nanolint.launches.shell.tokens import Array, Literal, Word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nanolint.launches.expand import Scope
+    from nanolint.launches.shell.expand import Scope
 
 
 class State(Protocol):
-    """What a builtin may change; see nanolint.launches.follow.World."""
+    """What a builtin may change; see nanolint.launches.shell.worlds.World."""
 
     variables: dict[str, tuple[Argument, ...]]
     exported: frozenset[str]

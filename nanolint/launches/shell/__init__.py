@@ -1,0 +1,1 @@
+"""A shell's language, followed without running it: tokens, tree, words, worlds."""
