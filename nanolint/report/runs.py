@@ -38,7 +38,13 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
         return
     told = []
     if not cards:
-        told.append(f"{_number(len(holding), 'run')}, memory not judged: no target GPU")
+        waiting = sum(any(run.fits is None for run in file.runs) for file in holding)
+        if not waiting and not others and len(holding) == 1:
+            return  # on no GPU, and none is needed
+        if waiting:
+            told.append(f"{_number(waiting, 'run')}, memory not judged: no target GPU")
+        if waiting < len(holding):
+            told.append(f"{_number(len(holding) - waiting, 'run')} judged, on no GPU")
     else:
         if known:
             among = f", {_of(doubted, known)}in doubt" if doubted else ""

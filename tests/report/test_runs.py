@@ -16,6 +16,7 @@ FITS = JudgedRun("RTX 4070", True, "exact")
 DOUBTED = JudgedRun("RTX 4070", True, "doubted", ("the context is not known",))
 UNKNOWN = JudgedRun("RTX 4070", None, "unknown", ("not known before the run: batch_size",))
 NO_CARD = JudgedRun(None, None, "exact")
+ON_CPU = JudgedRun(None, True, "exact")
 SCRIPT = FileResult("model.py")
 
 
@@ -36,6 +37,12 @@ def holding(*found: JudgedRun) -> FileResult:
         ([holding(FITS), holding(FITS)], "2 runs judged for RTX 4070."),
         ([holding(DOUBTED)], "1 run judged for RTX 4070, in doubt."),
         ([holding(DOUBTED)] * 2, "2 runs judged for RTX 4070, all in doubt."),
+        ([holding(ON_CPU)], ""),
+        (
+            [holding(ON_CPU), holding(NO_CARD), SCRIPT],
+            "1 run, memory not judged: no target GPU; 1 run judged, on no GPU; "
+            "1 file holds no run.",
+        ),
         ([holding(NO_CARD)], "1 run, memory not judged: no target GPU."),
         (
             [holding(FITS), holding(DOUBTED), holding(UNKNOWN), SCRIPT],
