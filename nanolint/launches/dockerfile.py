@@ -70,7 +70,7 @@ def _instructions(text: str) -> Iterator[tuple[int, str, str]]:
 
 def _pairs(rest: str) -> dict[str, str]:
     """The variables of ``ENV A=1 B=2`` and ``ENV A 1``."""
-    if "=" in rest.split(maxsplit=1)[0]:
+    if "=" in rest.partition(" ")[0]:
         return {name: value.strip("\"'") for name, value in _PAIR.findall(rest)}
     name, _, value = rest.partition(" ")
     return {name: value.strip()} if value else {}

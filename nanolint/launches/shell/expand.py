@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nanolint.launches.shell.tokens import Part, Word
 
 MOST_CHARACTERS = 1 << 12  # of one word; variables made of variables could grow without end
+MOST_SHOWN = 60  # characters of what is not known
 MOST_WORDS = 1 << 10  # that one becomes
 _ALL = ("@", "*")  # the arguments of a script or of a function
 _BRACES = re.compile(r"\{([^{},\s]*(?:,[^{},\s]*)+|-?\d{1,4}\.\.-?\d{1,4})\}")
@@ -156,7 +157,9 @@ class _Builder:
         self._text += text[:MOST_CHARACTERS]
 
     def _hide(self, source: str) -> None:
-        self._unknown = self._unknown or f"{source} is known only when the script runs"
+        shown = " ".join(source.split())
+        shown = shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 3]}..."
+        self._unknown = self._unknown or f"{shown} is known only when the script runs"
 
     def _next(self) -> None:
         if self._text or self._begun:

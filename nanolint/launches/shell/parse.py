@@ -308,7 +308,10 @@ class _Parser:
         return self._end if token is None else token.start
 
     def _shown(self) -> str:
-        return self._keyword() or self._operator() or "this"
+        operator = self._operator()
+        return (
+            self._keyword() or ("the end of the line" if operator == "\n" else operator) or "this"
+        )
 
 
 def _assigns(word: Word) -> bool:
