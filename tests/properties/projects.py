@@ -23,7 +23,8 @@ IDIOMS = (
     "from config.base \\\n    import *\n",
     "from config import base\nglobals().update(vars(base))\n",
     "from config import (base)\nbatch_size = base.batch_size\n",
-    "import config.base as b\ngradient_accumulation_steps = b.gradient_accumulation_steps\n",
+    "import config.base as b\n"
+    "gradient_accumulation_steps = getattr(b, 'gradient_accumulation_steps', 40)\n",
     "import sys\nsys.path.insert(0, 'config')\nfrom base import *\n",
     "import importlib\nglobals().update(vars(importlib.import_module('config.base')))\n",
     "import importlib\nwhich = 'ba' + 'se'\n"
@@ -48,38 +49,43 @@ LIBRARY = "def load(name, names):\n    exec(open('config/' + name + '.py').read(
 
 PLACES = ("config/small.py", "config/sub/small.py", "experiments/small.py", "small.py")
 
-# A launch line of config/base.py, what train.py gets by it, and whether the batch is another.
+# A file with a launch line. What a shell script starts, a shell says; of others it stands here.
 HARMLESS_LINES = (
-    ("run.sh", "python train.py config/base.py\n", Start((BASE,))),
-    ("run.sh", "python train.py config/base.py --n_layer=1\n", Start((BASE, "--n_layer=1"))),
+    ("run.sh", "python train.py config/base.py\n", None),
+    ("run.sh", "python train.py config/base.py --n_layer=1\n", None),
     ("README.md", "python train.py config/base.py --batch_size=4\n", None),
 )
 LINES = (
     *HARMLESS_LINES,
-    ("run.sh", "python train.py config/base.py --batch_size=4\n", Start((BASE, "--batch_size=4"))),
-    (
-        "run.sh",
-        "python train.py --gradient_accumulation_steps=8 config/base.py\n",
-        Start(("--gradient_accumulation_steps=8", BASE)),
-    ),
+    ("run.sh", "python train.py config/base.py --batch_size=4\n", None),
+    ("run.sh", "python train.py --gradient_accumulation_steps=8 config/base.py\n", None),
     (
         "scripts/run.sh",
         "python train.py \\\n  config/base.py \\\n  --gradient_accumulation_steps=8\n",
-        Start((BASE, "--gradient_accumulation_steps=8")),
+        None,
     ),
     (
         "job.slurm",
         "ARGS='--batch_size=4'\nsrun -n 1 python train.py config/base.py $ARGS\n",
-        Start((BASE, "--batch_size=4")),
+        None,
     ),
     (
         "run.sh",
         "for c in base; do\n  python train.py config/$c.py --batch_size=4\ndone\n",
-        Start((BASE, "--batch_size=4")),
+        None,
     ),
-    ("run.sh", "python train.py config/base.py config/over.py\n", Start((BASE, "config/over.py"))),
-    ("run.sh", "python train.py config/over.py config/base.py\n", Start(("config/over.py", BASE))),
-    ("run.sh", "torchrun --nproc_per_node=8 train.py config/base.py\n", Start((BASE,), 8)),
+    ("run.sh", "for c in base over; do python train.py config/$c.py --batch_size=96; done\n", None),
+    ("run.sh", "BS=96\npython train.py config/base.py --batch_size=$BS\n", None),
+    ("run.sh", "python train.py config/over.py --batch_size=96\n", None),
+    (
+        "run.sh",
+        "t() { python train.py $1 --batch_size=96 --gradient_accumulation_steps=8; }\n"
+        "t config/base.py; t config/over.py\n",
+        None,
+    ),
+    ("run.sh", "python train.py config/base.py config/over.py\n", None),
+    ("run.sh", "python train.py config/over.py config/base.py\n", None),
+    ("run.sh", "torchrun --nproc_per_node=8 train.py config/base.py\n", None),
     (
         "Makefile",
         "small:\n\tpython train.py config/base.py --batch_size=4\n",
@@ -91,6 +97,7 @@ LINES = (
         Start((BASE, "--batch_size=4")),
     ),
 )
+SHELL = ("run.sh", "scripts/run.sh", "job.slurm")
 
 
 @dataclass(frozen=True)

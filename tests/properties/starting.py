@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -16,7 +18,6 @@ from tests import project_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,37 @@ def trained(arguments, world_size):
 
 json.dump([trained(*start) for start in job["starts"]], sys.stdout)
 """
+
+
+# Stands for python and every launcher on the path of a script: notes how it was called.
+NOTE = """\
+#!/bin/sh
+for word in "$0" "$@"; do printf '%s\\n' "$word" >> "$CALLS"; done
+printf '\\n' >> "$CALLS"
+"""
+
+
+def launched(root: Path, scripts: Sequence[str]) -> list[Start]:
+    """What the shell scripts start, found by running them with programs that do nothing."""
+    found: list[Start] = []
+    for script in scripts:
+        with TemporaryDirectory() as folder:
+            for program in ("python", "torchrun", "srun"):
+                stub = Path(folder) / program
+                stub.write_text(NOTE)
+                stub.chmod(0o755)
+            calls = Path(folder) / "calls"
+            calls.touch()
+            environment = {"PATH": f"{folder}:/usr/bin:/bin", "CALLS": str(calls)}
+            subprocess.run(["bash", script], cwd=root, env=environment, check=True)
+            found += (_start(call.split("\n")) for call in calls.read_text().split("\n\n") if call)
+    return found
+
+
+def _start(words: list[str]) -> Start:
+    script = next(at for at, word in enumerate(words) if word.endswith("train.py"))
+    counts = [word.split("=")[1] for word in words[:script] if "nproc_per_node=" in word]
+    return Start(tuple(words[script + 1 :]), int(counts[0]) if counts else 1)
 
 
 def batches(root: Path, starts: Sequence[Start]) -> list[int | str]:

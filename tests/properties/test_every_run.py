@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 from tests import project_tree
 from tests.cli.command import nanolint
 from tests.properties.effort import examples
-from tests.properties.projects import BASE, IDIOMS, LIBRARY, LINES, SIZES, Generated, projects
-from tests.properties.starting import Start, batches
+from tests.properties.projects import (
+    BASE,
+    IDIOMS,
+    LIBRARY,
+    LINES,
+    SHELL,
+    SIZES,
+    Generated,
+    projects,
+)
+from tests.properties.starting import Start, batches, launched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
 PATHS = (("config",), (".",), (BASE,), (BASE, "config/over.py"))
 
 
-@examples(40)
+@examples(30)
 @given(project=projects(), data=st.data())
 def test_a_safe_fix_keeps_the_batch_of_every_run(project: Generated, data: st.DataObject) -> None:
     scripts = tuple(name for name in project.files if name in SCRIPTS)
@@ -37,9 +46,9 @@ def test_a_launch_line_is_fixed_for_every_run(project: Generated, data: st.DataO
     with generated(project) as root:
         words = [each if each.startswith("--") else str(root / each) for each in start.arguments]
         launch = ["python", str(root / "train.py"), *words]
-        before = batches(root, project.starts)
+        before = trained(root, project)
         out = nanolint("launch", *FIX, "--", *launch).out
-        assert batches(root, project.starts) == before, out
+        assert trained(root, project) == before, out
         event("fixed" if "Fixed" in out else "not fixed")
 
 
@@ -59,7 +68,7 @@ def test_every_launch_line_is_kept_or_stands_in_the_way() -> None:
 
 
 FIX = ("--gpu", "1GiB", "--select", "NL1", "--fix")
-SCRIPTS = ("run.sh", "scripts/run.sh", "job.slurm", "Makefile", "a.ipynb")
+SCRIPTS = (*SHELL, "Makefile", "a.ipynb")
 
 
 def base(batch: int) -> str:
@@ -69,10 +78,10 @@ def base(batch: int) -> str:
 def assert_kept(project: Generated, given_paths: tuple[str, ...]) -> bool:
     """Fix the project, and compare its runs. Returns whether the base was fixed."""
     with generated(project) as root:
-        before = batches(root, project.starts)
+        before = trained(root, project)
         paths = [str(root / path) for path in given_paths]
         outcome = nanolint(*FIX, *paths)
-        after = batches(root, project.starts)
+        after = trained(root, project)
         texts = {name: (root / name).read_text() for name in project.files}
     assert all(isinstance(batch, int) for batch in before), before
     assert before == after, (texts, outcome.out)
@@ -82,6 +91,12 @@ def assert_kept(project: Generated, given_paths: tuple[str, ...]) -> bool:
         if project.alone and project.plain:
             assert fixed, outcome.out
     return fixed
+
+
+def trained(root: Path, project: Generated) -> list[int | str]:
+    """The batch of every run that anybody starts in the project."""
+    scripts = [name for name in SHELL if name in project.files]
+    return batches(root, [*project.starts, *launched(root, scripts)])
 
 
 @contextmanager
