@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
 from typing import TYPE_CHECKING
 
@@ -95,7 +96,8 @@ def _in_processes(
         try:
             size = FILES_PER_WORKER
             chunks = [jobs[at : at + size] for at in range(0, len(jobs), size)]
-            futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]
+            with _undisturbed():
+                futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]
             for chunk, future in zip(chunks, futures, strict=True):
                 try:
                     yield from future.result()
@@ -104,6 +106,23 @@ def _in_processes(
                     yield from (internal_error(job.candidate.name, died) for job in chunk)
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep signals waiting while processes are started: one that is half begun cannot be ended."""
+    came: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _frame: came.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for each in came:
+        signal.raise_signal(each)
 
 
 @contextlib.contextmanager
@@ -126,7 +145,6 @@ def _safe_path() -> Iterator[None]:
 def _start(plans: Sequence[Plan], work: Work) -> None:
     """Tell a worker, once, what all of its files have in common."""
     import gc
-    import signal
 
     from nanolint.cli.main import COLLECT_EVERY
 

@@ -10,11 +10,12 @@ import signal
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from nanolint.errors import UserError
+from nanolint.frozen import dataclass
 from nanolint.trace.build import build
 
 if TYPE_CHECKING:

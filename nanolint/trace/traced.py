@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import UserError
+from nanolint.frozen import dataclass
 from nanolint.memory.tape import Component, Phase, Tape
 
 if TYPE_CHECKING:
