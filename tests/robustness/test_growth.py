@@ -37,8 +37,8 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "comments with sums": lambda n: LARGE + "# 256 * 2 = 512\n" * n,
     "assignments of one key": lambda n: "".join(f"max_iters = {i + 1}\n" for i in range(n)),
     "types that drift": lambda n: "".join(f"max_iters = {i}e3\n" for i in range(n)),
-    "calls of an old name": lambda n: (
-        "import torch\n" + "scaler = torch.cuda.amp.GradScaler()\n" * n
+    "calls of an old name": lambda n: (  # each of many nodes
+        "import torch\n" + "scaler = torch.cuda.amp.GradScaler()\n" * (n // 8)
     ),
 }
 COMMANDS = [(), ("--fix", "--unsafe-fixes"), ("--add-ignore",)]
