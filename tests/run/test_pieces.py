@@ -76,7 +76,8 @@ def test_the_digest_is_the_same_on_every_python() -> None:
 def test_every_piece_has_known_versions() -> None:
     known = pieces.known_pieces()
     names = {f"{name}.{method}" for name, all_ in pieces.MODEL_METHODS.items() for method in all_}
-    assert known.keys() == names | {*pieces.TRAIN_FUNCTIONS, pieces.TRAINING_LOOP}
+    names |= {*pieces.TRAIN_FUNCTIONS, pieces.TRAINING_LOOP, pieces.FORMULA}
+    assert known.keys() == names
     assert all(known.values())
     for versions in known.values():
         for trait in versions.values():
@@ -101,6 +102,17 @@ def strange(script: str) -> tuple[str, ...]:
     return tuple(doubt.text for doubt in found.doubts)
 
 
+PIECEMEAL = """
+def get_batch(part):
+    corpus = np.memmap(part + '.bin', dtype=np.uint8)
+    starts = torch.randint(len(corpus) - block_size, (batch_size,))
+    inputs = [torch.from_numpy(corpus[i:i+block_size].astype(np.int64)) for i in starts]
+    inputs = torch.stack(inputs)
+    labels = torch.stack([torch.from_numpy(corpus[i+1:i+1+block_size]).long() for i in starts])
+    inputs = inputs.pin_memory().to(device, non_blocking=True)
+    labels = labels.to(device)
+    return inputs, labels
+"""
 LOGGED = LOOP.replace(
     "    scaler.step",
     "    lossf = error.item() * 3\n    wandb.log({'loss': lossf, 'lr': lr})\n    scaler.step",
@@ -127,6 +139,8 @@ LOGGED = LOOP.replace(
             ),
         ),
         train_script(loader=LOADER.replace("torch.tensor([", "torch.stack([")),
+        train_script(loader=PIECEMEAL),
+        train_script(loop=LOOP + "    seen.append(error.detach().cpu().numpy())\n"),
         train_script(evaluation=EVALUATION.replace("    means", "    model.eval()\n    means")),
     ],
 )
@@ -155,6 +169,20 @@ def test_logging_and_names_in_the_loop_are_not_strange(script: str) -> None:
             "training loop is not nanoGPT's own",
         ),
         (train_script(loader=""), "train.py has no get_batch"),
+        (
+            train_script(
+                loader=PIECEMEAL.replace("    return", "    mask = inputs > 3\n    return")
+            ),
+            "get_batch is not nanoGPT's own",
+        ),
+        (
+            train_script(loader=PIECEMEAL.replace("stack(inputs)", "stack(inputs).to(device)")),
+            "get_batch is not nanoGPT's own",
+        ),
+        (
+            train_script(loader=PIECEMEAL.replace("labels.to(device)", "labels.cuda().short()")),
+            "get_batch is not nanoGPT's own",
+        ),
         (
             train_script(evaluation=EVALUATION.replace("@torch.no_grad()", "")),
             "estimate_loss is not nanoGPT's own",

@@ -74,7 +74,7 @@ def resolve(
     if project.unusable is not None:
         unresolved = (Unresolved("the script", project.unusable),)
     unresolved = (*roles.strangers, *unresolved)
-    doubts = [*project.doubts, *doubts_of(roles)]
+    doubts = [*project.doubts, *doubts_of(roles, run)]
     if options.world_size_doubt is not None:
         why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
         doubts.append(Doubt(Subject.SIZES, why))

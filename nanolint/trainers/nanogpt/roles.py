@@ -281,7 +281,9 @@ class _Settling:
         return Mystery(reason)
 
 
-def doubts_of(roles: Roles) -> Iterator[Doubt]:
+def doubts_of(roles: Roles, run: Run | None) -> Iterator[Doubt]:
     """What a run with these roles rests on and is not known."""
     yield from roles.doubts
     yield from roles.model.doubts
+    if run is not None and not run.compile:
+        yield from roles.model.eager_doubts

@@ -16,6 +16,7 @@ from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.recognition.kept import kept_tensors
 from nanolint.trainers.nanogpt.recognition.pieces import (
+    FORMULA,
     digests,
     known_pieces,
     manual_attention,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.source.values import Plain
+    from nanolint.trainers.nanogpt.recognition.fingerprint import Piece
 
 # What makes a model a GPT of nanoGPT's: with none of these, it is another network.
 CORE = (
@@ -53,13 +55,15 @@ class Model:
     """The model of a script, as far as it is known.
 
     ``stranger`` says why it is another network than nanoGPT's, of which nothing is known here.
-    ``defaults`` are the fields of its configuration that have one.
+    ``defaults`` are the fields of its configuration that have one. ``eager_doubts`` are those of a
+    run that is not compiled.
     """
 
     doubts: tuple[Doubt, ...] = ()
     manual_attention: ManualAttention = ManualAttention.NEVER
     stranger: str | None = None
     defaults: Mapping[str, Plain] = field(default_factory=lambda: NANOGPT_CONFIG)
+    eager_doubts: tuple[Doubt, ...] = ()
 
 
 @memo
@@ -89,7 +93,16 @@ def recognise_model(script: Path, model: str, config: str | None) -> Model:
         return Model(doubts, stranger=f"{name} in {path.name} is another network than nanoGPT's")
     doubts = (*kept_tensors(tree, path), *doubts)
     defaults = _fields(tree, config.rpartition(".")[2]) if config else {}
-    return Model(doubts, manual_attention(found), None, defaults)
+    return Model(doubts, manual_attention(found), None, defaults, _eager_doubts(pieces, path))
+
+
+def _eager_doubts(pieces: Mapping[str, Piece | None], path: Path) -> tuple[Doubt, ...]:
+    if pieces.get(FORMULA) is None or pieces.get("MLP.forward") is None:
+        return ()
+    forward = pieces["MLP.forward"]
+    used = forward is not None and FORMULA in ast.unparse(forward.statements[0])
+    text = "MLP.forward computes GELU by a formula, of which eager mode keeps every term"
+    return (Doubt(Subject.PIECE, text, path, forward.line),) if forward and used else ()
 
 
 def _file_of(module: str, script: Path) -> Path | None:

@@ -23,6 +23,7 @@ from nanolint.trainers.nanogpt.recognition.fingerprint import (
     import_aliases,
     local_names,
 )
+from nanolint.trainers.nanogpt.recognition.loading import loads_plainly
 from nanolint.trainers.nanogpt.recognition.training_loop import find_loop, keep_tensors
 
 if TYPE_CHECKING:
@@ -38,8 +39,12 @@ MODEL_METHODS = {
     "Block": ("__init__", "forward"),
     "GPT": ("__init__", "forward", "configure_optimizers"),
 }
+# nanoGPT's own GELU of early 2023, a formula. Compiled, it is what nn.GELU is (measured with
+# validation/record_compiled.py on a model.py that has it); eager mode keeps every term of it.
+FORMULA = "new_gelu"
 EVALUATION, TRAINING_LOOP = "estimate_loss", "training loop"
-TRAIN_FUNCTIONS = ("get_batch", EVALUATION)
+LOADER = "get_batch"
+TRAIN_FUNCTIONS = (LOADER, EVALUATION)
 # How attention is computed can be read off these pieces; the first that says so decides.
 ATTENTION = ("CausalSelfAttention.forward", "CausalSelfAttention.__init__")
 
@@ -83,6 +88,8 @@ def recognise(train: ast.Module, train_script: Path) -> Recognition:
     """Compare the loop of a train.py, and what is around it, with nanoGPT's. Never raises."""
     try:
         pieces = train_pieces(train)
+        if _loads_plainly(train):
+            del pieces[LOADER]
         doubts = strange_pieces(pieces, digests(train, pieces), train_script)
         doubts += _foreign_calls(train, train_script)
     except RecursionError:  # a sum of a thousand terms nests a thousand levels
@@ -90,6 +97,12 @@ def recognise(train: ast.Module, train_script: Path) -> Recognition:
         return Recognition((Doubt(Subject.PIECE, text, train_script),))
     deleting = frozenset(name for name, piece in pieces.items() if piece and piece.deletes_logits)
     return Recognition(tuple(doubts), deleting)
+
+
+def _loads_plainly(train: ast.Module) -> bool:
+    functions = [node for node in ast.walk(train) if isinstance(node, ast.FunctionDef)]
+    (found,) = _function(functions, LOADER) or (None,)
+    return isinstance(found, ast.FunctionDef) and loads_plainly(found)
 
 
 def model_pieces(tree: ast.Module, whole: str = "GPT") -> dict[str, Piece | None]:
@@ -101,6 +114,9 @@ def model_pieces(tree: ast.Module, whole: str = "GPT") -> dict[str, Piece | None
     if whole in classes:
         classes["GPT"] = classes[whole]
     pieces: dict[str, Piece | None] = {}
+    formula = _function([node for node in tree.body if isinstance(node, ast.FunctionDef)], FORMULA)
+    if formula is not None:
+        pieces[FORMULA] = _model_piece(formula)
     for name, methods in MODEL_METHODS.items():
         if name not in classes and name != "GPT":
             continue  # whoever would use it is another piece, and not nanoGPT's then

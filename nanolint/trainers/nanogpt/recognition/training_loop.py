@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 _SOURCES = frozenset({"get_batch", "model", "to", "cuda"})
 # Calls that turn tensors into numbers, files or host memory: what they take does not stay.
 _ENDS = frozenset(
-    {"item", "tolist", "float", "int", "len", "state_dict", "estimate_mfu", "save", "train", "eval"}
+    {
+        *("item", "tolist", "float", "int", "len", "cpu", "numpy"),
+        *("state_dict", "estimate_mfu", "save", "train", "eval"),
+    }
 )
 # Names of things that live on the device and are not tensors themselves.
 _DEVICE_NAMES = frozenset({"model", "raw_model", "optimizer", "scaler"})
