@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SOURCE = Path(__file__).with_name("card.c")
 LIBRARY = "libcard.so"
 SONAME = "libcuda.so.1"  # so that nobody loads a driver
+DRIVER = "libcuda.so"  # which Triton looks for by its file
 CUDA_MAJORS = (12, 13)  # whose structures card.c knows
 
 # Names of CUDA's functions, by library: runtime and driver, cuBLAS, ... all start with "cu".
@@ -91,7 +92,7 @@ def _build_into(folder: Path, torch_folder: Path, cuda: int) -> None:
         made = Path(name) / "card"
         made.mkdir()
         _compile(compiler, made, imported, cuda)
-        for alias in sorted(needed | {SONAME}):
+        for alias in sorted(needed | {SONAME, DRIVER}):
             (made / alias).symlink_to(LIBRARY)
         try:
             made.rename(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import linecache
 import os
@@ -17,6 +18,7 @@ from typing import Any
 from . import report, sandbox
 
 LONGEST_LINE = 100
+WRITTEN_BY_TORCH = "_remote_module_non_scriptable.py"  # up to 2.9, into a folder of its own
 
 
 def main(text: str) -> None:
@@ -83,6 +85,8 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
     history.start()
     phases.watch()
     error = _run(request)
+    gc.collect()  # what the script dropped is gone before, not while, the rest is looked at
+    gc.disable()
     allocated, reserved = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
     before_clearing = history.allocations()
     state, parameters = phases.state(), phases.parameters()
@@ -183,4 +187,4 @@ def _modules() -> list[str]:
 
     files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
     own = {Path(file).resolve() for file in files if file and is_own(file)}
-    return sorted(str(path) for path in own if path.is_file())
+    return sorted(str(path) for path in own if path.is_file() and path.name != WRITTEN_BY_TORCH)
