@@ -11,6 +11,7 @@ from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes
 from nanolint.linting.engine import Report, lint
 from nanolint.linting.fixing import Fixed, fix_text, offered
+from nanolint.linting.suppressing import unsuppressed_flags
 from nanolint.settings.schema import SettingsError
 from nanolint.source.text import Undecodable, decode
 
@@ -59,7 +60,10 @@ class LaunchText:
                 promises += (
                     (f"{name} of run {number + 1}", value) for name, value in report.promise
                 )
-        return Report(None, None, tuple(dict.fromkeys(found)), promise=tuple(promises))
+        flags = [each for each in found if isinstance(each.span, FlagSpan)]
+        others = [each for each in found if not isinstance(each.span, FlagSpan)]
+        kept = dict.fromkeys((*unsuppressed_flags(text, flags), *others))
+        return Report(None, None, tuple(kept), promise=tuple(promises))
 
     def _reports(self, launched: Launched) -> Iterator[Report]:
         configured = Configuration(

@@ -10,7 +10,10 @@ from nanolint.settings.formats import FORMATS
 def add_one_file(parser: Parser) -> None:
     """The one file that a command is about, or standard input."""
     parser.add_argument(
-        "files", nargs="*", metavar="FILE|-", help="a config, or a train.py; - is standard input"
+        "files",
+        nargs="*",
+        metavar="FILE|-",
+        help="a config, a train.py, or a launch script (run.sh:12); - is standard input",
     )
     parser.add_argument("--stdin-filename", metavar="PATH", help="the name of what - stands for")
 

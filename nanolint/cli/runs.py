@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import FlagSpan, Span
 from nanolint.frozen import dataclass
 from nanolint.linting.discovery import Candidate
+from nanolint.linting.suppressing import unsuppressed_flags
 from nanolint.report.results import FileResult
 
 if TYPE_CHECKING:
@@ -101,7 +102,11 @@ def place_all(runs: Sequence[Run], results: Iterable[FileResult]) -> list[FileRe
 
 
 def _checked(source: Source, found: dict[Diagnostic, None]) -> dict[Diagnostic, None]:
-    """``found`` with the fixes that can be made, and were checked on all runs of the text."""
+    """``found`` without what comments silence, and with the fixes that can be made.
+
+    These were checked on all runs of the text.
+    """
+    found = dict.fromkeys(unsuppressed_flags(source.text, found))
     if not any(each.fix for each in found):
         return found
     if source.fixer is None:

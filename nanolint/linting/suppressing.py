@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import FlagSpan
+from nanolint.diagnostics import FlagSpan, Span
+from nanolint.linting import registry
 from nanolint.linting.setup import SYNTAX_ERROR
 from nanolint.rule.api import Need
 from nanolint.rule.context import UnusedSuppression
+from nanolint.source.assignments import Comment
 from nanolint.source.suppressions import find
+from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from nanolint.rule.context import Context
     from nanolint.source.suppressions import Suppression
 
+_SHELL_COMMENT = re.compile(r"^(.*?)(?<!\S)(#\s*nanolint\s*:.*)$", re.MULTILINE | re.IGNORECASE)
 EVERY = ""  # stands for the families of all rules
 
 
@@ -54,6 +59,39 @@ def unsuppressed(
         if (all_ran if each.code == EVERY else each.code in ran)
     )
     return kept
+
+
+def unsuppressed_flags(text: str, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The findings in the text of a shell script that none of its comments suppresses."""
+    comments = [
+        Comment(match[2].rstrip("\r"), Span(*match.span(2)), own_line=not match[1].strip())
+        for match in _SHELL_COMMENT.finditer(text)
+    ]
+    if not comments:
+        return tuple(findings)
+    rules = registry.load().rules
+    families = {rule.code: rule.family or rule.code for rule in rules}
+    known = {name.lower(): rule.code for rule in rules for name in (rule.code, rule.name)}
+    silence = Silence(find(comments, text, _shell_rows(text)), known, families)
+    lines = LineIndex(text)
+    return tuple(
+        each
+        for each in findings
+        if not silence.covers(each.code, lines.position(each.span.start)[0])
+    )
+
+
+def _shell_rows(text: str) -> list[tuple[int, int]]:
+    """The first and last rows of the lines of a shell script; those that continue are one."""
+    rows: list[tuple[int, int]] = []
+    first = 1
+    for row, line in enumerate(text.split("\n"), 1):
+        if line.rstrip("\r").endswith("\\"):
+            continue
+        if line.strip() and not line.lstrip().startswith("#"):
+            rows.append((first, row))
+        first = row + 1
+    return rows
 
 
 class Silence:

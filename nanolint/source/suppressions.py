@@ -51,8 +51,12 @@ class Suppression:
         return self.first_row <= row <= self.last_row
 
 
-def find(comments: Iterable[Comment], text: str) -> tuple[Suppression, ...]:
+def find(
+    comments: Iterable[Comment], text: str, statements: list[tuple[int, int]] | None = None
+) -> tuple[Suppression, ...]:
     """The suppressions among the comments of ``text``, in order.
+
+    ``statements`` are the first and last rows of the statements of a text that is not Python.
 
     A comment behind code covers the whole statement; one alone on its line covers the next
     statement, and itself; ``ignore-file`` counts above the first statement.
@@ -63,7 +67,8 @@ def find(comments: Iterable[Comment], text: str) -> tuple[Suppression, ...]:
     if not directives:
         return ()
     lines = LineIndex(text)
-    statements = statement_rows(text, lines)
+    if statements is None:
+        statements = statement_rows(text, lines)
     return tuple(_suppression(*directive, lines, statements) for directive in directives)
 
 

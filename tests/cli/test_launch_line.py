@@ -268,6 +268,32 @@ class TestFixedFlags:
         assert "fixable" not in nanolint("launch", GPU, "--select=NL1", "--", text).out
 
 
+class TestSilencedFlags:
+    LINE = f"python train.py {CONFIG} --compile=True \\\n  --batch_size=64"
+
+    @pytest.mark.parametrize(
+        ("text", "silent"),
+        [
+            (f"{LINE} # nanolint: ignore[NL1] measured\n", False),
+            (f"{LINE} # nanolint: ignore[NL102] measured\n", True),
+            (f"{LINE} # nanolint: ignore[oversized-logits]\n", True),
+            (f"{LINE} # nanolint: ignore\n", True),
+            (f"# nanolint: ignore[NL102]\n{LINE}\n", True),
+            (f"#!/bin/bash\n# nanolint: ignore-file[NL102]\n{LINE}\n", True),
+            (f"# nanolint: ignore[NL102]\necho\n{LINE}\n", False),
+            (f"{LINE} --eval_iters=2\necho # nanolint: ignore[NL102]\n", False),
+            (f"{LINE} # nanolint: ignore[NL304]\n", False),
+        ],
+    )
+    def test_a_comment_in_the_script_silences_the_flag(self, text: str, silent: bool) -> None:
+        Path("run.sh").write_text(text)
+        outcome = nanolint("run.sh", GPU, "--select=NL1")
+        assert ("NL102" not in outcome.out) is silent
+        fixed = nanolint("run.sh", GPU, "--select=NL1", "--fix")
+        assert ("Fixed run.sh" not in fixed.out) is silent
+        assert (Path("run.sh").read_text() == text) is silent
+
+
 class TestProcesses:
     def test_what_is_not_known_is_said_and_doubted(self) -> None:
         line = f"launchpad -n 8 python train.py {CONFIG} --batch_size=64"
