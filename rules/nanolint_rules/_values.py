@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Edit, Fix, Layer, Safety, Subject, insert_assignment, replace_value
+from nanolint_rules._following import follows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nanolint.rule import Assignment, Case, Context
+    from nanolint.rule import Assignment, Case, Context, Span
 
 NEIGHBOURS = {
     "compile": ("dtype", "device"),
@@ -153,8 +154,12 @@ def _anchors(context: Context, key: str) -> list[Assignment]:
     return [*anchors, *beside]
 
 
-def blocker(context: Context, key: str) -> str | None:
-    """Why the file's own text keeps ``key`` from being rewritten, None when nothing does."""
+def blocker(context: Context, key: str, changed: Mapping[str, int] | None = None) -> str | None:
+    """Why the file's own text keeps ``key`` from being rewritten, None when nothing does.
+
+    ``changed`` are the new values, of this key and of others: what is computed from them is no
+    obstacle where that comes out right.
+    """
     deciding = context.settings.deciding.get(key, key)
     if deciding != key:
         return f"train.py takes it from {deciding}" if deciding else f"train.py computes {key}"
@@ -165,7 +170,17 @@ def blocker(context: Context, key: str) -> str | None:
         return "the file sets nothing to put it beside"
     for read in context.module.reads:
         if read.name == key and not read.in_text and in_settings(context, read.span.start):
-            return f"line {context.row(read.span.start)} computes another value from {key}"
+            reader = _assignment_around(context, read.span)
+            if reader is None or not changed or not follows(context, reader, changed):
+                return f"line {context.row(read.span.start)} computes another value from {key}"
+    return None
+
+
+def _assignment_around(context: Context, span: Span) -> Assignment | None:
+    """The assignment, the only one of its key, whose expression ``span`` lies in."""
+    for each in context.module.assignments:
+        if each.value_span.start <= span.start and span.end <= each.value_span.end:
+            return each if context.assignment(each.key) is each and not each.shared else None
     return None
 
 

@@ -22,12 +22,13 @@ from nanolint.rule import (
     replace_integer,
     smallest_card,
 )
+from nanolint_rules._following import follows
 from nanolint_rules._values import blocker, flags_fix, insertion
 from nanolint_rules.config._sums import sums_to_update
 from nanolint_rules.memory._safety import unsafe_because
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from nanolint.rule import Change, Context, Edit, Machine, OutOfMemory, Run
 
@@ -161,20 +162,37 @@ def _with_edits(
     if any(context.from_command_line(key) for key in changed):
         command = " ".join(f"--{key}={value}" for key, value in changed.items())
         return Cure(clause, flags_fix(context, changed, safety), notes=(f"pass {command} instead",))
-    reason = next(filter(None, (blocker(context, key) for key in changed)), None)
+    followed = [key for key in changed if _is_followed(context, key, changed)]
+    written = {key: value for key, value in changed.items() if key not in followed}
+    reason = next(filter(None, (blocker(context, key, changed) for key in written)), None)
     if reason is not None:
         return Cure(clause, notes=(f"not fixed: {reason}",))
     run = context.run
-    edits = {key: _edit(context, key, value) for key, value in changed.items()}
+    edits = {key: _edit(context, key, value) for key, value in written.items()}
     notes = list(unsafe_because(context, changed, edits))
     if notes:
         safety = Safety.UNSAFE
     if run is not None and "batch_size" in changed and not run.eval_only:
         before, after = (run.eval_iters * size for size in (run.batch_size, changed["batch_size"]))
         notes.append(f"estimate_loss will see {after:,} sequences a split, not {before:,}")
-    title = "Set " + " and ".join(f"{key} = {value}" for key, value in changed.items())
+    title = "Set " + " and ".join(f"{key} = {value}" for key, value in written.items())
+    title += "".join(f"; {key} = {changed[key]} follows" for key in followed)
     all_edits = sorted([*edits.values(), *sums_to_update(context, changed)])
     return Cure(clause, Fix(title, safety, tuple(all_edits)), tuple(notes))
+
+
+def _is_followed(context: Context, key: str, changed: Mapping[str, int]) -> bool:
+    """Whether the file computes the new value of ``key`` from the others by itself."""
+    assignment = context.assignment(key)
+    if assignment is None or assignment.shared:
+        return False
+    others = {name: value for name, value in changed.items() if name != key}
+    reads = {
+        read.name
+        for read in context.module.reads
+        if assignment.value_span.start <= read.span.start < assignment.value_span.end
+    }
+    return bool(reads & others.keys()) and follows(context, assignment, changed)
 
 
 def _edit(context: Context, key: str, value: int) -> Edit:
