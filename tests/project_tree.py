@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.files import door
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 SETTINGS = """\
@@ -164,7 +165,7 @@ def train_script(
     return head + world + loader + setup + evaluation + loop
 
 
-def write_project(root: Path, files: dict[str, str | bytes] | None = None) -> Path:
+def write_project(root: Path, files: Mapping[str, str | bytes] | None = None) -> Path:
     """Write a project into ``root`` and return it. ``files`` add to it, or replace what it has."""
     tree: dict[str, str | bytes] = {
         "train.py": train_script(),

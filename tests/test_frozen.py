@@ -78,7 +78,8 @@ def test_the_same_values_are_equal_and_hash_alike() -> None:
 def test_another_class_with_the_same_values_is_not_equal() -> None:
     assert Quick("a") != Known("a")
     assert Pair(1) != Triple(1)
-    assert Pair(1) != (1, ())
+    other: object = (1, ())
+    assert Pair(1) != other
 
 
 @pytest.mark.parametrize("name", ["first", "third"])

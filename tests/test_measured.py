@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nanolint.memory.verdict.replay import replay
 from validation import measured
 from validation.cases import cases
 
@@ -26,7 +27,7 @@ def test_every_case_can_be_replayed_and_is_compared() -> None:
     gpu = measured.card(CARD)
     results = []
     for case in cases()[:3]:
-        peak = measured.replay(measured.run_of(case, gpu), gpu).peak
+        peak = replay(measured.run_of(dict(case), gpu), gpu).peak
         results.append(result(case, peak.allocated_bytes, 2 * peak.reserved_bytes))
     table = measured.table({"card": CARD, "results": results})
     assert table.count("| +0.00%, -50.00% | fits, predicted: fits |") == 3

@@ -175,8 +175,8 @@ def _figures() -> str:
     for row in reported():
         verdict = judge(run_of(row), target_of(row))
         found = {
-            "requested": verdict.oom and verdict.oom.requested_bytes,
-            "allocated": verdict.oom and verdict.oom.allocated_bytes,
+            "requested": verdict.oom.requested_bytes if verdict.oom else None,
+            "allocated": verdict.oom.allocated_bytes if verdict.oom else None,
             "process": verdict.process_bytes,
         }
         for key, predicted in found.items():

@@ -164,8 +164,7 @@ def test_a_syntax_error_is_a_finding() -> None:
 
 def test_one_files_internal_error_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     from nanolint.cli import judging
-
-    lint = judging.lint
+    from nanolint.linting.engine import lint
 
     def failing(text: str, path: Path, *rest: object, **options: object) -> object:
         if path.name == "bad.py":

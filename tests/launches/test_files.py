@@ -144,7 +144,8 @@ class TestNotebook:
         assert second.launch is not None
         assert first.launch is not None
         assert (first.launch.folder, first.launch.processes.count) == ("nanoGPT", 2)
-        assert (second.place, second.launch.written) == ("cell 4:1", {"config/c.py"})
+        assert second.place == "cell 4:1"
+        assert second.launch.written == frozenset({"config/c.py"})
 
     @pytest.mark.parametrize(
         "text", ["", "{}", "[]", '{"cells": 3}', '{"cells": [3]}', "[" * 100_000]

@@ -95,7 +95,8 @@ class Editor:
         found = await self.client.text_document_completion_async(
             types.CompletionParams(self._document(name), place)
         )
-        return list(getattr(found, "items", found) or ())
+        items = found.items if isinstance(found, types.CompletionList) else found
+        return list(items or ())
 
     async def lenses(self, name: str) -> list[str]:
         found = await self.client.text_document_code_lens_async(
@@ -129,26 +130,26 @@ class Editor:
     def _listen(self) -> None:
         client = self.client
 
-        @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+        @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)  # type: ignore[untyped-decorator]
         def code_lens_refresh(_: None) -> None:
             self.asked.append(types.WORKSPACE_CODE_LENS_REFRESH)
 
-        @client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)
+        @client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)  # type: ignore[untyped-decorator]
         def inlay_hint_refresh(_: None) -> None:
             self.asked.append(types.WORKSPACE_INLAY_HINT_REFRESH)
 
-        @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+        @client.feature(types.CLIENT_REGISTER_CAPABILITY)  # type: ignore[untyped-decorator]
         def register(_: types.RegistrationParams) -> None:
             self.asked.append(types.CLIENT_REGISTER_CAPABILITY)
             if not self.registers:
                 raise JsonRpcInternalError("this editor cannot watch files")
 
-        @client.feature(types.WORKSPACE_APPLY_EDIT)
+        @client.feature(types.WORKSPACE_APPLY_EDIT)  # type: ignore[untyped-decorator]
         def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
             self.edits.append(params.edit)
             return types.ApplyWorkspaceEditResult(applied=self.applies)
 
-        @client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
+        @client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)  # type: ignore[untyped-decorator]
         def ask(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
             self.questions.append(params)
             title = self.answer(params)
@@ -235,4 +236,4 @@ async def editing(
             client._server.kill()  # nobody told it to leave, and stop() waits until it has
         raise
     finally:
-        await client.stop()
+        await client.stop()  # type: ignore[no-untyped-call]

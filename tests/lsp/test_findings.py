@@ -287,7 +287,12 @@ async def test_a_file_changed_elsewhere_refreshes_what_is_open(tmp_path: Path, n
 
 
 async def test_the_settings_that_an_editor_starts_with(tmp_path: Path) -> None:
-    options = {"gpu": "h100-80gb", "trace": {"server": "off"}, "ignore": [], "select": None}
+    options: dict[str, object] = {
+        "gpu": "h100-80gb",
+        "trace": {"server": "off"},
+        "ignore": [],
+        "select": None,
+    }
     async with editing(project(tmp_path), options=options) as editor:
         editor.open(CONFIG)
         assert "NL102" not in by_code(await pushed(editor))

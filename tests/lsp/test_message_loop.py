@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\ncompile = True\n"
-ABLE = {
+ABLE: dict[str, dict[str, Any]] = {
     "workspace": {
         "applyEdit": True,
         "workspaceEdit": {"documentChanges": True, "resourceOperations": ["create"]},
@@ -106,7 +106,7 @@ def test_what_is_asked_about_a_document_is_answered(root: Path) -> None:
     keys = talk.ask("textDocument/completion", textDocument=document, position=below)
     hints = talk.ask("textDocument/inlayHint", textDocument=document, range=EVERYWHERE)
     lenses = talk.ask("textDocument/codeLens", textDocument=document)
-    none = {"diagnostics": []}
+    none: dict[str, list[object]] = {"diagnostics": []}
     actions = talk.ask(
         "textDocument/codeAction", textDocument=document, range=EVERYWHERE, context=none
     )

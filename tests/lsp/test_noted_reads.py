@@ -57,7 +57,8 @@ def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def judge(root: Path, gpu: str | None = CARD) -> tuple[tuple[Report, Setup] | None, notes.Reads]:
     """What the server finds in the open config, and by which setup, as all around it is now."""
     door.forget()
-    session = Session({} if gpu is None else {"NANOLINT_GPU": gpu}, [].append)
+    told: list[str] = []
+    session = Session({} if gpu is None else {"NANOLINT_GPU": gpu}, told.append)
     path = root / OPEN
     session.open(path.as_uri(), path, TEXT, is_python=True)
     try:

@@ -79,7 +79,7 @@ def test_shutdown_is_answered_while_the_server_waits_for_the_client(tmp_path: Pa
     (tmp_path / "nanolint.toml").write_text('gpu = "t4"\n', encoding="utf-8")
     able = {"workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}}}
     start = {**START, "params": {"processId": None, "capabilities": able}}
-    item = {"uri": (tmp_path / "config" / "a.py").as_uri()}
+    item: dict[str, object] = {"uri": (tmp_path / "config" / "a.py").as_uri()}
     item |= {"languageId": "python", "version": 1, "text": "batch_size = 16\nblock_size = 64\n"}
     opened = {"method": "textDocument/didOpen", "params": {"textDocument": item}}
     chosen = {"gpu": "rtx-4070", "scope": "settings", "uri": item["uri"]}

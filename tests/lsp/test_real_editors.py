@@ -45,5 +45,6 @@ async def test_an_editor_gets_what_it_can_show(name: str, tmp_path: Path) -> Non
     assert isinstance(key.text_edit, types.TextEdit)
     assert ("${1:" in key.text_edit.new_text) is bool(item and item.snippet_support)
     encodings = able.general and able.general.position_encodings
-    assert hint.position == types.Position(0, COLUMNS[encodings[0] if encodings else UTF16])
+    encoding = types.PositionEncodingKind(encodings[0]) if encodings else UTF16
+    assert hint.position == types.Position(0, COLUMNS[encoding])
     assert lens.startswith("RTX 4090 |")

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.asyncio
 
 
 async def target(editor: Editor, name: str) -> Any:
-    return await editor.client.protocol.send_request_async(
+    return await editor.client.protocol.send_request_async(  # type: ignore[no-untyped-call]
         "nanolint/target", {"uri": editor.uri(name)}
     )
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from nanolint.memory.allocator.caching import MIB, CachingAllocator, Full, segment_bytes
+from nanolint.memory.allocator.caching import MIB, Block, CachingAllocator, Full, segment_bytes
 from nanolint.memory.allocator.expandable import ExpandableAllocator
 from nanolint.memory.allocator.play import play
 from nanolint.memory.tape import Component, Phase, Tape
@@ -115,7 +115,7 @@ def test_blocks_never_overlap_and_everything_merges_back(
 ) -> None:
     rng = random.Random(seed)
     allocator = kind(limit_bytes=(None, 150 * MIB, 300 * MIB)[seed % 3])
-    live = []
+    live: list[Block] = []
     for _ in range(400):
         if live and rng.random() < 0.45:
             allocator.release(live.pop(rng.randrange(len(live))))
@@ -144,7 +144,7 @@ def test_blocks_never_overlap_and_everything_merges_back(
 def test_expandable_pools_hold_only_whole_pages(seed: int) -> None:
     rng = random.Random(seed)
     allocator = ExpandableAllocator(limit_bytes=900 * MIB)
-    live = []
+    live: list[Block] = []
     for _ in range(300):
         if live and rng.random() < 0.5:
             allocator.release(live.pop(rng.randrange(len(live))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_what_is_reserved_is_never_more_than_the_card_lets_it(
     "options", [{"allocator": "expandable"}, {"platform": "windows"}, {}], ids=str
 )
 def test_it_is_comfortable_with_the_allocator_and_on_the_platform_that_were_asked_for(
-    options: dict[str, str],
+    options: dict[str, Any],
 ) -> None:
     run = replace(TINY, batch_size=720, gradient_accumulation_steps=1, compile=False)
     best = {}

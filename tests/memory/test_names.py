@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import prod
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ WORDS = re.compile(r"[A-Za-z][\w.'*+,() -]*")
 
 # No two of the sizes are alike: H, D = 3, 32; C = 96; B, T = 5, 128.
 RUN = replace(SMALL, batch_size=5, n_head=3, n_embd=96, vocab_size=777)
+RESUMED: dict[str, Any] = {"init_from": "resume", "world_size": 2}
 RUNS = [
     replace(
         RUN, compile=compile, bias=bias, dropout=dropout, dtype=dtype, attention=attention, **rest
@@ -35,7 +37,7 @@ RUNS = [
         (0.0, 0.1),
         ("float32", "bfloat16"),
         Attention,
-        ({}, {"init_from": "resume", "world_size": 2}),
+        ({}, RESUMED),
     )
 ]
 
@@ -63,7 +65,8 @@ def numel(shape: str, run: Run) -> int:
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
 def test_the_shape_in_a_name_makes_up_the_bytes(compiled: bool) -> None:
-    wrong, right = set(), set()
+    wrong: set[object] = set()
+    right: set[object] = set()
     for run, tape in tapes():
         if run.compile is not compiled:
             continue

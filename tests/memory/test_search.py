@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -145,7 +146,7 @@ def test_expandable_segments_may_hold_a_larger_micro_batch() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"batch_size": 0}, {"gradient_accumulation_steps": 0}])
-def test_a_run_of_no_sequences_has_no_micro_batch(changes: dict[str, int]) -> None:
+def test_a_run_of_no_sequences_has_no_micro_batch(changes: dict[str, Any]) -> None:
     assert best_micro_batch([(replace(RUN, **changes), card(2000))]) is None
 
 
@@ -170,7 +171,7 @@ def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("changes", [{}, {"eval_only": True}, {"compile": True}])
 @pytest.mark.parametrize("platform", ["linux", "windows"])
 def test_the_search_starts_where_the_tensors_fill_the_card(
-    changes: dict[str, bool], platform: str
+    changes: dict[str, Any], platform: str
 ) -> None:
     run = replace(RUN, batch_size=720, n_embd=1024, **changes)
     for mib in (1500, 2000, 4000):

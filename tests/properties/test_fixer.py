@@ -7,17 +7,16 @@ import io
 import re
 import tokenize
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from nanolint.diagnostics import Safety
 from nanolint.gpus.lookup import find
 from nanolint.linting.engine import Report, lint
-from nanolint.linting.fixing import Fixed, fix_text
+from nanolint.linting.fixing import Fixed, fix_text, is_wanted
 from nanolint.linting.registry import Selection, load
 from nanolint.linting.setup import Setup
 from nanolint.memory.verdict.verdict import Outcome, judge
@@ -150,9 +149,7 @@ def fixed(text: str, setup: Setup) -> tuple[Report, Fixed]:
         reports.append(lint(text, None, setup))
         return reports[-1]
 
-    result = fix_text(
-        linted, text, fixable=lambda found: found.fix and found.fix.safety is Safety.SAFE
-    )
+    result = fix_text(linted, text, fixable=partial(is_wanted, unsafe=False))
     return reports[0], result
 
 

@@ -19,7 +19,18 @@ ROOT = Path(__file__).parent.parent.parent
 PREFIXES = {"reading": "NL0", "memory": "NL1", "gpu": "NL2", "config": "NL3", "torch": "NL4"}
 
 # "allow NAME" must read well: a name says what is bad, never what to do about it.
-CURES = ("allow", "avoid", "check", "disallow", "do-not", "dont", "fix", "must", "no", "not")
+CURES: tuple[str, ...] = (
+    "allow",
+    "avoid",
+    "check",
+    "disallow",
+    "do-not",
+    "dont",
+    "fix",
+    "must",
+    "no",
+    "not",
+)
 CURES += ("prefer", "require", "should", "use")
 
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

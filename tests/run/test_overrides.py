@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nanolint.launches.commands import Argument
 from nanolint.run.overrides import override_faults, parse_override, read_arguments
 from nanolint.run.settled import Override
-from nanolint.source.values import Known, Unknown
+from nanolint.source.values import Known, Plain, Unknown
 from nanolint.trainers.nanogpt.project import NANOGPT
 
 
@@ -33,11 +33,11 @@ from nanolint.trainers.nanogpt.project import NANOGPT
     ],
 )
 def test_a_literal_is_its_value_and_anything_else_a_string(
-    argument: str, key: str, value: object
+    argument: str, key: str, value: Plain
 ) -> None:
     found_key, found = parse_override(argument)
     assert (found_key, found) == (key, Known(value))
-    assert type(found.value) is type(value)  # True is not 1
+    assert isinstance(found, Known) and type(found.value) is type(value)  # True is not 1
 
 
 @pytest.mark.parametrize("text", ["{1, 2}", "b'x'", "1j", "...", "{[]: 1}"])

@@ -223,7 +223,7 @@ def test_a_sum_of_thousands_of_terms_ends(tmp_path: Path) -> None:
     ids=["nowhere", "in the with", "below the with", "evaluation", "both"],
 )
 def test_deleting_the_logits_is_noted_and_not_strange(
-    loop: str, evaluation: str, deleting: set[str]
+    loop: str, evaluation: str, deleting: frozenset[str]
 ) -> None:
     script = ast.parse(train_script(loop=loop, evaluation=evaluation))
     found = pieces.recognise(script, Path("/nowhere/train.py"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -31,7 +31,7 @@ else:
 FIVE = SETTINGS.replace("gradient_accumulation_steps = 5 * 8", "gradient_accumulation_steps = 5")
 
 
-def resolved(root: Path, world: str, **options: int) -> Run:
+def resolved(root: Path, world: str, **options: Any) -> Run:
     script = train_script(settings=FIVE, world=world)
     project = find_project(write_project(root, {"train.py": script}) / "config" / "x.py")
     assert project.doubts == ()

@@ -59,7 +59,7 @@ def test_a_module_that_does_not_see_train_scripts_globals(tmp_path: Path) -> Non
         "config/base.py": "max_iters = batch_size\n",
         "config/a.py": "from config.base import *\n",
     }
-    assert "max_iters" not in settle(tmp_path, files).unresolved
+    assert "max_iters" not in [each.key for each in settle(tmp_path, files).unresolved]
     value = settle(tmp_path, files).settings["max_iters"]
     assert value.origin.layer is Layer.IMPORT
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 
 import pytest
@@ -163,7 +162,7 @@ def test_generated_arithmetic_agrees_with_python(expression: str) -> None:
         return  # too large, or an error: see the next tests
     expected = eval(expression, {})
     assert type(value.value) is type(expected)
-    assert value.value == expected or math.isnan(expected)
+    assert value.value == expected or expected != expected
 
 
 @pytest.mark.parametrize(

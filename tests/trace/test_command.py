@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nanolint.cli import trace
+from nanolint.cli.parser import UsageError
 from tests.cli.command import nanolint
 
 LINE = ("--", "python", "train.py")
@@ -86,7 +87,7 @@ def test_a_project_is_asked_for_once(project: Path, tmp_path: Path) -> None:
     trace._ask(project, again, allowed=False)  # type: ignore[arg-type]
     assert again.asked == ""
     another = Asked("n\n")
-    with pytest.raises(trace.UsageError, match="not run"):
+    with pytest.raises(UsageError, match="not run"):
         trace._ask(tmp_path, another, allowed=False)  # type: ignore[arg-type]
 
 
