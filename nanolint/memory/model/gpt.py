@@ -11,7 +11,8 @@ from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.ops.attention import attend
 from nanolint.memory.tensors.ops.linear import matmul
 from nanolint.memory.tensors.ops.loss import cross_entropy, softmax
-from nanolint.memory.tensors.ops.pointwise import add, compare, gelu, masked_fill, mul
+from nanolint.memory.tensors.ops.pointwise import add, compare, masked_fill, mul
+from nanolint.memory.tensors.ops.unary import gelu
 from nanolint.memory.tensors.ops.views import contiguous, narrow, split, transpose, view
 from nanolint.memory.tensors.parameter import Buffer
 from nanolint.memory.tensors.role import role

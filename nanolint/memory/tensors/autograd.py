@@ -14,7 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.memory.tensors.dtypes import UINT8
-from nanolint.memory.tensors.layout import is_contiguous, is_dense, result_strides
+from nanolint.memory.tensors.layout import is_contiguous, is_dense, like_strides, result_strides
 from nanolint.memory.tensors.ops.sums import sum_scratch_bytes
 from nanolint.memory.tensors.tensor import Node, empty
 
@@ -158,8 +158,10 @@ def run_backward(loss: Tensor, gradient: Tensor) -> None:
     if root is None:
         raise ValueError("a backward pass from a tensor that requires no gradient")
     take_off(gradient)
+    take_off(gradient)  # the caller holds it, too
     receive(root, loss.index, gradient)
     run_graph(root, loss.device)
+    land(gradient)
 
 
 def run_graph(root: Node, device: Device) -> None:
@@ -206,10 +208,11 @@ def matched(node: Node, gradients: Iterable[Tensor | None]) -> list[Tensor | Non
     for each in found:
         if each is not None:
             take_off(each)
+    del gradients
+    each = None
     for place, edge in enumerate(node.edges):
-        each = found[place]
-        if each is not None and edge is not None:
-            found[place] = _matching(each, *edge[0].outputs[edge[1]])
+        if edge is not None:
+            found[place] = _matching(found[place], *edge[0].outputs[edge[1]])
     return found
 
 
@@ -219,7 +222,9 @@ def receive(node: Node, index: int, new: Tensor) -> None:
     node.gradients[index] = new if old is None else _sum(old, new)
 
 
-def _matching(new: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+def _matching(new: Tensor | None, shape: Shape, dtype: Dtype, role: Role) -> Tensor | None:
+    if new is None:
+        return None
     if new.shape != shape:
         summed = empty(new.device, shape, new.dtype, role.gradient)
         if shape and new.shape[new.ndim - len(shape) :] == shape:
@@ -227,7 +232,8 @@ def _matching(new: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
         summed.is_view = new.ndim > len(shape) > 0
         new = _replaced(new, summed)
     if new.dtype is not dtype:
-        new = _replaced(new, empty(new.device, shape, dtype, role.gradient, new.strides))
+        strides = like_strides(shape, new.strides)
+        new = _replaced(new, empty(new.device, shape, dtype, role.gradient, strides))
     return new
 
 

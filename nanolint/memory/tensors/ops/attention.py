@@ -5,6 +5,7 @@ q, k, v (B, H, T, D). The kernels work on (B, T, H, D) and hand back transposed 
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
@@ -66,14 +67,21 @@ def _swap(x: Tensor) -> Tensor:
 
 
 def _flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """flash_attn/flash_api.cpp, ``mha_fwd`` and ``mha_bwd``, without the buffers of split keys."""
+    """flash_attn/flash_api.cpp, ``mha_fwd`` and ``mha_bwd``."""
     device = q.device
     b, h, n, d = q.shape
     made = q.role.made
     out = _like_swapped(q, made("attention output"))
     lse = empty(device, (b, h, n), FLOAT32, made("attention logsumexp", "(B, H, T)"))
+    count = _splits(b * h * -(-n // 64), 2 * device.sm_count, k.shape[2], d)
+    parts = [
+        empty(device, (count, *shape), FLOAT32, made("attention of split keys"))
+        for shape in ((b, h, n), (b, h, n, _up(d, 32)))
+        if count > 1
+    ]
     seed = empty(device, (2,), INT64, made("attention random state"))
     unused = empty(device, (), INT64, made("attention random state"))
+    del parts
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(
@@ -85,10 +93,31 @@ def _flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         sums = empty(device, (b, h, rows), FLOAT32, made("row sums"))
         columns = _up(d, 32 if d <= 128 else 64)
         total = empty(device, (b, rows, h, columns), FLOAT32, made("accumulator of q's gradient"))
-        del total, sums, copies
+        wide = (b, k.shape[2], h, d)  # of keys and values that several heads share
+        shared = k.shape[1] != h
+        expanded = [empty(device, wide, q.dtype, made("gradient by heads")) for _ in "kv" if shared]
+        del expanded, total, sums, copies
         return [*found]
 
     return record(out, (q, k, v), backward, q, k, v, out, lse, seed, unused)
+
+
+def _splits(blocks: int, slots: int, keys: int, width: int) -> int:
+    """Into how many parts the keys are split, so that few sequences keep the card busy.
+
+    flash_api.cpp, ``num_splits_heuristic``: the fewest that reach 85 % of the best use of the
+    multiprocessors, two blocks on each.
+    """
+    if blocks >= 0.8 * slots:
+        return 1
+    tiles = -(-keys // (256 if width <= 64 else 128 if width <= 128 else 64))
+    uses = {}
+    for count in range(1, min(128, slots, tiles) + 1):
+        if count == 1 or -(-tiles // count) != -(-tiles // (count - 1)):
+            waves = blocks * count / slots
+            uses[count] = waves / ceil(waves)
+    best = max(uses.values(), default=0.0)
+    return next((count for count, use in uses.items() if use >= 0.85 * best), 1)
 
 
 def _efficient(q: Tensor, k: Tensor, v: Tensor) -> Tensor:

@@ -34,14 +34,14 @@ def _softmax(x: Tensor, dtype: Dtype | None, label: str, *, multiplies: bool) ->
     made = dtype or x.dtype
     # One kernel reads float16 and writes float32.
     source = x if x.dtype is FLOAT16 and made is FLOAT32 else cast(x, made)
-    in_order = contiguous(source)
     out = empty(x.device, x.shape, made, x.role.made(label, x.role.dims))
+    in_order = contiguous(source)
     del in_order
     before, role = source.dtype, x.role.gradient
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
-        copies = contiguous(g), contiguous(out)
         found = empty(g.device, out.shape, before, role)
+        copies = contiguous(g), contiguous(out)
         if multiplies:
             product = empty(g.device, out.shape, g.dtype, out.role.made("gradient times softmax"))
             del product
@@ -51,18 +51,19 @@ def _softmax(x: Tensor, dtype: Dtype | None, label: str, *, multiplies: bool) ->
     return record(out, (source,), backward, out)
 
 
-def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """``F.cross_entropy`` with the mean of (N, V) logits and (N) classes.
+def cross_entropy(logits: Tensor, targets: Tensor, *, reduces: bool = True) -> Tensor:
+    """``F.cross_entropy`` of (N, V) logits and (N) classes; ``reduces`` to a mean or a sum.
 
     log_softmax in the type of the logits, nll_loss in float32 under autocast.
     """
-    return nll_loss(log_softmax(logits, logits.dtype), targets)
+    return nll_loss(log_softmax(logits, logits.dtype), targets, reduces=reduces)
 
 
-def nll_loss(log: Tensor, targets: Tensor) -> Tensor:
-    """``F.nll_loss`` with the mean."""
+def nll_loss(log: Tensor, targets: Tensor, *, reduces: bool = True) -> Tensor:
+    """``F.nll_loss``; without ``reduces`` one loss for each class."""
     wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))
-    loss = empty(log.device, (), wide.dtype, log.role.made("loss"))
+    shape = () if reduces else targets.shape
+    loss = empty(log.device, shape, wide.dtype, log.role.made("loss"))
     weight = empty(log.device, (), wide.dtype, log.role.made("total weight of the loss"))
 
     def backward(g: Tensor, log: Tensor, *_saved: Tensor) -> list[Tensor | None]:

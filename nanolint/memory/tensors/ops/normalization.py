@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 from nanolint.memory.constants import LAYER_NORM_PARTIAL_TOKENS
 from nanolint.memory.tensors.autograd import record_all
 from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_float32
-from nanolint.memory.tensors.ops.views import contiguous
+from nanolint.memory.tensors.ops.pointwise import mul
+from nanolint.memory.tensors.ops.reductions import mean
+from nanolint.memory.tensors.ops.unary import power, rsqrt
+from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
 
 if TYPE_CHECKING:
@@ -55,3 +59,57 @@ def layer_norm(x: Tensor, dimensions: int, weight: Tensor | None, bias: Tensor |
         return found
 
     return record_all((out, mean, rstd), inputs, backward, source, scale, mean, rstd)[0]
+
+
+def _written_out(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
+    """``rms_norm_composite``: the square's mean, in float32, and two products."""
+    wide = cast(x, FLOAT32) if x.dtype.itemsize < 4 else x
+    squares = power(wide, 2)
+    shifted = mean(squares, range(-dimensions, 0), keepdim=True)  # epsilon is added in place
+    scale = rsqrt(shifted)
+    del squares, shifted
+    normed = mul(wide, scale)
+    out = normed if weight is None else mul(normed, weight)
+    return cast(out, x.dtype)
+
+
+def _is_channels_last(x: Tensor) -> bool:
+    order = (0, 2, 3, 1)
+    if x.ndim != 4 or x.is_contiguous:
+        return False
+    shape, strides = (tuple(sizes[dim] for dim in order) for sizes in (x.shape, x.strides))
+    return is_contiguous(shape, strides)
+
+
+def rms_norm(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
+    """``F.rms_norm`` over the last ``dimensions``.
+
+    Fused since torch 2.9, but for images whose channels move fastest, and float32 under autocast:
+    aten/src/ATen/native/layer_norm.cpp.
+    """
+    scale = None if weight is None else to_float32(weight)
+    source = to_float32(x)
+    if _is_channels_last(source):
+        return _written_out(source, dimensions, scale)
+    device, shape, dtype = x.device, x.shape, source.dtype
+    inner = shape[len(shape) - dimensions :]
+    rows = shape[: len(shape) - dimensions] + (1,) * dimensions
+    in_order = contiguous(source)
+    sums = FLOAT32 if dtype.itemsize < 4 else dtype
+    out = empty(device, shape, dtype, x.role.made("RMSNorm output", x.role.dims))
+    rstd = empty(device, rows, sums, x.role.made("RMSNorm rstd"))
+    del in_order
+    inputs = source, scale
+    needs = [each is not None and each.requires_grad for each in inputs]
+    roles = [None if each is None else each.role.gradient for each in inputs]
+
+    def backward(g: Tensor, _rstd: None, x: Tensor, *_saved: Tensor | None) -> list[Tensor | None]:
+        copies = contiguous(x), contiguous(g)
+        found = [
+            empty(device, shape if place == 0 else inner, dtype, role) if needed and role else None
+            for place, (needed, role) in enumerate(zip(needs, roles, strict=True))
+        ]
+        del copies
+        return found
+
+    return record_all((out, rstd), inputs, backward, source, scale, rstd)[0]

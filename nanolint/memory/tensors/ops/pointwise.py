@@ -14,13 +14,10 @@ from nanolint.memory.tensors.layout import broadcast, result_strides
 from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.role import Role
 
 Operand: TypeAlias = "Tensor | Number"
-Backward: TypeAlias = "Callable[..., list[Tensor | None]]"
 
 
 def result_type(*operands: Operand) -> Dtype:
@@ -124,39 +121,46 @@ def neg(x: Tensor) -> Tensor:
     return record(elementwise(x.dtype, "negative", x), (x,), lambda g: [neg(g)])
 
 
-def gelu(x: Tensor) -> Tensor:
-    """``F.gelu``."""
-    return _with_kernel(x, "GELU output")
-
-
-def _with_kernel(x: Tensor, label: str) -> Tensor:
-    """An operation whose backward pass is one kernel on its input."""
-    out = elementwise(x.dtype, label, x)
-    return record(out, (x,), _one_kernel(x), x)
-
-
-def _one_kernel(x: Tensor) -> Backward:
-    role = x.role.gradient
-
-    def backward(g: Tensor, saved: Tensor) -> list[Tensor | None]:
-        return [elementwise(promote(g.dtype, saved.dtype), "", g, saved, role=role)]
-
-    return backward
-
-
 def compare(x: Operand, y: Operand) -> Tensor:
     """``x == y``, ``x < y`` and their like: no gradient."""
     return elementwise(BOOL, "comparison", x, y)
 
 
 def masked_fill(x: Tensor, mask: Tensor) -> Tensor:
-    """``x.masked_fill(mask, number)``."""
-    out = elementwise(x.dtype, "masked", x, mask)
+    """``x.masked_fill(mask, number)``: a copy in order, filled in place."""
+    out = empty(x.device, broadcast(x.shape, mask.shape), x.dtype, x.role.made("masked"))
 
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
         return [masked_fill(g, mask)]
 
     return record(out, (x,), backward, mask)
+
+
+def where(mask: Tensor, x: Operand, y: Operand) -> Tensor:
+    """``torch.where``."""
+    dtype = result_type(x, y)
+    casts = [
+        elementwise(dtype, "choice", each)
+        for each in (x, y)
+        if isinstance(each, Tensor) and each.dtype is not dtype
+    ]
+    out = elementwise(dtype, "choice", mask, x, y)
+    del casts
+    needs_x, needs_y = _needs(x), _needs(y)
+
+    def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
+        of_y = _masked(g, mask) if needs_y else None
+        return [_masked(g, mask) if needs_x else None, of_y]
+
+    return record(out, (_tensor(x), _tensor(y)), backward, mask)
+
+
+def _masked(g: Tensor, mask: Tensor) -> Tensor:
+    """The gradient where the mask holds; the zero elsewhere is a tensor of its own."""
+    zero = empty(g.device, (), g.dtype, g.role)
+    out = elementwise(g.dtype, "choice", mask, g, role=g.role)
+    del zero
+    return out
 
 
 def _needs(x: Operand) -> bool:

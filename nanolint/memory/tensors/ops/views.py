@@ -184,7 +184,7 @@ def unbind(x: Tensor, dim: int = 0) -> Sequence[Tensor]:
     def backward(*gradients: Tensor | None) -> list[Tensor | None]:
         given = next(each for each in gradients if each is not None)
         zeros = [
-            empty(given.device, shape, given.dtype, given.role)
+            empty(given.device, (), given.dtype, given.role)  # one zero, repeated
             for each in gradients
             if each is None
         ]
