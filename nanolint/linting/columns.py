@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nanolint.diagnostics import Fix
     from nanolint.source.assignments import Comment
@@ -17,22 +17,19 @@ if TYPE_CHECKING:
 USUAL_GAP = 2  # spaces before a comment that is aligned with nothing
 
 
-def keep_columns(fix: Fix, text: str, comments: Sequence[Comment], lines: LineIndex) -> Fix:
+def keep_columns(fix: Fix, text: str, behind: Mapping[int, Comment], lines: LineIndex) -> Fix:
     """``fix`` with the spaces before comments changed as well, so that columns stay.
+
+    ``behind``: the comments that stand behind code, by their rows.
 
     A comment stands in a column where more than two spaces set it off, or where the line above or
     below has a comment in the same. Where there is no room, two spaces are left.
     """
-    behind = {
-        lines.position(comment.span.start)[0]: comment
-        for comment in comments
-        if not comment.own_line
-    }
     return replace(fix, edits=tuple(sorted({*fix.edits, *_gaps(fix.edits, text, behind, lines)})))
 
 
 def _gaps(
-    edits: Iterable[Edit], text: str, behind: dict[int, Comment], lines: LineIndex
+    edits: Iterable[Edit], text: str, behind: Mapping[int, Comment], lines: LineIndex
 ) -> Iterator[Edit]:
     grown: dict[int, int] = {}
     for edit in edits:
@@ -45,13 +42,14 @@ def _gaps(
         grown[row] = grown.get(row, 0) + len(edit.replacement) - (edit.end - edit.start)
     for row, growth in grown.items():
         start = behind[row].span.start
-        gap = start - len(text[:start].rstrip(" "))
+        before = lines.part(row, 0, lines.position(start)[1] - 1)
+        gap = len(before) - len(before.rstrip(" "))
         touched = any(edit.start < start and start - gap < edit.end for edit in edits)
         if growth and gap and not touched and _is_aligned(row, gap, behind, lines):
             yield Edit(start - gap, start, " " * max(gap - growth, min(gap, USUAL_GAP)))
 
 
-def _is_aligned(row: int, gap: int, behind: dict[int, Comment], lines: LineIndex) -> bool:
+def _is_aligned(row: int, gap: int, behind: Mapping[int, Comment], lines: LineIndex) -> bool:
     def column(at: int) -> int | None:
         comment = behind.get(at)
         return None if comment is None else lines.position(comment.span.start)[1]

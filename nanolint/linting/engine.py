@@ -198,7 +198,7 @@ def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
     if fix is not None and fix.in_launch_line:
         fix = fix if isinstance(finding.span, FlagSpan) else None
     elif fix is not None:
-        fix = keep_columns(fix, context.text, context.module.comments, context.lines)
+        fix = keep_columns(fix, context.text, context.comments_behind, context.lines)
     return Diagnostic(
         code=rule.code,
         name=rule.name,

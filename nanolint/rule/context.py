@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Resolution, Setting
     from nanolint.run.takers import Takers
     from nanolint.run.trust import Doubt
-    from nanolint.source.assignments import Assignment
+    from nanolint.source.assignments import Assignment, Comment
     from nanolint.source.suppressions import Suppression
     from nanolint.source.text import LineIndex
     from nanolint.source.values import Plain
@@ -238,6 +238,15 @@ class Context:
         from nanolint.source.text import LineIndex
 
         return LineIndex(self.text)
+
+    @cached_property
+    def comments_behind(self) -> Mapping[int, Comment]:
+        """The comments behind code, by their rows."""
+        return {
+            self.lines.position(comment.span.start)[0]: comment
+            for comment in self.module.comments
+            if not comment.own_line
+        }
 
     @cached_property
     def tree(self) -> libcst.Module:

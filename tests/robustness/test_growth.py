@@ -34,6 +34,9 @@ TEXTS: dict[str, Callable[[int], str]] = {
     ),
     "suppressions": lambda n: LARGE + "# nanolint: ignore[NL202]\n" * n,
     "suppressions behind findings": lambda n: "n_layer = 1  # nanolint: ignore[NL305]\n" * n,
+    "suppressions behind other lines": lambda n: (
+        LARGE + "learning_rate = 1  # nanolint: ignore[NL202]\n" * n
+    ),
     "comments with sums": lambda n: LARGE + "# 256 * 2 = 512\n" * n,
     "assignments of one key": lambda n: "".join(f"max_iters = {i + 1}\n" for i in range(n)),
     "types that drift": lambda n: "".join(f"max_iters = {i}e3\n" for i in range(n)),

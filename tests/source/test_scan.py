@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -92,10 +91,8 @@ def test_long_and_flat_is_fine(text: str) -> None:
     ],
 )
 def test_what_libcst_could_not_take_is_refused(text: str) -> None:
-    start = time.perf_counter()
     with pytest.raises(TooComplex):
         check(text)
-    assert time.perf_counter() - start < 5
 
 
 class CommentScan(scan._Scan):
