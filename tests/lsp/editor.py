@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-PATIENCE = 120.0  # seconds on the clock; the machine may be busy, and only a broken server needs them
+PATIENCE = 120.0  # seconds on the clock; only a broken server needs them, or a busy machine
 UTF16 = types.PositionEncodingKind.Utf16
 
 
