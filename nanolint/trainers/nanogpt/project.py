@@ -65,9 +65,9 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
             return own
     problems: list[tuple[Path, str]] = []
     for folder in _folders(path):
-        candidates = _candidates(folder, problems)
-        if candidates:
-            return _chosen(candidates, path, problems)
+        chosen = _chosen(_candidates(folder), path, problems)
+        if chosen is not None:
+            return chosen
     if not problems:
         problems = [
             (folder / CONFIGURATOR_NAME, "no training script beside it loads it")
@@ -84,9 +84,9 @@ def _folders(path: Path) -> Iterator[Path]:
             return
 
 
-def _candidates(folder: Path, problems: list[tuple[Path, str]]) -> list[Project]:
-    """The projects of the training scripts in ``folder``, train.py first; where there is neither
-    one nor a train.py of another kind, those of the folders in it."""
+def _candidates(folder: Path) -> list[Path]:
+    """The training scripts in ``folder``, train.py first; where there is none, those of the folders
+    in it."""
     train = folder / TRAIN_SCRIPT_NAME
     is_config = folder.name in CONFIG_FOLDERS
     scripts = list(trainers_in(folder))
@@ -94,14 +94,7 @@ def _candidates(folder: Path, problems: list[tuple[Path, str]]) -> list[Project]
         scripts = [train, *(each for each in scripts if each != train)]
     if not scripts and not is_config:
         scripts = [each for inner in _inner(folder) for each in trainers_in(inner)]
-    found = []
-    for script in scripts:
-        project = read_project(script)
-        if isinstance(project, Project):
-            found.append(project)
-        elif script == train:
-            problems.append((script, project))
-    return found
+    return scripts
 
 
 def _inner(folder: Path) -> list[Path]:
@@ -112,24 +105,31 @@ def _inner(folder: Path) -> list[Path]:
     return [each for each in inner if kind(each) == FOLDER]
 
 
-def _chosen(candidates: list[Project], path: Path, problems: list[tuple[Path, str]]) -> Project:
-    """The project whose script a launch line beside it starts with this config, else the first."""
-    named = {each.train_script.name: each for each in candidates if each.train_script is not None}
-    chosen, doubts = candidates[0], []
+def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -> Project | None:
+    """The project of the script that a launch line beside it starts with this config, else of the
+    first that is usable; ``problems`` gathers why others are not."""
+    usable = [each for each in scripts if trains_by_configs(each)]
+    named = {each.name: each for each in usable}
+    doubts = []
     if len(named) > 1:
-        hints = launching(path, candidates[0].root) & named.keys()
+        hints = launching(path, usable[0].parent) & named.keys()
         if len(hints) == 1:
-            chosen = named[hints.pop()]
+            scripts = [named[hints.pop()]]
         else:
             *others, last = named
-            text = f"{', '.join(others)} and {last} run configs"
-            doubts.append(Doubt(Subject.SCRIPT, f"{text}; judged by {next(iter(named))}"))
-    script = chosen.train_script.name if chosen.train_script else ""
-    doubts += [
-        Doubt(Subject.SCRIPT, f"judged by the {script} above a {path.name} that is not used: {why}")
-        for path, why in problems
-    ]
-    return replace(chosen, doubts=(*doubts, *chosen.doubts)) if doubts else chosen
+            text = f"{', '.join(others)} and {last} run configs; judged by {usable[0].name}"
+            doubts.append(Doubt(Subject.SCRIPT, text))
+    for script in scripts:
+        project = read_project(script)
+        if not isinstance(project, Project):
+            problems.append((script, project))
+            continue
+        doubts += [
+            Doubt(Subject.SCRIPT, f"judged by {script.name}, as {nearer.name} is not used: {why}")
+            for nearer, why in problems
+        ]
+        return replace(project, doubts=(*doubts, *project.doubts)) if doubts else project
+    return None
 
 
 def _unusable(problems: list[tuple[Path, str]]) -> Project:

@@ -90,6 +90,7 @@ class _Settling:
         self._doubts: list[Doubt] = []
         self._deciding: dict[str, str | None] = {}
         self._files: dict[int | str, Origin] = {}  # whence a vocabulary is, or why it is unknown
+        self._taken: dict[tuple[str, int], list[str]] = {}  # why, and where: roles in doubt
         self.around: Surroundings | None = None
 
     def roles(self) -> Roles:
@@ -99,6 +100,9 @@ class _Settling:
         self._shape(passed, model)
         self._batch(passed)
         passes = self._passes(passed)
+        for (why, line), roles in self._taken.items():
+            are = "are" if len(roles) > 1 else "is"
+            self._doubt(Subject.SIZES, f"{why}; {_listed(roles)} {are} taken for it", line)
         return Roles(model, self._deciding, passes, tuple(self._doubts), strangers)
 
     def _passed(self) -> Passed:
@@ -182,28 +186,26 @@ class _Settling:
 
     def _assumed(self, role: str) -> None:
         """A size of a model whose making is not found: the key of its name, if there is one."""
+        why = "what reaches the model is not known"
         if role in self._project.defaults:
-            text = f"what reaches the model is not known; {role} is taken for it"
-            self._doubt(Subject.SIZES, text, 0)
+            self._take(role, why, 0)
         elif role == "vocab_size":
-            self._set(role, Mystery("what reaches the model is not known"))
+            self._set(role, Mystery(why))
 
     def _batch(self, passed: Passed) -> None:
         """The shape of a batch: what get_batch makes, else what the keys of those names say."""
-        found = passed.batch or (
-            Mystery(f"{self._script.name} has no get_batch"),
-            Mystery(f"{self._script.name} has no get_batch"),
-        )
-        for role, thing in zip(BATCH, found, strict=True):
+        none = Mystery(f"{self._script.name} has no get_batch")
+        for role, thing in zip(BATCH, passed.batch or (none, none), strict=True):
             if isinstance(thing, Just):
                 self._check_context(role, thing)
                 self._set(role, thing)
-            elif role in self._project.defaults and role not in self._deciding:
-                key = thing.reason if isinstance(thing, Mystery) else "a batch's shape"
-                line = thing.line if isinstance(thing, Mystery) else 0
-                text = f"the shape of a batch is not known: {key}; {role} is taken for it"
-                if not isinstance(self._settings[role].value, Unknown):
-                    self._doubt(Subject.SIZES, text, line)
+            elif isinstance(thing, Mystery) and isinstance(self._settings[role].value, Known):
+                why = f"the shape of a batch is not known: {thing.reason}"
+                self._take(role, why, thing.line)
+
+    def _take(self, role: str, why: str, line: int) -> None:
+        """Keep what the key ``role`` says, although that is in doubt."""
+        self._taken.setdefault((why, line), []).append(role)
 
     def _check_context(self, role: str, thing: Just) -> None:
         """The context of the batch and that of the model are two things where they differ."""
@@ -279,6 +281,11 @@ class _Settling:
         reason = found.reason if isinstance(found, Unknown) else "not a size"
         self._files[reason] = origin
         return Mystery(reason)
+
+
+def _listed(words: list[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def doubts_of(roles: Roles, run: Run | None) -> Iterator[Doubt]:

@@ -95,21 +95,32 @@ def _other_scripts(train_script: Path) -> _Others:
     for path in scripts_in(train_script.parent):
         if path == train_script:
             continue
-        try:
-            text = read_source(path)
-            tree = syntax_tree(text) if "configurator" in text else None
-        except Unusable:
+        found, names_of = _configured(path)
+        if found is None:
             continue
-        found = None if tree is None else settable_keys(tree)
-        if tree is not None and found is not None:
-            keys |= found
-            read |= names_read(tree)
-            if found >= TRAINING_KEYS:
-                trainers = dict.fromkeys(found, path.name) | trainers
-            else:
-                samplers |= found
+        keys |= found
+        read |= names_of
+        if found >= TRAINING_KEYS:
+            trainers = dict.fromkeys(found, path.name) | trainers
+        else:
+            samplers |= found
     only = {key: name for key, name in trainers.items() if key not in samplers}
     return _Others(frozenset(keys), read, only)
+
+
+@memo
+def _configured(path: Path) -> tuple[frozenset[str] | None, frozenset[str]]:
+    """The keys that a script lets configs set, and the names that it reads; None for the keys of
+    one that loads no configurator, or cannot be read."""
+    try:
+        text = read_source(path)
+        tree = syntax_tree(text) if "configurator" in text else None
+    except Unusable:
+        return None, frozenset()
+    found = None if tree is None else settable_keys(tree)
+    if tree is None or found is None:
+        return None, frozenset()
+    return found, names_read(tree)
 
 
 @memo
@@ -120,9 +131,5 @@ def trainers_in(folder: Path) -> tuple[Path, ...]:
 
 def trains_by_configs(path: Path) -> bool:
     """Whether the file at ``path`` loads the configurator and has the keys of a training script."""
-    try:
-        text = read_source(path)
-        found = settable_keys(syntax_tree(text)) if "configurator" in text else None
-    except Unusable:
-        return False
+    found, _ = _configured(path)
     return found is not None and found >= TRAINING_KEYS

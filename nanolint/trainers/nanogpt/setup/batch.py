@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.trainers.nanogpt.setup.things import Just, Mystery
@@ -22,13 +23,18 @@ def batch_shape(function: ast.FunctionDef, follower: Follower) -> tuple[Thing, T
     The sequences are how many places in the data it draws, or over how many it iterates; the tokens
     are how far its slices reach: ``data[i : i + T]``.
     """
-    rows = list(_sequences(function))
-    widths = [width for node in ast.walk(function) for width in _width(node)]
+    rows, widths = _expressions(function)
     line = function.lineno
     return (
         _same([follower.value(each) for each in rows], "sequences", line),
         _same([follower.value(each) for each in widths], "tokens", line),
     )
+
+
+@lru_cache(maxsize=64)
+def _expressions(function: ast.FunctionDef) -> tuple[list[ast.expr], list[ast.expr]]:
+    widths = [width for node in ast.walk(function) for width in _width(node)]
+    return list(_sequences(function)), widths
 
 
 def _sequences(function: ast.FunctionDef) -> Iterator[ast.expr]:

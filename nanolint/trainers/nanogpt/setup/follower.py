@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.trainers.nanogpt.setup.expressions import Evaluator
@@ -228,13 +229,22 @@ class Follower:
 
     def _definition(self, statement: ast.FunctionDef | ast.ClassDef) -> None:
         self.names[statement.name] = Named(statement.name)
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Global):
-                for name in node.names:
-                    if name in self.names:
-                        self.names[name] = Mystery(f"set by {statement.name}()", node.lineno)
+        for name, line in _declared_global(statement):
+            if name in self.names:
+                self.names[name] = Mystery(f"set by {statement.name}()", line)
 
 
+@lru_cache(maxsize=1024)
+def _declared_global(definition: ast.FunctionDef | ast.ClassDef) -> tuple[tuple[str, int], ...]:
+    return tuple(
+        (name, node.lineno)
+        for node in ast.walk(definition)
+        if isinstance(node, ast.Global)
+        for name in node.names
+    )
+
+
+@lru_cache(maxsize=4096)
 def runs_backward(tree: ast.AST) -> bool:
     """Whether ``.backward(...)`` is called anywhere in it."""
     return any(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -59,7 +60,7 @@ def follow(
     ``environment`` are the values of the names above it, ``settings`` those that a config decides;
     ``absent`` are keys that have none, which is told of them alike wherever they are used.
     """
-    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    functions = _functions(tree)
     follower = Follower({"__name__": Just("__main__")}, functions, surroundings)
     follower.follow(entry for entry in tree.body[:first] if not _is_setting(entry))
     for key, value in environment.items():
@@ -100,12 +101,8 @@ def _model(follower: Follower) -> Built | Mystery:
     """What the training loop calls on a batch, else what is called ``model``."""
     found = follower.names.get("model")
     if follower.loop is not None:
-        for node in ast.walk(follower.loop):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
-                called = follower.names.get(node.func.id)
-                if isinstance(called, Built):
-                    found = called
-                    break
+        called = (follower.names.get(name) for name in _calls(follower.loop))
+        found = next((each for each in called if isinstance(each, Built)), found)
     if isinstance(found, Built):
         # GPT.from_pretrained(init_from, ...) gives a GPT.
         owner, _, method = found.callee.rpartition(".")
@@ -135,25 +132,46 @@ def _shape(model: Built) -> Table:
 def _passes(follower: Follower) -> Thing | None:
     if follower.loop is None:
         return None
+    counted = _counted(follower.loop)
+    return counted if isinstance(counted, Mystery) else follower.value(counted)
+
+
+@lru_cache(maxsize=64)
+def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+@lru_cache(maxsize=64)
+def _calls(loop: ast.stmt) -> tuple[str, ...]:
+    """The names that a loop calls with something, in no order that matters."""
+    return tuple(
+        node.func.id
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args
+    )
+
+
+@lru_cache(maxsize=64)
+def _counted(loop: ast.stmt) -> ast.expr | Mystery:
+    """N of the ``range(N)`` around ``backward()``, or why there is none that is known above."""
+    nodes = list(ast.walk(loop))
     inner = [
         node
-        for node in ast.walk(follower.loop)
-        if isinstance(node, ast.For) and node is not follower.loop and runs_backward(node)
+        for node in nodes
+        if isinstance(node, ast.For) and node is not loop and runs_backward(node)
     ]
     if not inner:
-        return Mystery("no loop around backward() alone", follower.loop.lineno)
+        return Mystery("no loop around backward() alone", loop.lineno)
     innermost = inner[-1]
     counted = innermost.iter
     if not isinstance(counted, ast.Call) or not isinstance(counted.func, ast.Name):
         return Mystery("the loop around backward() counts nothing", innermost.lineno)
     if counted.func.id != "range" or len(counted.args) != 1:
         return Mystery("the loop around backward() counts otherwise", innermost.lineno)
-    set_inside = {
-        node.id
-        for node in ast.walk(follower.loop)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    stored = {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
     for node in ast.walk(counted):
-        if isinstance(node, ast.Name) and node.id in set_inside:
+        if isinstance(node, ast.Name) and node.id in stored:
             return Mystery(f"{node.id} is set inside the loop", innermost.lineno)
-    return follower.value(counted.args[0])
+    return counted.args[0]
