@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 COMPONENTS = tuple(Component)
 
+# No evaluation allocates these: it is the model, DDP or a checkpoint that does, before the first.
+SET_UP = (Component.PARAMETERS, Component.GRADIENTS, Component.OPTIMIZER)
+
 
 @dataclass(frozen=True, slots=True)
 class Peak:
@@ -50,6 +53,7 @@ class OutOfMemory:
     reserved_bytes: int
     free_bytes: int
     logits: bool  # whether it is a (B*T, V) buffer
+    sets_up: bool  # whether it moves to the card before the first evaluation
     message: str  # as torch.cuda.OutOfMemoryError words it
 
 
@@ -196,16 +200,18 @@ def _out_of_memory(
 ) -> OutOfMemory:
     handle = tape.events[refusal.event]
     name = tape.names[handle]
-    is_loss = tape.components[handle] is Component.LOGITS_AND_LOSS
+    phase, component = tape.phase_at(refusal.event), tape.components[handle]
+    is_loss = component is Component.LOGITS_AND_LOSS
     free = max(0, limit - refusal.reserved_bytes)
     return OutOfMemory(
-        phase=tape.phase_at(refusal.event),
+        phase=phase,
         at=name,
         requested_bytes=refusal.requested_bytes,
         allocated_bytes=refusal.allocated_bytes,
         reserved_bytes=refusal.reserved_bytes,
         free_bytes=free,
         logits=is_loss and tape.sizes[handle] >= logits_bytes,
+        sets_up=phase is Phase.EVAL and component in SET_UP,
         message=message(
             refusal.requested_bytes,
             refusal.allocated_bytes,

@@ -10,7 +10,6 @@ from nanolint.rule import (
     Findings,
     Fix,
     Outcome,
-    Phase,
     Related,
     Safety,
     Verdict,
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     from nanolint.rule import Change, Context, Edit, Machine, OutOfMemory, Run
 
 FAMILY = "out-of-memory"
-
-# What moves to the card before the first evaluation, by the names that the replay gives it.
-SET_UP = ("parameter ", "checkpoint's ", "DDP ", "Adam ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +76,7 @@ def _in_float16(context: Context) -> tuple[str, ...]:
 
 def told(run: Run, gpu_name: str, verdict: Verdict, oom: OutOfMemory) -> str:
     """What fails, where, and by how much."""
-    set_up = oom.phase is Phase.EVAL and oom.at.startswith(SET_UP)
-    where = "before the first step" if set_up else f"in {oom.phase.within}"
+    where = "before the first step" if oom.sets_up else f"in {oom.phase.within}"
     return (
         f"batch_size = {run.batch_size} runs {gpu_name} out of memory {where}: "
         f"{format_bytes(oom.requested_bytes)} wanted for {oom.at}, "
