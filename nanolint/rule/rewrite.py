@@ -50,9 +50,9 @@ def keeps_shape(assignment: Assignment, edit: Edit) -> bool:
 
 
 def is_arithmetic(assignment: Assignment) -> bool:
-    """Whether the expression is made of numbers alone: ``512 // 32``, and no name or choice.
+    """Whether the expression is made of literals alone: ``512 // 32``, and no name or choice.
 
-    One number in its place then loses nothing that could have another value another day.
+    One value in its place then loses nothing that could come out otherwise another day.
     """
     try:
         tree = ast.parse(f"({assignment.expression}\n)", mode="eval")

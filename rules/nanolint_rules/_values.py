@@ -6,7 +6,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Edit, Fix, Layer, Safety, Subject, insert_assignment, replace_value
+from nanolint.rule import (
+    Edit,
+    Fix,
+    Layer,
+    Safety,
+    Subject,
+    insert_assignment,
+    is_arithmetic,
+    replace_value,
+)
 from nanolint_rules._following import follows
 
 if TYPE_CHECKING:
@@ -97,9 +106,9 @@ def set_value(context: Context, key: str, literal: str, *, safety: Safety) -> Re
     if reason is not None:
         return Remedy(notes=(f"not fixed: {reason}",))
     title = f"Set {key} = {literal}"
-    notes = others_change(context)
-    safety = Safety.UNSAFE if notes and safety is Safety.SAFE else safety
     assignment = context.assignment(key)
+    notes = (*others_change(context), *lost_choice(assignment))
+    safety = Safety.UNSAFE if notes and safety is Safety.SAFE else safety
     if assignment is not None:
         comments = context.module.comments
         return Remedy(Fix(title, safety, (replace_value(assignment, literal, comments),)), notes)
@@ -140,6 +149,14 @@ def others_change(context: Context) -> tuple[str, ...]:
     first, *more = others
     and_others = ", and so do others" if more else ""
     return (f"unsafe, because {first.place} {first.how}{and_others}",)
+
+
+def lost_choice(assignment: Assignment | None) -> tuple[str, ...]:
+    """Why one value should not take the place of an expression: it chooses, or names another."""
+    if assignment is None or is_arithmetic(assignment):
+        return ()
+    written = " ".join(assignment.expression.split())
+    return (f"unsafe, because one value would take the place of {assignment.key} = {written}",)
 
 
 def _anchors(context: Context, key: str) -> list[Assignment]:

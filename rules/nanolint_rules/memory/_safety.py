@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Dialect, is_arithmetic, keeps_shape
-from nanolint_rules._values import others_change
+from nanolint.rule import Dialect, keeps_shape
+from nanolint_rules._values import lost_choice, others_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +53,5 @@ def _asked_to_evaluate(context: Context) -> Iterator[str]:
 def _lost_shapes(context: Context, edits: Mapping[str, Edit]) -> Iterator[str]:
     for key, edit in edits.items():
         assignment = context.assignment(key)
-        if assignment is None or keeps_shape(assignment, edit) or is_arithmetic(assignment):
-            continue
-        written = " ".join(assignment.expression.split())
-        yield f"unsafe, because a number would take the place of {key} = {written}"
+        if assignment is not None and not keeps_shape(assignment, edit):
+            yield from lost_choice(assignment)

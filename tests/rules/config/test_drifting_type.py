@@ -11,7 +11,7 @@ BENCH = Bench("NL302")
     ("text", "fixed"),
     [
         ("dropout = 0\n", "dropout = 0.0\n"),
-        ("grad_clip   = ( 1 )   # größer\r\n", "grad_clip   = 1.0   # größer\r\n"),
+        ("grad_clip   = ( 1 )   # größer\r\n", "grad_clip   = 1.0     # größer\r\n"),
         ("max_iters = 6e5", "max_iters = 600000"),
         ("warmup_iters = 1_000.\n", "warmup_iters = 1_000\n"),
         ("compile = 0\n", "compile = False\n"),

@@ -14,7 +14,7 @@ BENCH = Bench("NL202", gpu="gtx-1080-ti")
         ("batch_size = 1  # größte\r\n", "batch_size = 1  # größte\r\ncompile = False\r\n"),
         (
             "compile\t=\t(True)   # on\nbatch_size = 1\n",
-            "compile\t=\tFalse   # on\nbatch_size = 1\n",
+            "compile\t=\tFalse    # on\nbatch_size = 1\n",
         ),
         ("device='cuda'\nbatch_size=1\n", "device='cuda'\ncompile=False\nbatch_size=1\n"),
     ],
@@ -32,6 +32,14 @@ def test_a_value_that_is_read_elsewhere_is_not_fixed() -> None:
     found = BENCH.finding("compile = True\nbatch_size = 4 if compile else 2\n")
     assert found.fix is None
     assert found.notes == ("not fixed: line 2 computes another value from compile",)
+
+
+def test_a_choice_is_not_flattened_without_asking() -> None:
+    text = "big = True\ncompile = True if big else False\nbatch_size = 1\n"
+    assert BENCH.fixed(text) == text
+    (note,) = BENCH.finding(text).notes
+    assert note.endswith("one value would take the place of compile = True if big else False")
+    assert "compile = False\n" in BENCH.fixed(text, unsafe=True)
 
 
 def test_a_run_name_may_show_the_value() -> None:

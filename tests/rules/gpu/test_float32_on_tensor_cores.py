@@ -26,7 +26,7 @@ def test_formatting_is_kept() -> None:
     bench = Bench("NL204", gpu="rtx-3090")
     text = 'batch_size = 1\r\ndtype      = ("float32")   # précis\r\n'
     assert bench.fixed(text, unsafe=True) == (
-        'batch_size = 1\r\ndtype      = "bfloat16"   # précis\r\n'
+        'batch_size = 1\r\ndtype      = "bfloat16"    # précis\r\n'
     )
 
 

@@ -53,7 +53,9 @@ def test_a_choice_is_not_flattened_to_a_number_without_asking(written: str, tmp_
     on = bench(tmp_path)
     found = on.finding(text(written))
     assert on.fixed(text(written)) == text(written)
-    assert f"unsafe, because a number would take the place of batch_size = {written}" in found.notes
+    assert (
+        f"unsafe, because one value would take the place of batch_size = {written}" in found.notes
+    )
     assert "batch_size = 4\n" in on.fixed(text(written), unsafe=True)
 
 
