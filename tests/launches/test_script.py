@@ -136,6 +136,9 @@ class TestVariables:
 
     def test_what_is_not_set_is_not_known(self) -> None:
         assert runs("python train.py --b=$BS") == ["train.py --b=$BS?"]
+        assert runs('X=$(echo "a b" | bc); python train.py --b=$X') == [
+            'train.py --b=$(echo "a b" | bc)?'
+        ]
         assert runs("read BS; python train.py --b=$BS") == ["train.py --b=$BS?"]
         assert runs("BS=4; while read x; do BS=$x; done; python train.py --b=$BS") == [
             "train.py --b=$BS?"

@@ -134,7 +134,7 @@ class _Builder:
         for position, value in enumerate(values if several else values[:1]):
             if position:
                 self._next()
-            if part.quoted:
+            if part.quoted or value.unknown is not None:  # how a text splits that nobody knows?
                 self._append(value.text)
                 self._begun = True
             else:
