@@ -55,13 +55,12 @@ class Configuration:
 
         found = self.settings_of(folder)
         if found.file not in self._plans:
-            processes = self.launch.processes
             self._plans[found.file] = make_plan(
                 found,
                 os.environ,
                 self.overrides,
                 self.launch.arguments,
-                world_size_doubt=processes.why if processes else None,
+                self.launch.processes,
                 scripts=tuple(absolute(Path(name)) for name in self._scripts),
             )
         return self._plans[found.file]

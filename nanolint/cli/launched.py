@@ -108,7 +108,7 @@ def _beside(launch: Launch, around: Path | None) -> Launch:
 
 
 def _taken_for_granted(processes: Processes) -> tuple[str, ...]:
-    if processes.why is None:
+    if processes.why is None or processes.every_card:  # of which a verdict says what it took
         return ()
     if processes.count is None:
         return (f"the number of processes is not known: {processes.why}",)

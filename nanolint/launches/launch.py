@@ -26,11 +26,13 @@ class UnknownScript(NotALaunch):
 class Processes:
     """How many processes a run has; None where that is not known before it, and ``why``.
 
-    With a count, ``why`` says what was taken for granted.
+    With a count, ``why`` says what was taken for granted. ``every_card``: as many as the machine
+    has cards, whatever their number.
     """
 
     count: int | None
     why: str | None = None
+    every_card: bool = False
 
 
 @dataclass(frozen=True, slots=True)

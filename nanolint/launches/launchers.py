@@ -118,7 +118,9 @@ def deepspeed(words: list[Argument]) -> tuple[Processes, Options]:
         return Processes(None, f"deepspeed takes them from {listed.text}"), options
     gpus, nodes = values.get("num-gpus"), values.get("num-nodes")
     if gpus is None:
-        return Processes(None, "deepspeed takes one for each GPU that it finds"), options
+        here = "hostfile" not in values and "H" not in values and nodes is None
+        why = "deepspeed takes one for each GPU that it finds"
+        return Processes(None, why, every_card=here), options
     each = _plain_count(gpus)
     if nodes is None and not ("hostfile" in values or "H" in values):
         return each, options
@@ -176,7 +178,7 @@ def visible_cards(environment: Mapping[str, Argument]) -> Processes:
     """The cards that CUDA_VISIBLE_DEVICES leaves; CUDA reads it up to the first that is none."""
     listed = environment.get("CUDA_VISIBLE_DEVICES")
     if listed is None:
-        return Processes(None, "it is the number of GPUs in the machine")
+        return Processes(None, "it is the number of GPUs in the machine", every_card=True)
     if listed.unknown is not None:
         return Processes(None, listed.unknown)
     count = 0
@@ -219,6 +221,6 @@ def _integer(text: str) -> int | None:
 def _product(first: Processes, second: Processes) -> Processes:
     why = first.why or second.why
     if first.count is None or second.count is None:
-        unknown = first if first.count is None else second
-        return Processes(None, unknown.why)
+        unknown, other = (first, second) if first.count is None else (second, first)
+        return Processes(None, unknown.why, every_card=unknown.every_card and other.count == 1)
     return Processes(first.count * second.count, why)

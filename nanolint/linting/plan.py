@@ -23,6 +23,7 @@ from nanolint.settings.torch_version import find_torch_version
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from nanolint.launches.launch import Processes
     from nanolint.rule.api import Rule
     from nanolint.run.settled import Override
     from nanolint.source.values import Value
@@ -130,21 +131,23 @@ def make_plan(
     environment: Mapping[str, str],
     overrides: tuple[tuple[str, Value], ...] = (),
     arguments: tuple[Path | Override, ...] = (),
-    world_size_doubt: str | None = None,
+    processes: Processes | None = None,
     scripts: tuple[Path, ...] = (),
 ) -> Plan:
     """The plan that ``sourced`` stands for; raises SettingsError for what cannot be followed.
 
-    ``arguments`` are those of the launch line, ``scripts`` those that were named; see Options.
+    ``arguments`` and ``processes`` are those of the launch line, ``scripts`` those that were
+    named; see Options.
     """
     settings = sourced.settings
     chosen = choose(sourced, environment)
     if sourced.origin("world-size").startswith("--"):
-        world_size_doubt = None
+        processes = None
     options = Options(
         arguments=arguments,
         overrides=overrides,
-        world_size_doubt=world_size_doubt,
+        world_size_doubt=processes.why if processes else None,
+        every_card=processes is not None and processes.every_card,
         world_size=_world_size(sourced, chosen),
         torch_version=_version(settings.torch_version),
         scripts=scripts,

@@ -189,7 +189,8 @@ class Options:
 
     ``arguments`` are what the launch line gives the script, in the order in which it reads them;
     a file that is not among them comes before them. ``overrides`` come last, in their order.
-    ``world_size_doubt`` says why the number of processes is not known for certain. ``scripts`` are
+    ``world_size_doubt`` says why the number of processes is not known for certain; with
+    ``every_card`` it is that of the cards in the machine, which may be known. ``scripts`` are
     the launch scripts that were named, wherever they lie.
     """
 
@@ -197,5 +198,6 @@ class Options:
     overrides: tuple[tuple[str, Value], ...] = field(default=())
     world_size: int | None = None
     world_size_doubt: str | None = None
+    every_card: bool = False
     torch_version: tuple[int, int] | None = None
     scripts: tuple[Path, ...] = ()

@@ -307,6 +307,23 @@ class TestProcesses:
         assert "taken for" not in known.out
 
     @pytest.mark.parametrize(
+        ("launcher", "doubted"),
+        [
+            ("torchrun --nproc_per_node=gpu train.py", False),
+            ("torchrun --nproc_per_node=auto --nnodes=1 train.py", False),
+            ("deepspeed train.py", False),
+            ("torchrun --nproc_per_node=gpu --nnodes=2 train.py", True),
+            ("deepspeed --hostfile h train.py", True),
+            ("accelerate launch train.py", True),
+        ],
+    )
+    def test_every_card_of_a_machine_that_is_known(self, launcher: str, doubted: bool) -> None:
+        line = f"{launcher} {CONFIG} --batch_size=1024"
+        outcome = nanolint("launch", "--gpu=8xA100-80GB", "--select=NL1", "--", *line.split())
+        assert ("the world size is taken for 8" in outcome.out) is doubted
+        assert "NL10" in outcome.out
+
+    @pytest.mark.parametrize(
         "launcher",
         [
             "accelerate launch --num_processes 3 train.py",

@@ -112,7 +112,7 @@ def test_the_world_size(line: str, world_size: int | None) -> None:
         ),
         ("torchrun --nproc_per_node=x train.py", None, "x is no number of processes"),
         (
-            "torchrun --nproc_per_node=gpu train.py",
+            "torchrun --nproc_per_node=gpu --nnodes=2 train.py",
             None,
             "it is the number of GPUs in the machine",
         ),

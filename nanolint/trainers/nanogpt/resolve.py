@@ -75,7 +75,8 @@ def resolve(
         unresolved = (Unresolved("the script", project.unusable),)
     unresolved = (*roles.strangers, *unresolved)
     doubts = [*project.doubts, *doubts_of(roles, run)]
-    if options.world_size_doubt is not None:
+    counted = options.every_card and target is not None and target.count is not None
+    if options.world_size_doubt is not None and not counted:
         why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
         doubts.append(Doubt(Subject.SIZES, why))
     if run is not None:
