@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import torch
 
 MOST_EVENTS = 4_000_000
 _FORWARD = re.compile(r'File "(?P<filename>.+)", line (?P<line>\d+), in (?P<name>.+)')
+_COMPILED = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "/nowhere/")
 _FOREIGN = ("<", str(Path(torch.__file__).parent), str(Path(re.__file__).parent.parent))
 
 
@@ -65,9 +67,9 @@ class History:
 
 
 def _place(entry: dict[str, Any]) -> tuple[str, int, str] | None:
-    """The innermost line outside torch and the standard library."""
+    """The innermost line of Inductor's code, or outside torch and the standard library."""
     for frame in entry.get("frames", ()):
-        if is_own(frame["filename"]):
+        if is_compiled(frame["filename"]) or is_own(frame["filename"]):
             return frame["filename"], frame["line"], frame["name"]
     for text in reversed(entry.get("forward_frames", ())):
         match = _FORWARD.search(text)
@@ -76,8 +78,13 @@ def _place(entry: dict[str, Any]) -> tuple[str, int, str] | None:
     return None
 
 
+def is_compiled(filename: str) -> bool:
+    """Whether a file was written by Inductor."""
+    return filename.startswith(_COMPILED)
+
+
 def is_own(filename: str) -> bool:
     """Whether a file is the user's: not torch's, a package's, or this folder's."""
-    if filename.startswith(_FOREIGN) or filename.startswith(str(Path(__file__).parent)):
+    if filename.startswith((*_FOREIGN, _COMPILED, str(Path(__file__).parent))):
         return False
     return not filename.startswith(sys.base_prefix) and "site-packages" not in filename

@@ -18,6 +18,7 @@ from typing import Any
 from . import report, sandbox
 
 LONGEST_LINE = 100
+COMPILED = "torch.compile's code"
 WRITTEN_BY_TORCH = "_remote_module_non_scriptable.py"  # up to 2.9, into a folder of its own
 
 
@@ -46,7 +47,8 @@ def main(text: str) -> None:
         report.line(failed=refusal)
         os._exit(1)
     told = _trace(request)
-    told["written"] = sandbox.written(layers)
+    caches = tuple(os.environ[name] for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"))
+    told["written"] = [file for file in sandbox.written(layers) if not file.startswith(caches)]
     told["seconds"] = round(time.perf_counter() - start, 2)
     told["host_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     report.line(traced=told)
@@ -177,6 +179,10 @@ def _places(places: list[tuple[str, int, str] | None]) -> dict[str, Any]:
 
 def _short(file: str) -> str:
     """As seen from the folder that the script runs in."""
+    from .history import is_compiled
+
+    if is_compiled(file):
+        return COMPILED
     path = Path(file).resolve()
     return str(path.relative_to(Path.cwd())) if Path.cwd() in path.parents else str(path)
 
