@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nanolint.files import door
 from nanolint.run.takers import Takers, find_takers
 from nanolint.run.takers.neighbours import MOST_BYTES
 from tests import project_tree
@@ -254,3 +255,13 @@ def test_a_script_that_was_named_counts_wherever_it_lies(tmp_path: Path) -> None
     script.write_text("cd project\npython train.py config/base.py --batch_size=4\n")
     (found,) = find_takers(root / "config" / "base.py", root / "train.py", [script]).others
     assert found.place.endswith("run.sh:2")
+
+
+def test_without_a_project_only_what_lies_beside_is_searched(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "deeper").mkdir(parents=True)
+    (tmp_path / "a.py").write_text(BASE)
+    (tmp_path / "deep" / "b.py").write_text("exec(open('../a.py').read())\n")
+    assert find_takers(tmp_path / "a.py", None) == Takers()
+    (tmp_path / "b.py").write_text("exec(open('a.py').read())\n")
+    door.forget()
+    assert [each.place for each in find_takers(tmp_path / "a.py", None).others] == ["b.py:1"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CONFIG_FOLDERS = ("config", "configs")
 CONFIGURATOR = "configurator.py"
 TESTS = frozenset({"test", "tests"})
-MOST_PARENTS = 64
+MOST_PARENTS = MOST_DEPTH = 64
 MOST_NAMED = 3  # takers; one is enough to know
 
 _READS_ITS_ARGUMENTS = re.compile(r"\bargv\b|\bargparse\b")
@@ -68,7 +68,7 @@ def find_takers(
         return Takers()
     own = Path(door.place_of(path))
     search = _Search(own, project_folder(own, train_script), _home(own, train_script), train_script)
-    around = neighbours(search.root)
+    around = neighbours(search.root, _depth(own, train_script))
     others = [Taker(place, how) for place, how in around.unsearched]
     shared: list[Shared] = []
     elsewhere = (read_file(each, Path.cwd()) for each in scripts if search.root not in each.parents)
@@ -158,10 +158,19 @@ class _Search:
 def project_folder(path: Path, train_script: Path | None) -> Path:
     """The folder of the repository, else of the training script, else that around ``config/``."""
     own = Path(door.place_of(path))
-    for folder in list(own.parents)[:MOST_PARENTS]:
-        if door.exists(folder / ".git"):
-            return folder
-    return _home(own, train_script)
+    return _repository(own) or _home(own, train_script)
+
+
+def _repository(own: Path) -> Path | None:
+    folders = list(own.parents)[:MOST_PARENTS]
+    return next((folder for folder in folders if door.exists(folder / ".git")), None)
+
+
+def _depth(own: Path, train_script: Path | None) -> int:
+    """How many folders down to search: without a project, nothing says where it would end."""
+    if _repository(own) is not None or train_script is not None:
+        return MOST_DEPTH
+    return 1 if own.parent.name in CONFIG_FOLDERS else 0
 
 
 def _home(own: Path, train_script: Path | None) -> Path:

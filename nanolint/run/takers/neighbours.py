@@ -71,14 +71,14 @@ class Neighbours:
 
 
 @memo
-def neighbours(root: Path) -> Neighbours:
-    """The code and the launch scripts in ``root`` and below it, in order of their paths."""
+def neighbours(root: Path, depth: int) -> Neighbours:
+    """The code and the launch scripts in ``root`` and ``depth`` folders down, by their paths."""
     files: list[File] = []
     unsearched: list[tuple[str, str]] = []
-    folders = [root]
+    folders = [(root, depth)]
     searched = 0
     while folders:
-        folder = folders.pop()
+        folder, down = folders.pop()
         searched += 1
         if searched > MOST_FOLDERS or len(files) > MOST_FILES:
             unsearched.append((f"{root.name}/", "has more files than are searched"))
@@ -90,8 +90,8 @@ def neighbours(root: Path) -> Neighbours:
         below = []
         for name, is_folder in entries:
             if is_folder:
-                if not _is_strange(name):
-                    below.append(folder / name)
+                if down and not _is_strange(name):
+                    below.append((folder / name, down - 1))
                 continue
             found = read_file(folder / name, root)
             if isinstance(found, File):
