@@ -154,6 +154,7 @@ def vocabulary(found: Resolution) -> object:
     return value.value if isinstance(value, Known) else value.reason
 
 
+CHARACTERS = b"url = 'https://host/tinyshakespeare/input.txt'\nletters = sorted(set(data))\n"
 PREPARE = b"pickle.dump(meta, open(os.path.join(here, 'meta.pkl'), 'wb'))\n"
 
 
@@ -163,7 +164,15 @@ PREPARE = b"pickle.dump(meta, open(os.path.join(here, 'meta.pkl'), 'wb'))\n"
         ("openwebtext", {}, 50304),
         ("openwebtext", {"data/openwebtext/prepare.py": b"ids.tofile('x')\n"}, 50304),
         ("shakespeare_char", {}, 65),
-        ("shakespeare_char", {"data/shakespeare_char/prepare.py": PREPARE}, 65),
+        ("shakespeare_char", {"data/shakespeare_char/prepare.py": CHARACTERS}, 65),
+        (
+            "shakespeare_char",
+            {
+                "data/shakespeare_char/prepare.py": CHARACTERS,
+                "data/shakespeare_char/input.txt": "größe und maß\n",
+            },
+            12,
+        ),
         ("poems", {"data/poems/meta.pkl": pickle.dumps({"vocab_size": 91})}, 91),
         (
             "shakespeare_char",
@@ -186,6 +195,10 @@ def test_a_vocabulary_that_only_a_run_of_prepare_tells(tmp_path: Path) -> None:
     found = settle(tmp_path, "dataset = 'poems'\n", files=files)
     assert "prepare.py" in reasons(found)["vocab_size"]
     assert found.settings["vocab_size"].origin.layer is Layer.DATASET
+    files = {"data/shakespeare_char/prepare.py": PREPARE}  # not nanoGPT's
+    found = settle(tmp_path, "dataset = 'shakespeare_char'\n", files=files)
+    assert "prepare.py" in reasons(found)["vocab_size"]
+    files = {"data/poems/prepare.py": PREPARE}
     found = settle(tmp_path, "dataset = 'poems'\n", "vocab_size=91", files=files)
     assert vocabulary(found) == 91
     assert found.settings["vocab_size"].origin.layer is Layer.OVERRIDE

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
-from nanolint.files.door import FOLDER, is_file, kind, names, read_bytes
+from nanolint.files.door import FOLDER, MOST_BYTES, is_file, kind, names, read_bytes
 from nanolint.run.settled import Layer, Origin
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.values import Known, Unknown
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 
 META = "meta.pkl"
+# What nanoGPT's own prepare.py says, in these lines.
+_DOWNLOADS = re.compile(rb"^[^#\n]*tinyshakespeare/input\.txt", re.MULTILINE)
+_COUNTS = re.compile(rb"^[ \t]*\w+[ \t]*=[ \t]*sorted\((?:list\()?set\(\w+\)", re.MULTILINE)
 CHARACTERS = "shakespeare_char"
 WITHOUT_META = frozenset({"openwebtext", "shakespeare"})  # nanoGPT's data sets that write none
 
@@ -63,8 +68,24 @@ def pickled_vocabulary(path: str, root: Path | None) -> tuple[Value, Origin]:
     if is_file(place):
         return _from_pickle(place), Origin(Layer.DATASET, place)
     if place.parent.name == CHARACTERS:
-        return Known(SHAKESPEARE_CHAR_VOCABULARY), Origin(Layer.DATASET)
+        size = _characters(place.parent)
+        if size is not None:
+            return Known(size), Origin(Layer.DATASET)
     return Unknown(_unwritten(path)), Origin(Layer.DATASET, place.parent / "prepare.py")
+
+
+def _characters(folder: Path) -> int | None:
+    """The characters of nanoGPT's data set: those of the text that its prepare.py downloads, or of
+    the input.txt that it finds; None where prepare.py is another one."""
+    with suppress(Unusable):
+        prepare = read_bytes(folder / "prepare.py", SOURCE_LIMIT)
+        if not (_DOWNLOADS.search(prepare) and _COUNTS.search(prepare)):
+            return None
+    try:
+        text = read_bytes(folder / "input.txt", MOST_BYTES).decode("utf-8")
+        return len(set(text.replace("\r\n", "\n").replace("\r", "\n")))
+    except (Unusable, UnicodeDecodeError):
+        return None if is_file(folder / "input.txt") else SHAKESPEARE_CHAR_VOCABULARY
 
 
 def _unwritten(path: str) -> str:
