@@ -34,7 +34,7 @@ MODEL = "import torch.nn as nn\n\n\nclass GPT(nn.Module):\n    width: int = 8\n"
         ),
         ("total_batch_size = 2**19\nx.backward()\n",
          "trains in a loop of its own and sets total_batch_size on line 1"),
-        ("def f(:\n", "is not valid Python: invalid syntax, line 1"),
+        ("def f(:\n", "not valid Python: invalid syntax, line 1"),
     ],
 )  # fmt: skip
 def test_why(text: str, why: str) -> None:

@@ -86,16 +86,18 @@ class Explanation:
     def _role(self, name: str) -> dict[str, Any]:
         """What plays the role of nanoGPT's key ``name``: a key, its value, the place that set it.
 
-        The key is null where the script computes the value, the value where it is not known.
+        The key is null where the script computes the value, the value where it is not known. It is
+        what is written, which the run of another dtype may not have (``in_float16``).
         """
         setting = self.resolution.settings[name]
         key = self.resolution.deciding.get(name, name)
         setting = self.resolution.settings.get(key or name, setting)
-        known = setting.value.value if isinstance(setting.value, Known) else None
-        run = self.resolution.run
+        value = getattr(self.resolution.run, name, None)
+        if key is not None and isinstance(setting.value, Known):
+            value = setting.value.value
         return {
             "key": key,
-            "value": known if run is None else getattr(run, name),
+            "value": value,
             "origin": setting.origin.layer.value,
             "file": str(setting.origin.path) if setting.origin.path else None,
             "line": line_of(setting, self.lines),
