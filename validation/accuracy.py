@@ -36,6 +36,7 @@ ORACLE_KEYS = (
     "batch_size", "block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias",
     "dtype",
 )  # fmt: skip
+RECORDED_RELEASE = "2.13"
 COMPILED_SM_COUNT = 46  # of the card that the compiled oracle pretends
 
 FINETUNE = {"vocab_size": 50257, "bias": True, "max_iters": 20, "eval_interval": 5}
@@ -133,24 +134,32 @@ def tape_of(
 
     The eager rows stop after two steps, before a later evaluation. Rows with ``workspace`` false
     are older: they have no workspace of cuBLAS's, and not what the optimizer's step allocates.
+    Rows that name no release of PyTorch are of RECORDED_RELEASE.
     """
-    compiled = name == "compiled"
+    compiled = row.get("compile", name == "compiled")
     run = replace(
         DEFAULT,
         **{key: row[key] for key in ORACLE_KEYS},
         gradient_accumulation_steps=row["grad_accum"],
         attention=Attention(row["attention"]),
         compile=compiled,
-        max_iters=DEFAULT.max_iters if compiled else 1,
+        max_iters=1 if name == "eager" else DEFAULT.max_iters,
+        torch=release_of(row),
     )
     run = replace(run, **changes)
     shapes, tape = Shapes.of(run), Tape()
     if not row.get("workspace", True):
         shapes = replace(shapes, workspace_bytes=0)
-    if compiled:
+    if name != "eager":
         shapes = replace(shapes, sm_count=COMPILED_SM_COUNT)
     write(run, shapes, tape, compiled=compiled, micro_steps=micro_steps)
     return tape
+
+
+def release_of(row: dict[str, Any]) -> tuple[int, int]:
+    """The release of PyTorch that a row was recorded with."""
+    major, minor = row.get("torch", RECORDED_RELEASE).split(".")
+    return int(major), int(minor)
 
 
 def _verdicts() -> str:

@@ -82,6 +82,7 @@ def write(
         threads_per_sm=shapes.threads_per_sm,
         workspace_bytes=shapes.workspace_bytes,
         keeps_workspace=shapes.keeps_workspace,
+        attention_state=shapes.attention_state,
     )
     model: Module = GPT(device, shapes)
     if compiled:

@@ -32,6 +32,7 @@ class Shapes:
     threads_per_sm: int = DEFAULT_SM_THREADS
     workspace_bytes: int = 0  # cuBLAS's; 0 leaves it out
     keeps_workspace: bool = True  # each thread for good; else each product while it is launched
+    attention_state: bool = True  # whether attention's random state lies on the card
     holds_logits_zeros: bool = False  # see memory/torch.py
     scatters_loss: bool = False  # the same
 
@@ -53,6 +54,9 @@ class Shapes:
             threads_per_sm=threads_per_multiprocessor(gpu),
             workspace_bytes=torch.workspace_bytes(run.torch, gpu),
             keeps_workspace=torch.keeps_workspace(run.torch),
+            attention_state=torch.attention_state_on_card(
+                run.torch, run.attention, dropout=run.dropout > 0
+            ),
             holds_logits_zeros=torch.holds_logits_zeros(run.torch),
             scatters_loss=torch.scatters_loss(run.torch),
         )

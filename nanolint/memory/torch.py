@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.run.run import Attention
 from nanolint.units import MIB
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ WORKSPACE_BYTES = 8_519_680
 # From this release on a product allocates its workspace and gives it back (pull request 194311).
 WORKSPACE_GIVEN_BACK_SINCE: Version = (2, 15)
 
+# The random state that fused attention saves: from these releases on the card, 1 KiB a layer;
+# before that on the host (torch/_meta_registrations.py and the traced allocations of each release).
+FLASH_STATE_ON_CARD_SINCE: Version = (2, 7)
+EFFICIENT_STATE_ON_CARD_SINCE: Version = (2, 14)
+
 # c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.
 NEW_VARIABLE_IN_ERROR: Version = (2, 10)
 
@@ -66,6 +72,16 @@ def keeps_workspace(version: Version) -> bool:
     """Whether each thread that multiplies takes one workspace for good; else each product does,
     for as long as it is launched."""
     return version < WORKSPACE_GIVEN_BACK_SINCE
+
+
+def attention_state_on_card(version: Version, attention: Attention, *, dropout: bool) -> bool:
+    """Whether the random state of the attention kernel lies on the card.
+
+    With dropout, memory-efficient attention draws it on the host in all releases.
+    """
+    if attention is Attention.FLASH:
+        return version >= FLASH_STATE_ON_CARD_SINCE
+    return version >= EFFICIENT_STATE_ON_CARD_SINCE and not dropout
 
 
 def variable_in_error(version: Version) -> str:

@@ -151,7 +151,7 @@ def explained(
     from nanolint.memory.verdict.overhead import overhead
     from nanolint.memory.verdict.replay import replay
     from nanolint.memory.verdict.verdict import usable_bytes
-    from nanolint.settings.torch_version import NEWEST
+    from nanolint.settings.torch_version import DEFAULT
 
     run, target, verdict = case.run, case.target, case.verdict
     unlimited = None
@@ -161,7 +161,9 @@ def explained(
     if run and target:
         usable = usable_bytes(target, overhead(target.gpu, run.world_size))
     resolution = case.resolution
-    return Explanation(name, target, resolution, unlimited, verdict, usable, torch or NEWEST, lines)
+    return Explanation(
+        name, target, resolution, unlimited, verdict, usable, torch or DEFAULT, lines
+    )
 
 
 def explain_text(text: str, name: Name, gpu: str | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from nanolint.frozen import dataclass
-from nanolint.settings.torch_version import NEWEST
+from nanolint.settings.torch_version import DEFAULT
 
 
 class Dialect(str, Enum):
@@ -51,7 +51,7 @@ class Run:
     simulated_gpus: int = 1  # what train.py multiplies the accumulation by, on one GPU
     evaluation_deletes_logits: bool = False  # estimate_loss says `del logits` after the call
     training_deletes_logits: bool = False  # so does the training loop
-    torch: tuple[int, int] = NEWEST  # the release that it is judged for
+    torch: tuple[int, int] = DEFAULT  # the release that it is judged for
 
     @property
     def micro_steps(self) -> int:

@@ -81,13 +81,13 @@ class Backward(Layers):
         out = self.take(saved.ln_f_out)
         flow = self.matrix("gradient of the output of ln_f (B, T, C)", self.btc)
         if saved.head is None:
-            graph.kernel((gradient,), flow)
+            graph.product((gradient,), flow)
             return gradient, None, flow
         weight = self.matrix(
             "gradient of lm_head.weight (V, C)", columns * shapes.n_embd, GRADIENTS
         )
-        graph.kernel((gradient, out), weight)
-        graph.kernel((gradient, self.take(saved.head)), flow)
+        graph.product((gradient, out), weight)
+        graph.product((gradient, self.take(saved.head)), flow)
         return gradient, weight, flow
 
     def _embed(
@@ -105,8 +105,10 @@ class Backward(Layers):
         tokens = self.single("gradient of wte.weight (V, C)", wte.nbytes // 4, GRADIENTS)
         ln_1 = self._first_norm(above, flow, tokens, wpe, positions)
         self.blocks[-1] = [*ln_1, *self.blocks[-1]]
-        reads = (tokens, head_gradient) if head_gradient else (tokens, logits, saved.ln_f_out)
-        graph.kernel(reads, wte)
+        if head_gradient:
+            graph.kernel((tokens, head_gradient), wte)
+        else:  # added by the product itself
+            graph.product((tokens, logits, saved.ln_f_out), wte)
         self.gradients = [wte, wpe]
 
     def _first_norm(

@@ -16,7 +16,8 @@ class Builder:
 
     def __init__(self, shapes: Shapes) -> None:
         self.shapes = shapes
-        self.graph = Graph()
+        passing = 0 if shapes.keeps_workspace else shapes.workspace_bytes
+        self.graph = Graph(passing)
         self.dtype = HALF if shapes.half else FLOAT  # of the matrix products
         self.btc = shapes.tokens * shapes.n_embd
 

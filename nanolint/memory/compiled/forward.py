@@ -85,7 +85,7 @@ class Forward(Builder):
         ln_f, out = self._norm("ln_f", final=True)
         head = self._copy("lm_head.weight (V, C)", shapes.vocab_size * shapes.n_embd)
         copies = (head,) if head else ()
-        graph.kernel((out, *copies), self.logits)
+        graph.product((out, *copies), self.logits)
         self._keep(out, *copies)
         statistics = self._loss()
         return Saved(
@@ -188,7 +188,7 @@ class Forward(Builder):
         return (weight, self._copy(f"{name}.bias", rows)) if self.shapes.bias else (weight,)
 
     def _linear(self, flow: Buffer, copies: tuple[Buffer | None, ...], out: Buffer) -> None:
-        self.graph.kernel((flow, *(copy for copy in copies if copy)), out)
+        self.graph.product((flow, *(copy for copy in copies if copy)), out)
 
     def _block(self, ln_1: Norm | Embedding, ln_1_out: Buffer) -> Layer:
         shapes, btc = self.shapes, self.btc
@@ -232,19 +232,12 @@ class Forward(Builder):
         length = shapes.block_size if flash else -(-shapes.block_size // 32) * 32
         out = self.matrix("attention output (B, T, C)", self.btc)
         sumexp = self.single("attention log-sum-exp (B, H, T)", rows * length)
-        # Memory-efficient attention keeps its random state on the host.
-        state = (
-            (
-                Buffer("attention random state", 16, INT, ACTIVATIONS),
-                Buffer("attention random state", 8, INT, ACTIVATIONS),
-            )
-            if flash
-            else ()
-        )
+        sizes = (16 if flash else 8, 8) if shapes.attention_state else ()
+        state = tuple(Buffer("attention random state", size, INT, ACTIVATIONS) for size in sizes)
         if self.training:
             self.graph.call((qkv,), (out, sumexp, *state))
         else:
-            self.graph.call((qkv,), (out,), (sumexp, *state) * 2 if flash else ())
+            self.graph.call((qkv,), (out,), (*([sumexp] if flash else []), *state) * 2)
         return out, sumexp, *state
 
     def _loss(self) -> tuple[Buffer, Buffer, Buffer]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.tape import Component
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from nanolint.memory.tape import Component
 
 # Element types, as far as buffer reuse tells them apart.
 FLOAT, HALF, BOOL, INT = range(4)
@@ -103,7 +103,8 @@ class Node:
 class Graph:
     """Nodes in the order that Inductor lowers them, and the inputs it may free."""
 
-    def __init__(self) -> None:
+    def __init__(self, workspace_bytes: int = 0) -> None:
+        self.workspace_bytes = workspace_bytes  # what each matrix product makes for itself
         self.nodes: list[Node] = []
         self.inputs: list[Buffer] = []  # saved tensors: counted in the estimate, freed, not reused
         self.arguments: list[Buffer] = []  # batch and tangents: freed, but not counted
@@ -126,6 +127,13 @@ class Graph:
         node.workspace = workspace
         node.direct = direct
         self.nodes.append(node)
+
+    def product(self, reads: Iterable[Buffer], out: Buffer) -> None:
+        """Add a matrix product of cuBLAS's."""
+        self.kernel(reads, out)
+        if self.workspace_bytes:
+            workspace = Buffer("cuBLAS workspace", self.workspace_bytes, FLOAT, Component.WORKSPACE)
+            self.nodes[-1].scratch = (workspace, workspace)
 
     def call(
         self,

@@ -102,11 +102,11 @@ class Layers(Builder):
         kept = (self.take(saved_input),) if release else (saved_input,)
         input_reads = (flow, *weights)
         if shapes.bias:
-            graph.kernel(input_reads, below)
-            graph.kernel((flow, *kept), product)
+            graph.product(input_reads, below)
+            graph.product((flow, *kept), product)
         else:
-            graph.kernel((flow, *kept), product)
-            graph.kernel(input_reads, below)
+            graph.product((flow, *kept), product)
+            graph.product(input_reads, below)
         return below, product
 
     def _cast(self, name: str, product: Buffer) -> Buffer:

@@ -54,7 +54,8 @@ class Compiled(Module):
     def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """x and y (B, T) int64 to the logits and the loss."""
         device, shapes = self._device, self._shapes
-        device.multiply()  # once a call, before the graph: its peak is not at a product
+        if device.awaits_workspace:
+            device.multiply()
         if not device.grad_enabled:
             if self._evaluation is None:
                 self._evaluation = _Call(Forward(shapes, training=False))
@@ -144,7 +145,8 @@ class _Gradient:
         handles[self._tangent] = device.tape.alloc(logits_bytes, ZEROS.label, ZEROS.component)
         handles[self._scale] = of_loss[0].handle
         shared[self._scale] = of_loss.pop()
-        device.multiply()
+        if device.awaits_workspace:
+            device.multiply()
         device.tape.play(self.plan, handles, shared)
         return [
             _tensor(device, handles[slot], each.shape, each.dtype, each.role.gradient)

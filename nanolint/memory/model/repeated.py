@@ -61,7 +61,7 @@ class Plans:
         """The plan of a call with x."""
         device = x.device
         card = device.sm_count, device.threads_per_sm, device.passing_workspace_bytes
-        settings = device.half, device.grad_enabled, training, *card
+        settings = device.half, device.grad_enabled, training, *card, device.attention_state
         key = x.shape, x.strides, x.dtype, x.role, x.requires_grad, *settings
         known = self._known.get(key)
         if known is None:
@@ -104,6 +104,7 @@ class _Twin:
         sm_count: int,
         threads_per_sm: int,
         workspace: int,
+        attention_state: bool,
     ) -> None:
         self.tape = Tape()
         self.device = device = Device(
@@ -112,6 +113,7 @@ class _Twin:
             threads_per_sm=threads_per_sm,
             workspace_bytes=workspace,
             keeps_workspace=False,
+            attention_state=attention_state,
         )
         self.layer = layer = make(device)
         layer.train(training)

@@ -45,7 +45,7 @@ class Device:
     ``half`` is autocast's type, None outside of it. ``casts`` are its copies of parameters, by the
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
     each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
-    for itself; 0 leaves it out.
+    for itself; 0 leaves it out. ``attention_state``: fused attention saves its random state here.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Device:
         threads_per_sm: int = DEFAULT_SM_THREADS,
         workspace_bytes: int = 0,
         keeps_workspace: bool = True,
+        attention_state: bool = True,
     ) -> None:
         self.tape = tape
         self.sm_count = sm_count
@@ -66,6 +67,7 @@ class Device:
         self.thread = MAIN
         self._workspaces = dict.fromkeys((MAIN, AUTOGRAD), workspace_bytes)
         self._keeps_workspace = keeps_workspace
+        self.attention_state = attention_state
 
     def alloc(self, nbytes: int, name: str, component: Component) -> Storage:
         """Memory of so many bytes, not 0."""

@@ -16,6 +16,8 @@ from nanolint.memory.tensors.ops.views import contiguous, narrow
 from nanolint.memory.tensors.tensor import empty
 
 if TYPE_CHECKING:
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
 
@@ -79,8 +81,7 @@ def _flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         for shape in ((b, h, n), (b, h, n, _up(d, 32)))
         if count > 1
     ]
-    seed = empty(device, (2,), INT64, made("attention random state"))
-    unused = empty(device, (), INT64, made("attention random state"))
+    state = _random_state(device, ((2,), ()), made("attention random state"))
     del parts
     roles = [each.role.gradient for each in (q, k, v)]
 
@@ -99,7 +100,14 @@ def _flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         del expanded, total, sums, copies
         return [*found]
 
-    return record(out, (q, k, v), backward, q, k, v, out, lse, seed, unused)
+    return record(out, (q, k, v), backward, q, k, v, out, lse, *state)
+
+
+def _random_state(device: Device, shapes: tuple[Shape, ...], role: Role) -> tuple[Tensor, ...]:
+    """The seed and the offset, where they are not the host's."""
+    if not device.attention_state:
+        return ()
+    return tuple(empty(device, shape, INT64, role) for shape in shapes)
 
 
 def _splits(blocks: int, slots: int, keys: int, width: int) -> int:
@@ -134,6 +142,7 @@ def _efficient(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         lse = empty(device, (b, h, _up(n, 32)), FLOAT32, made("attention logsumexp"))
     if half and d > 128:
         empty(device, (b, n, h, d), FLOAT32, made("attention output accumulator"))
+    state = _random_state(device, ((), ()), made("attention random state"))
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(
@@ -155,7 +164,7 @@ def _efficient(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         del workspace, delta
         return [*found]
 
-    return record(out, (q, k, v), backward, q, k, v, out, lse)
+    return record(out, (q, k, v), backward, q, k, v, out, lse, *state)
 
 
 def efficient_workspace_bytes(heads: int, tokens: int, width: int, *, half: bool) -> int:

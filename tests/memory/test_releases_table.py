@@ -1,0 +1,40 @@
+"""The replay against what other releases of PyTorch allocated, traced on a CUDA without a card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nanolint.memory.allocator.play import play
+from nanolint.memory.recording import summits
+from nanolint.memory.tape import Phase
+from nanolint.settings.torch_version import NEWEST
+from validation.accuracy import recorded, release_of, tape_of
+
+ROWS = recorded("releases")
+
+
+def name(row: dict[str, Any]) -> str:
+    return str(row["name"]).replace(" ", "-")
+
+
+def test_the_newest_release_and_the_last_that_kept_the_zeros_are_there() -> None:
+    assert {release_of(row) for row in ROWS} >= {(2, 12), NEWEST}
+    assert {row["compile"] for row in ROWS} == {True, False}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name)
+def test_every_phase_peaks_as_that_release_does(row: dict[str, Any]) -> None:
+    """Eager to the byte, but for scalars of the optimizer; compiled to 1 %, as the large table."""
+    tape = tape_of(row, "releases")
+    for phase, (allocated, _) in summits(tape, len(tape.events)).items():
+        error = 0.01 if row["compile"] or phase is Phase.OPTIMIZER else 0
+        assert allocated == pytest.approx(row[phase.value], rel=error, abs=0), phase
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name)
+def test_the_allocator_reserves_what_that_release_does(row: dict[str, Any]) -> None:
+    reserved = play(tape_of(row, "releases")).peak_reserved_bytes
+    error = 0.05 if row["compile"] else 0
+    assert reserved == pytest.approx(row["reserved"], rel=error, abs=0)
