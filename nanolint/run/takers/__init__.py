@@ -11,7 +11,7 @@ from nanolint.files import door
 from nanolint.frozen import dataclass
 from nanolint.run.takers.launches import Launches, Programs, launches
 from nanolint.run.takers.neighbours import PYTHON, File, neighbours, read_file
-from nanolint.run.takers.python import may_reach_anything, reach
+from nanolint.run.takers.python import reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,9 +73,11 @@ def find_takers(
     shared: list[Shared] = []
     elsewhere = (read_file(each, Path.cwd()) for each in scripts if search.root not in each.parents)
     for file in chain(around.files, elsewhere):
+        if not isinstance(file, File) or not (file.is_open_ended or own.stem in file.text):
+            continue
         if len(others) >= MOST_NAMED:
             break
-        if isinstance(file, File) and file.path != own:
+        if file.path != own:
             others += search.takers(file)
             shared += search.shared(file)
     return Takers(tuple(others[:MOST_NAMED]), tuple(shared))
@@ -133,7 +135,7 @@ class _Search:
         What those execute is named by whoever launches them: a run of its own. And nobody keeps
         what a test trains.
         """
-        if self.home not in file.path.parents or not may_reach_anything(file.text):
+        if self.home not in file.path.parents or not file.is_open_ended:
             return False
         if file.path == self.train_script or file.path.name == CONFIGURATOR:
             return False

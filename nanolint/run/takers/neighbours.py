@@ -9,6 +9,7 @@ from nanolint.errors import Unusable
 from nanolint.files import door
 from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
+from nanolint.run.takers.python import may_reach_anything
 
 PYTHON = ".py"
 # What people write launch lines into, by the ends of their names. Prose names configs too, but
@@ -40,11 +41,15 @@ _HIDDEN_BUT_OURS = frozenset({".github"})
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as it was found; ``name`` is its path below the folder that was searched."""
+    """A file as it was found; ``name`` is its path below the folder that was searched.
+
+    ``is_open_ended``: what it executes or launches need not be named in it.
+    """
 
     path: Path
     name: str
     text: str
+    is_open_ended: bool
 
     def mentions(self, name: str) -> bool:
         """Whether ``name`` stands in the text by itself, and not as a part of a longer one."""
@@ -116,4 +121,5 @@ def read_file(path: Path, root: Path) -> File | str:
     except Unusable as error:
         return f"is not searched: {error}"
     name = Path(os.path.relpath(path, root)).as_posix()
-    return File(path, name, content.decode("utf-8", "replace"))
+    text = content.decode("utf-8", "replace")
+    return File(path, name, text, not name.endswith(PYTHON) or may_reach_anything(text))

@@ -55,7 +55,6 @@ class Reach:
     open_ended: int | None = None
 
 
-@lru_cache(maxsize=4096)
 def may_reach_anything(text: str) -> bool:
     """Whether the file may execute or start what it does not name, without parsing it."""
     executes = _MAY_EXECUTE.search(_LOADS_CONFIGURATOR.sub("", text)) is not None
