@@ -130,6 +130,13 @@ def test_a_config_that_is_called_train_is_no_script(tmp_path: Path) -> None:
     assert (found.train_script, found.doubts) == (tmp_path / "train.py", ())
 
 
+def test_a_repository_without_a_script_is_a_doubt(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (doubt,) = find_project(tmp_path / "config" / "a.py").doubts
+    assert doubt.subject is Subject.SCRIPT
+    assert find_project(tmp_path / "a.py") is NANOGPT
+
+
 def test_a_configurator_that_no_script_loads_tells_nothing(tmp_path: Path) -> None:
     root = without_train(tmp_path, {})
     found = find_project(root / "config" / "a.py")

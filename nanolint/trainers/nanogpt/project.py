@@ -39,6 +39,11 @@ NANOGPT = Project(
     known_keys=frozenset(_DEFAULTS) | OTHER_SCRIPTS_KEYS,
 )
 
+_LEFT_ALONE = replace(
+    NANOGPT,
+    doubts=(Doubt(Subject.SCRIPT, "no training script is near; judged by nanoGPT's own train.py"),),
+)
+
 
 def find_project(config_path: Path | None, *, train_script: Path | None = None) -> Project:
     """The project of the script that runs the config: the one that is named, the file itself where
@@ -48,8 +53,8 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
     the folders beside the config's where the folder itself has none. The search ends at the root of
     the repository. Which of several it is, and that one nearer by is not of this kind, are doubts.
 
-    Without any, the project is nanoGPT's own: with a doubt, and unusable where there is a train.py
-    or a configurator, whose runs are not known then. Never raises.
+    Without any, the project is nanoGPT's own: unusable where there is a train.py or a configurator,
+    whose runs are not known then, and with a doubt for a config of a repository. Never raises.
     """
     if train_script is not None:
         found = read_project(train_script.absolute())
@@ -74,7 +79,15 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
             for folder in _folders(path)
             if kind(folder / CONFIGURATOR_NAME) == FILE
         ]
-    return _unusable(problems) if problems else NANOGPT
+    if problems:
+        return _unusable(problems)
+    return _LEFT_ALONE if _is_of_a_project(path) else NANOGPT
+
+
+def _is_of_a_project(path: Path) -> bool:
+    """Whether a config is among those of a repository, whose script must then be somewhere."""
+    among_configs = path.parent.name in CONFIG_FOLDERS
+    return among_configs and any(exists(folder / ".git") for folder in _folders(path))
 
 
 def _folders(path: Path) -> Iterator[Path]:
