@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import sys
+from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from nanolint.cli.streams import printer
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
 
     from nanolint.cli.streams import Streams
     from nanolint.gpus.gpu import Machine
@@ -60,6 +62,8 @@ def run(arguments: list[str], streams: Streams) -> int:
     if options.before is not None and not options.before.is_file():
         raise UsageError(f"--before: {options.before}: no such file")
     machines = Configuration(options).plan_of(folder).setup(folder / command.argv[0]).targets
+    if options.format == "json" and options.try_values is not None:
+        raise UsageError("--try prints text; leave --format json out")
     if options.format == "json" and len(machines) > 1:
         raise UsageError("--format json takes one GPU; choose one with --gpu")
     _ask(folder, streams, allowed=options.yes)
@@ -74,6 +78,9 @@ def run(arguments: list[str], streams: Streams) -> int:
         if machine is not None:
             verdicts.append(TracedVerdict(traces[card], machine, world))
     _tell(shlex.join(words), traces, verdicts, world, options, streams)
+    if options.try_values is not None:
+        first = machines[0] if machines else None
+        _try(replace(request, card=_card(first, world)), first, world, options, streams)
     return 0
 
 
@@ -98,6 +105,10 @@ def _parser() -> Parser:
         "--unprotected", action="store_true", help="run it even where the system cannot keep it "
         "from the network and from your files",
     )  # fmt: skip
+    parser.add_argument(
+        "--try", type=_tried, dest="try_values", metavar="KEY=N,N",
+        help="trace it with these values of an option of the script, too: batch_size=8,4",
+    )  # fmt: skip
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument(
         "--snapshot", type=Path, metavar="OUT.pickle",
@@ -113,6 +124,46 @@ def _parser() -> Parser:
     group.add_argument("--allocator", choices=("default", "expandable"))
     add_settings_options(parser)
     return parser
+
+
+def _tried(text: str) -> tuple[str, tuple[str, ...]]:
+    """``batch_size=8,4`` as a key and its values."""
+    key, _, values = text.partition("=")
+    found = tuple(value.strip() for value in values.split(",") if value.strip())
+    if not (key.strip("-") and found):
+        raise ArgumentTypeError(f"{text!r} is not a key and its values, as batch_size=8,4")
+    return key.lstrip("-"), found
+
+
+def with_value(argv: Sequence[str], key: str, value: str) -> list[str]:
+    """The arguments with an option set: in its place where it is there, else at the end."""
+    option, changed, waiting, found = f"--{key}", list[str](), False, False
+    for word in argv:
+        if waiting:
+            word, waiting = value, False
+        elif word == option:
+            waiting = found = True
+        elif word.partition("=")[0] == option:
+            word, found = f"{option}={value}", True
+        changed.append(word)
+    return changed if found else [*changed, f"{option}={value}"]
+
+
+def _try(
+    request: Request, machine: Machine | None, world: int, options: Namespace, streams: Streams
+) -> None:
+    """Trace the other values, and tell of each what it needs and whether it fits."""
+    from nanolint.report.traced import tried
+    from nanolint.trace.verdict import TracedVerdict
+
+    key, values = options.try_values
+    rows = []
+    for value in values:
+        changed = replace(request, argv=with_value(request.argv, key, value))
+        traced = _trace(changed, options, streams)
+        verdict = TracedVerdict(traced, machine, world) if machine is not None else None
+        rows.append((f"--{key}={value}", traced, verdict))
+    tried(rows, printer(streams.stdout, options.color))
 
 
 def cache_folder() -> Path:

@@ -8,9 +8,10 @@ from nanolint.memory.recording import summits
 from nanolint.memory.verdict.replay import replay_tape
 from nanolint.memory.verdict.verdict import Outcome
 from nanolint.report.explain import budget, card, failure
+from nanolint.report.explain.words import OUTCOMES
 from nanolint.report.explanation import gpu_json, oom_json
 from nanolint.report.printer import printable
-from nanolint.units import MIB
+from nanolint.units import MIB, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +72,18 @@ def _account(traced: Traced, printer: Printer) -> None:
             printer.line((f"  {title}: {printable(text)}", "dim"))
         if len(texts) > MOST_LISTED:
             printer.line((f"  {title}: {len(texts) - MOST_LISTED} more", "dim"))
+
+
+def tried(rows: Sequence[tuple[str, Traced, TracedVerdict | None]], printer: Printer) -> None:
+    """Write what each changed run reserves at most, and its verdict where there is a machine."""
+    printer.blank()
+    printer.line(("Traced with other values", "bold"))
+    width = max(len(name) for name, _, _ in rows)
+    for name, traced, verdict in rows:
+        reserved = verdict.reserved_bytes if verdict else traced.reserved_bytes
+        word, style = OUTCOMES[verdict.outcome] if verdict else ("", "")
+        amount = f"{format_bytes(reserved):>10} reserved  "
+        printer.line(f"  {printable(name):<{width}}  {amount}", (word, style))
 
 
 def doubts(traced: Traced) -> list[str]:

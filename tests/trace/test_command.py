@@ -38,6 +38,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ((f"--python={sys.executable}", "--yes", *LINE), "has no torch"),
         (("--python=/nowhere/python", "--yes", *LINE), "/nowhere/python"),
         (("--steps=0", *LINE), "not a whole number above 0"),
+        (("--try=batch_size", *LINE), "is not a key and its values"),
+        (("--try=batch_size=8,4", "--format=json", *LINE), "--try prints text"),
     ],
 )
 def test_a_command_that_cannot_be_traced_gets_one_line(
@@ -47,6 +49,21 @@ def test_a_command_that_cannot_be_traced_gets_one_line(
     assert outcome.status == 2
     assert told in outcome.error
     assert not Path("exploded").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "changed"),
+    [
+        (["train.py", "c.py"], ["train.py", "c.py", "--batch_size=4"]),
+        (["train.py", "--batch_size=32", "--a=1"], ["train.py", "--batch_size=4", "--a=1"]),
+        (["-m", "--batch_size", "32", "--a"], ["-m", "--batch_size", "4", "--a"]),
+        (["train.py", "--batch_size_x=1"], ["train.py", "--batch_size_x=1", "--batch_size=4"]),
+    ],
+)
+def test_a_value_is_tried_in_the_place_of_the_one_that_is_there(
+    given: list[str], changed: list[str]
+) -> None:
+    assert trace.with_value(given, "batch_size", "4") == changed
 
 
 def test_where_nobody_can_be_asked_the_code_is_not_run() -> None:

@@ -109,6 +109,16 @@ class TestTheReport:
     def test_without_a_target_it_asks_for_one(self) -> None:
         assert "No target GPU" in text(read(message()))
 
+    def test_other_values_are_told_with_their_verdicts(self) -> None:
+        traced, out = read(message()), io.StringIO()
+        rows = [
+            ("--B=8", traced, TracedVerdict(traced, machine("0.2GiB"))),
+            ("--B=4", traced, TracedVerdict(traced, machine("24GiB"))),
+        ]
+        report.tried(rows, Printer(out))
+        first, second = out.getvalue().splitlines()[-2:]
+        assert first.endswith("out of memory") and second.endswith("fits")
+
     def test_json_sums_to_the_peak(self) -> None:
         traced = read(message())
         found = report.as_json(LINE, traced, TracedVerdict(traced, machine("24GiB")))
