@@ -22,7 +22,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The installed script. What nanolint builds on is taken from the environment of the tests."""
     folder = tmp_path_factory.mktemp("wheel")
     built = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
-    command = [sys.executable, "-c", built, folder]
+    command = [sys.executable, "-c", built, str(folder)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
     (site,) = (folder / "env").glob("**/site-packages")
