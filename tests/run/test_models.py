@@ -51,6 +51,26 @@ def knowing(monkeypatch: pytest.MonkeyPatch, source: str, *names: str) -> None:
         monkeypatch.setattr(module, "known_pieces", lambda: known)
 
 
+EXPERTS = """
+class GPT:
+    def __init__(self, config):
+        self.experts = [MLP(config) for _ in range(config.n_exp)]
+    def forward(self, x):
+        return x
+"""
+
+
+def test_experts_bring_parameters_that_nobody_here_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knowing(monkeypatch, EXPERTS, "GPT.forward")
+    found = settle(tmp_path, files={"model.py": EXPERTS})
+    assert found.trust is Trust.UNKNOWN
+    assert reasons(found) == {
+        "the model": "GPT in model.py is a mixture of experts, whose parameters are not known here"
+    }
+
+
 def test_one_that_is_partly_nanogpts_is_doubted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

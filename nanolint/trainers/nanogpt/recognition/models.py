@@ -21,6 +21,7 @@ from nanolint.trainers.nanogpt.recognition.pieces import (
     known_pieces,
     manual_attention,
     model_pieces,
+    routes_to_experts,
     strange_pieces,
 )
 
@@ -84,13 +85,16 @@ def recognise_model(script: Path, model: str, config: str | None) -> Model:
         pieces = model_pieces(tree, name)
         found = digests(tree, pieces)
     except Unusable as error:
-        return Model((Doubt(Subject.MODEL, f"{path.name} {error}", path),))
+        return Model((Doubt(Subject.MODEL, f"{path.name}: {error}", path),))
     except RecursionError:
         text = f"{path.name} is nested too deeply to compare"
         return Model((Doubt(Subject.MODEL, text, path),))
     doubts = tuple(strange_pieces(pieces, found, path))
     if not any(found.get(piece) in known_pieces()[piece] for piece in CORE):
         return Model(doubts, stranger=f"{name} in {path.name} is another network than nanoGPT's")
+    if any(routes_to_experts(piece) for piece in pieces.values() if piece):
+        why = f"{name} in {path.name} is a mixture of experts, whose parameters are not known here"
+        return Model(doubts, stranger=why)
     doubts = (*kept_tensors(tree, path), *doubts)
     defaults = _fields(tree, config.rpartition(".")[2]) if config else {}
     return Model(doubts, manual_attention(found), None, defaults, _eager_doubts(pieces, path))

@@ -48,6 +48,8 @@ TRAIN_FUNCTIONS = (LOADER, EVALUATION)
 # How attention is computed can be read off these pieces; the first that says so decides.
 ATTENTION = ("CausalSelfAttention.forward", "CausalSelfAttention.__init__")
 
+EXPERTS = r"moe\b|experts|router"
+
 # Words in unknown code that tell people at once what it is.
 _FEATURES = (
     (r"rotary|rope\b|freqs_cis|apply_rot", "rotary embeddings"),
@@ -56,7 +58,7 @@ _FEATURES = (
     (r"checkpoint\(|checkpoint_sequential", "activation checkpointing"),
     (r"rms_?norm", "RMSNorm"),
     (r"swiglu|silu|geglu", "a gated MLP"),
-    (r"moe\b|experts|router", "a mixture of experts"),
+    (EXPERTS, "a mixture of experts"),
     (r"muon|adafactor|lion\b|sgd\b|shampoo|sophia|adam8bit|bnb\.|galore", "another optimizer"),
     (r"empty_cache", "torch.cuda.empty_cache()"),
 )
@@ -188,6 +190,12 @@ def strange_pieces(
             text = f"{name} is not nanoGPT's own" + (f": {feature}" if feature else "")
             strange.append(Doubt(Subject.PIECE, text, path, piece.line))
     return strange
+
+
+def routes_to_experts(piece: Piece) -> bool:
+    """Whether the code of a piece speaks of experts: with them a model has other parameters."""
+    source = "\n".join(map(ast.unparse, piece.statements))
+    return re.search(EXPERTS, source, re.IGNORECASE) is not None
 
 
 def _feature(piece: Piece) -> str | None:
