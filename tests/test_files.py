@@ -221,7 +221,7 @@ class TestWriting:
 
 
 FAILING = "batch_size = 64\ngradient_accumulation_steps = 8\n"
-FIX = ("--gpu", "rtx-3060", "--select", "NL1", "--fix")
+FIX = ("--gpu", "rtx-3060", "--select", "NL1", "--fix", "--unsafe-fixes")
 
 
 @posix
