@@ -132,10 +132,10 @@ class Trial:
     def _compare(self, path: Path, before: bytes, after: bytes) -> None:
         tried = self.tried
         tried.fixed += 1
-        if _parses(before) and not _parses(after):
+        if parses(before) and not parses(after):
             tried.unparsable += 1
             self._fault(path, "the fixed file is not valid Python")
-        lost = _comments(before) - _comments(after)
+        lost = comments(before) - comments(after)
         if lost > 0:
             tried.comments_lost += lost
             self._fault(path, f"{lost} comments lost")
@@ -148,7 +148,8 @@ def _is_regular(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _parses(raw: bytes) -> bool:
+def parses(raw: bytes) -> bool:
+    """Whether it is valid Python."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -158,7 +159,7 @@ def _parses(raw: bytes) -> bool:
     return True
 
 
-def _comments(raw: bytes) -> int:
+def comments(raw: bytes) -> int:
     """How many comments there are; those of a broken file up to where it breaks."""
     count = 0
     try:
