@@ -9,7 +9,7 @@ VARIABLE = "NANOLINT_TRACEBACK"
 HINT = f"nanolint: that is a bug; please report it at {ISSUES} with what {VARIABLE}=1 prints"
 
 
-def told(error: Exception) -> str:
+def describe(error: Exception) -> str:
     """The error in one line."""
     return " ".join(f"internal error: {type(error).__name__}: {error}".split())
 

@@ -46,7 +46,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     for remark in plan.chosen.remarks:
         streams.warn(f"nanolint: {remark}")
     targets = plan.setup(file.path).targets
-    one_only = next((way for way in ("json", "plot", "oom") if _asked(options, way)), None)
+    one_only = next((way for way in ("json", "plot", "oom") if _wants(options, way)), None)
     if len(targets) > 1 and one_only:
         names = ", ".join(target.label for target in targets)
         raise UsageError(f"explain takes one GPU, found {names}; choose one with --gpu")
@@ -88,7 +88,7 @@ def _parser() -> Parser:
     return parser
 
 
-def _asked(options: Namespace, name: str) -> bool:
+def _wants(options: Namespace, name: str) -> bool:
     """Whether what was asked for tells of one GPU only."""
     return options.format == "json" if name == "json" else vars(options)[name] is not None
 

@@ -80,7 +80,7 @@ def internal_error(name: str, error: Exception) -> FileResult:
     import traceback
 
     trace = "".join(traceback.format_exception(error))
-    return FileResult(name, error=bugs.told(error), trace=trace)
+    return FileResult(name, error=bugs.describe(error), trace=trace)
 
 
 def _judge(

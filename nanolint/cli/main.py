@@ -115,7 +115,7 @@ def _has_folder() -> bool:
 def _internal_error(error: Exception, argv: Sequence[str], streams: Streams) -> int:
     from nanolint.cli import bugs
 
-    streams.warn(f"nanolint: {bugs.told(error)}")
+    streams.warn(f"nanolint: {bugs.describe(error)}")
     if bugs.wants_traceback(verbose="--verbose" in argv or "-v" in argv):
         import traceback
 

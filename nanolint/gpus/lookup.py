@@ -54,10 +54,11 @@ class UnknownGpu(GpuError):
         self.suggestions = suggestions
 
     def __str__(self) -> str:
+        query = _format_query(self.query)
         if self.suggestions:
-            return f"unknown GPU {_shown(self.query)}; did you mean {_either(self.suggestions)}?"
+            return f"unknown GPU {query}; did you mean {_either(self.suggestions)}?"
         return (
-            f"unknown GPU {_shown(self.query)}; give a name that `nanolint gpus` lists, "
+            f"unknown GPU {query}; give a name that `nanolint gpus` lists, "
             "or a size such as 12GB or 11.69GiB"
         )
 
@@ -71,7 +72,7 @@ class UnmodelledGpu(GpuError):
         self.why = why
 
     def __str__(self) -> str:
-        return f"no verdict for {_shown(self.query)}: {self.why}"
+        return f"no verdict for {_format_query(self.query)}: {self.why}"
 
 
 class AmbiguousGpu(GpuError):
@@ -83,7 +84,7 @@ class AmbiguousGpu(GpuError):
         self.candidates = candidates
 
     def __str__(self) -> str:
-        return f"ambiguous GPU {_shown(self.query)}: {_either(self.candidates)}?"
+        return f"ambiguous GPU {_format_query(self.query)}: {_either(self.candidates)}?"
 
 
 def find(query: str) -> Machine:
@@ -266,5 +267,5 @@ def _either(names: tuple[str, ...]) -> str:
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _shown(query: str) -> str:
+def _format_query(query: str) -> str:
     return repr(query if len(query) <= LONGEST_QUERY else f"{query[:40]}...")

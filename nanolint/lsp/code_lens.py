@@ -18,10 +18,10 @@ def code_lenses(context: Context) -> tuple[str, ...]:
     """A line for each target, to stand above the first line of the file."""
     if context.kind is FileKind.SCRIPT:
         return ()
-    return tuple(_told(case) for case in context.cases)
+    return tuple(_describe(case) for case in context.cases)
 
 
-def _told(case: Case) -> str:
+def _describe(case: Case) -> str:
     card = case.gpu_name if case.target else "no target GPU: choose one"
     run = case.run
     if run is None:

@@ -43,7 +43,7 @@ def register(server: NanolintServer) -> None:
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         others = session.close(uri)
-        if not server.able.pulls:
+        if not server.capabilities.pulls:
             server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
         _follow(server, uri, others)
 

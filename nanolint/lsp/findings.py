@@ -23,7 +23,7 @@ def register(server: NanolintServer) -> None:
     )
     def pull(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
         document = session.document(params.text_document.uri)
-        found = server.diagnostics(document) if document and server.able.pulls else []
+        found = server.diagnostics(document) if document and server.capabilities.pulls else []
         return types.RelatedFullDocumentDiagnosticReport(found)
 
     @server.feature(

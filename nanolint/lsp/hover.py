@@ -73,7 +73,7 @@ def hover(context: Context, text: str, offset: int) -> Hover | None:
 
 def _key_markdown(context: Context, setting: Setting) -> str:
     key = setting.key
-    told = [f"**{key}** = {_shown(setting.value)}"]
+    told = [f"**{key}** = {_describe(setting.value)}"]
     if stands_for := meaning_in(context.project, key):
         told.append(escaped(stands_for))
     remarks = [*_origin(context, setting), *_memory(context, key)]
@@ -93,7 +93,7 @@ def _origin(context: Context, setting: Setting) -> Iterator[str]:
     project = context.project
     whose, default = default_of(key, project, own=context.is_train_script)
     if default is not None and layer is not Layer.DATASET:
-        yield f"{whose}'s default: {_shown(default)}"
+        yield f"{whose}'s default: {_describe(default)}"
     elif key not in project.known_keys | project.names_read | {"vocab_size"}:
         yield f"{whose} has no such key"
 
@@ -167,7 +167,7 @@ def _coded(change: Change) -> str:
     return " and ".join(code(f"{key} = {value!r}") for key, value in change.values)
 
 
-def _shown(value: Value) -> str:
+def _describe(value: Value) -> str:
     if isinstance(value, Known):
         return code(_shortened(value.value))
     if value.candidates:

@@ -30,7 +30,7 @@ def register(server: NanolintServer) -> None:
 
     @server.feature(types.INITIALIZED)
     async def initialized(_: types.InitializedParams) -> None:
-        if server.able.watches_files:
+        if server.capabilities.watches_files:
             watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
             options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
             method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
@@ -44,7 +44,7 @@ def register(server: NanolintServer) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def configuration_changed(params: types.DidChangeConfigurationParams) -> None:
-        if server.able.sends_configuration:
+        if server.capabilities.sends_configuration:
             await _fetch_settings(server)
         else:
             server.configure({None: client_settings.table(params.settings)})
@@ -62,7 +62,7 @@ def register(server: NanolintServer) -> None:
 
 async def _fetch_settings(server: NanolintServer) -> None:
     """Ask the client for the settings of each folder of the workspace."""
-    if not server.able.sends_configuration:
+    if not server.capabilities.sends_configuration:
         return
     folders = [None, *map(path_of, server.workspace.folders)]
     items = [

@@ -47,9 +47,9 @@ class NanolintServer(LanguageServer):
         self._options: Mapping[str, Any] = {}
 
     @property
-    def able(self) -> Able:
+    def capabilities(self) -> ClientCapabilities:
         """What the client can do."""
-        return Able(self.client_capabilities)
+        return ClientCapabilities(self.client_capabilities)
 
     def positions(self, document: Document) -> Positions:
         """The places of a document, as client and server agreed to count them."""
@@ -77,18 +77,18 @@ class NanolintServer(LanguageServer):
         for document in self.session.documents:
             if document.is_python:
                 self.publish_soon(document)
-        if self.able.pulls:
+        if self.capabilities.pulls:
             self.workspace_diagnostic_refresh(None)
-        if self.able.refresh_inlay_hints:
+        if self.capabilities.refresh_inlay_hints:
             self.workspace_inlay_hint_refresh(None)
-        if self.able.refresh_code_lenses:
+        if self.capabilities.refresh_code_lenses:
             self.workspace_code_lens_refresh(None)
 
     def edit_of(self, document: Document, edits: Iterable[Edit]) -> types.WorkspaceEdit:
         """Edits of a document in the state that the client sent last."""
         positions = self.positions(document)
         changes = [types.TextEdit(positions.range(edit), edit.replacement) for edit in edits]
-        if not self.able.versioned_edits:
+        if not self.capabilities.versioned_edits:
             return types.WorkspaceEdit(changes={document.uri: changes})
         version = self.workspace.get_text_document(document.uri).version
         identifier = types.OptionalVersionedTextDocumentIdentifier(document.uri, version)
@@ -115,7 +115,7 @@ class NanolintServer(LanguageServer):
     def _publish(self, document: Document) -> None:
         if self.session.document(document.uri) is not document:
             return
-        if self.able.pulls:
+        if self.capabilities.pulls:
             return
         version = self.workspace.get_text_document(document.uri).version
         self.text_document_publish_diagnostics(
@@ -126,7 +126,7 @@ class NanolintServer(LanguageServer):
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, line))
 
 
-class Able:
+class ClientCapabilities:
     """What a client says that it can do."""
 
     def __init__(self, client: types.ClientCapabilities) -> None:

@@ -94,7 +94,9 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
     for row in rows:
         style = "bold" if row.asked else ""
         total = _gib(row.target.gpu.total_bytes)
-        printer.line("  ", (f"{row.target.label:<{widest}}", style), f"  {total}  ", _told(row))
+        printer.line(
+            "  ", (f"{row.target.label:<{widest}}", style), f"  {total}  ", _format_row(row)
+        )
     if any(row.fit and row.fit.is_own for row in rows):
         printer.line(("  * as the file has it", "dim"))
     lacking = [row.target.label for row in rows if row.resolution.in_float16]
@@ -103,7 +105,7 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
         printer.line((f"  counted in float16, for want of bfloat16 (NL203): {cards}", "yellow"))
 
 
-def _told(row: Row) -> tuple[str, str]:
+def _format_row(row: Row) -> tuple[str, str]:
     fit = row.fit
     if fit is None:
         return f"{'none fits':>10}", "red"

@@ -50,11 +50,11 @@ def _place(diagnostic: Diagnostic, lines: LineIndex) -> dict[str, int]:
 
 def _command(name: str, properties: Mapping[str, object], text: str) -> str:
     told = ",".join(
-        f"{key}={_shown(str(value)).translate(_IN_PROPERTY)}" for key, value in properties.items()
+        f"{key}={_escape(str(value)).translate(_IN_PROPERTY)}" for key, value in properties.items()
     )
-    return f"::{name} {told}::{_shown(text).translate(_IN_TEXT)}\n"
+    return f"::{name} {told}::{_escape(text).translate(_IN_TEXT)}\n"
 
 
-def _shown(text: str) -> str:
+def _escape(text: str) -> str:
     """``text`` with nothing in it that a log would obey; newlines are escaped as GitHub has it."""
     return "".join(each if each in "\r\n" else printable(each) for each in text)

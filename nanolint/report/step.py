@@ -45,7 +45,7 @@ def step_of(moments: Sequence[Moment], failed_at: int | None) -> Step:
         number = next(i for i, each in enumerate(stretches) if failed_at < each.end)
     elif any(each.phase is Phase.OPTIMIZER for each in stretches):
         number = max(i for i, each in enumerate(stretches) if each.phase is Phase.OPTIMIZER)
-    title, shown = _shown(stretches, number)
+    title, shown = _visible(stretches, number)
     kept: list[Moment] = []
     phases = []
     failure = None
@@ -66,7 +66,7 @@ def _stretches(moments: Sequence[Moment]) -> list[Stretch]:
     return stretches
 
 
-def _shown(stretches: list[Stretch], number: int) -> tuple[str, list[Stretch]]:
+def _visible(stretches: list[Stretch], number: int) -> tuple[str, list[Stretch]]:
     """What to call the step that the stretch of that number belongs to; what to show of it."""
     own = stretches[number]
     if own.phase is Phase.EVAL:

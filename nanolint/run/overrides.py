@@ -28,11 +28,11 @@ def parse_override(argument: str) -> tuple[str, Value]:
     """
     key, equals, text = argument.removeprefix("--").partition("=")
     if not equals:
-        raise ValueError(f"expected KEY=VALUE, found {_shown(argument)}")
+        raise ValueError(f"expected KEY=VALUE, found {_format(argument)}")
     if not key.isidentifier():
-        raise ValueError(f"{_shown(key)} is not a key, in {_shown(argument)}")
+        raise ValueError(f"{_format(key)} is not a key, in {_format(argument)}")
     if "=" in text:
-        raise ValueError(f"nanoGPT accepts only one '=' in an argument, found {_shown(argument)}")
+        raise ValueError(f"nanoGPT accepts only one '=' in an argument, found {_format(argument)}")
     if len(text) > VALUE_LIMIT:
         raise ValueError(f"the value of {key} is longer than {VALUE_LIMIT} characters")
     return key, _value(text)
@@ -53,10 +53,10 @@ def _argument(word: Argument) -> Path | Override:
         if word.unknown is not None:
             raise ValueError(word.unknown)
         if text.startswith("--"):
-            raise ValueError(f"nanoGPT needs a value: {_shown(text)}=VALUE")
+            raise ValueError(f"nanoGPT needs a value: {_format(text)}=VALUE")
         return Path(text)
     if not text.startswith("--"):
-        raise ValueError(f"nanoGPT needs two dashes: --{_shown(text)}")
+        raise ValueError(f"nanoGPT needs two dashes: --{_format(text)}")
     if word.unknown is None:
         key, value = parse_override(text)
         return Override(key, value, word.place, _value_place(word))
@@ -128,7 +128,7 @@ def _is_scalar(value: object) -> bool:
     return value is None or isinstance(value, (int, float, str))
 
 
-def _shown(text: str) -> str:
+def _format(text: str) -> str:
     """``text`` on one line, shortened."""
     line = text if text.isprintable() else repr(text)
     return line if len(line) <= 60 else line[:57] + "..."

@@ -239,10 +239,10 @@ def _validate(table: dict[str, Any], where: str) -> Settings:
         # By way of JSON, where strict validation still takes a list for a tuple.
         return pydantic.TypeAdapter(Settings).validate_json(json.dumps(table, default=str))
     except pydantic.ValidationError as error:
-        raise SettingsError(f"{where}: {_told(error.errors()[0])}") from None
+        raise SettingsError(f"{where}: {_describe(error.errors()[0])}") from None
 
 
-def _told(error: ErrorDetails) -> str:
+def _describe(error: ErrorDetails) -> str:
     """A validation error in one line, led by the key."""
     path = [str(part) for part in error["loc"]]
     if error["type"] == "unexpected_keyword_argument":
@@ -260,10 +260,10 @@ def _told(error: ErrorDetails) -> str:
         return ": ".join(filter(None, (".".join(path), message)))
     for said, told in WORDING:
         message = message.replace(said, told)
-    return f"{'.'.join(path)} {message}, not {_shown(error['input'])}"
+    return f"{'.'.join(path)} {message}, not {_format_value(error['input'])}"
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """``value`` as TOML would write it, shortened."""
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -50,8 +50,8 @@ class _Follower:
     def module(self, tree: Tree) -> Module:
         """What has been read."""
         dynamic = dict(self._dynamic)
-        if self._scope.clouded is not None:
-            dynamic["*"] = self._scope.clouded
+        if self._scope.dynamic is not None:
+            dynamic["*"] = self._scope.dynamic
         return Module(
             assignments=tuple(self._assignments),
             reads=tuple(read for each in tree.statements for read in each.uses.reads),
@@ -126,7 +126,7 @@ class _Follower:
         if star:
             if found is None:
                 row = statement.row
-                self._cloud(f"line {row} imports all of {module}, which was not found")
+                self._make_dynamic(f"line {row} imports all of {module}, which was not found")
                 return
             for name, value in found.items():
                 self._import(name, value)
@@ -141,8 +141,8 @@ class _Follower:
         """Take in what a statement of any kind may do besides binding names."""
         uses, row = statement.uses, statement.row
         star = isinstance(statement, syntax.ImportFrom)  # may be found, see _import_from
-        if uses.clouds and not star:
-            self._cloud(f"any name may be set at run time on line {row}")
+        if uses.dynamic and not star:
+            self._make_dynamic(f"any name may be set at run time on line {row}")
         for name in sorted(uses.later):
             reason = f"set by a function at run time, see line {row}"
             self._declared_global[name] = reason
@@ -200,8 +200,8 @@ class _Follower:
         self._names[name] = Unknown(reason)
         self._dynamic[name] = reason
 
-    def _cloud(self, reason: str) -> None:
+    def _make_dynamic(self, reason: str) -> None:
         """Any name may be set now."""
-        self._scope.clouded = reason
+        self._scope.dynamic = reason
         for name in self._names:
             self._names[name] = Unknown(reason)

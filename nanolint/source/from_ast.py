@@ -154,7 +154,7 @@ class _Lowering:
         module = "." * node.level + (node.module or "")
         self._check_ascii(line)
         if node.names[0].name == "*":
-            return syntax.ImportFrom(node.lineno, syntax.Uses(clouds=True), module, ())
+            return syntax.ImportFrom(node.lineno, syntax.Uses(dynamic=True), module, ())
         names = tuple((each.name, each.asname or each.name) for each in node.names)
         uses = syntax.Uses(binds=frozenset(bound for _, bound in names))
         return syntax.ImportFrom(node.lineno, uses, module, names)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Scope:
-    """The names that an expression may read. ``clouded`` says why any name may be another one.
+    """The names that an expression may read. ``dynamic`` says why any name may be another one.
 
     After ``from numpy import *`` even ``min`` is not Python's own.
     """
 
     names: Mapping[str, Value]
-    clouded: str | None = None
+    dynamic: str | None = None
     budget: Budget = field(default_factory=Budget)
 
     def read(self, name: str) -> Plain:
@@ -33,7 +33,7 @@ class Scope:
         if isinstance(value, Known):
             return value.value
         if value is None:
-            raise Unevaluable(self.clouded or f"reads {name}, which is not set above")
+            raise Unevaluable(self.dynamic or f"reads {name}, which is not set above")
         # Only the root of a chain of unknown names is worth telling.
         root = value.reason.startswith("reads ")
         reason = value.reason if root else f"reads {name}: {value.reason}"
@@ -41,7 +41,7 @@ class Scope:
 
     def builtin(self, name: str) -> Callable[..., object] | None:
         """The builtin function behind ``name``, None when it is something else here."""
-        if self.clouded is not None or name in self.names:
+        if self.dynamic is not None or name in self.names:
             return None
         return BUILTINS.get(name)
 

@@ -177,7 +177,7 @@ class Uses:
 
     ``reads`` are the names that it reads. ``binds`` are the globals that it may bind when it runs,
     ``later`` those that a function defined in it declares global, ``walrus`` those of ``binds``
-    bound by ``:=``. ``clouds``: it may bind any name. ``changes``: it may change a list or
+    bound by ``:=``. ``dynamic``: it may bind any name. ``changes``: it may change a list or
     dictionary that it reads.
     """
 
@@ -185,7 +185,7 @@ class Uses:
     binds: frozenset[str] = frozenset()
     walrus: frozenset[str] = frozenset()
     later: frozenset[str] = frozenset()
-    clouds: bool = False
+    dynamic: bool = False
     changes: bool = False
 
 
@@ -197,7 +197,7 @@ def joined(parts: Iterable[Uses]) -> Uses:
         binds=frozenset().union(*(part.binds for part in parts)),
         walrus=frozenset().union(*(part.walrus for part in parts)),
         later=frozenset().union(*(part.later for part in parts)),
-        clouds=any(part.clouds for part in parts),
+        dynamic=any(part.dynamic for part in parts),
         changes=any(part.changes for part in parts),
     )
 

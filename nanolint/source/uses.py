@@ -48,7 +48,7 @@ def uses_of(
         binds=frozenset(found.binds),
         walrus=frozenset(found.walrus),
         later=frozenset(found.later),
-        clouds=found.clouds,
+        dynamic=found.dynamic,
         changes=found.changes,
     )
 
@@ -61,7 +61,7 @@ class _Collector:
         self.binds: set[str] = set()
         self.walrus: set[str] = set()
         self.later: set[str] = set()
-        self.clouds = False
+        self.dynamic = False
         self.changes = False
         self._depth = 0  # of functions and classes
 
@@ -96,7 +96,7 @@ class _Collector:
         else:
             self.changes = True
             if isinstance(target, cst.Subscript) and is_namespace(target.value):
-                self.clouds = True
+                self.dynamic = True
             self.visit(target, Flow.ANYWHERE)
 
     def _inside(self, node: cst.CSTNode | None) -> None:
@@ -109,13 +109,13 @@ class _Collector:
     def _name(self, node: cst.Name, flow: Flow) -> None:
         if node.value not in _CONSTANTS:
             self.loads.append((node, flow is Flow.TEXT))
-            self.clouds |= node.value in _ESCAPES
+            self.dynamic |= node.value in _ESCAPES
 
     def _attribute(self, node: cst.Attribute, flow: Flow) -> None:
         if is_namespace(node.value) and node.attr.value in _HARMLESS_METHODS:
             return
         if isinstance(node.value, cst.Name) and node.value.value == "sys":
-            self.clouds |= node.attr.value == "modules"
+            self.dynamic |= node.attr.value == "modules"
         self.visit(node.value, _onward(flow))
 
     def _subscript(self, node: cst.Subscript, flow: Flow) -> None:
@@ -207,11 +207,11 @@ class _Collector:
     def _import(self, node: cst.Import, _flow: Flow) -> None:
         for alias in node.names:
             self._bind(bound_name(alias))
-            self.clouds |= dotted(alias.name) == "__main__"
+            self.dynamic |= dotted(alias.name) == "__main__"
 
     def _import_from(self, node: cst.ImportFrom, _flow: Flow) -> None:
         if isinstance(node.names, cst.ImportStar):
-            self.clouds = True
+            self.dynamic = True
             return
         for alias in node.names:
             self._bind(bound_name(alias))

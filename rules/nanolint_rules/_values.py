@@ -83,7 +83,7 @@ def is_asked_for(context: Context, key: str) -> bool:
     return setting is not None and setting.origin.layer in asked
 
 
-def said(context: Context, key: str, value: object) -> str:
+def describe(context: Context, key: str, value: object) -> str:
     """``key = value``, and that nobody wrote it where that is so."""
     inherited = "" if is_asked_for(context, key) else " (inherited)"
     return f"{key} = {value!r}{inherited}"

@@ -110,7 +110,7 @@ def judge(run: Run, target: Machine) -> Verdict:
         run=run,
         target=target,
         outcome=outcome,
-        oom=None if oom is None else replace(oom, message=_told(oom, target, run.torch)),
+        oom=None if oom is None else replace(oom, message=_message(oom, target, run.torch)),
         usable_bytes=limit,
         overhead_bytes=held.expected,
     )
@@ -169,7 +169,7 @@ def _plays(run: Run, gpu: Gpu, limit: int, expandable: bool) -> bool:
     return play(record(run, gpu), limit_bytes=limit, expandable=expandable).refusal is None
 
 
-def _told(oom: OutOfMemory, target: Machine, version: Version) -> str:
+def _message(oom: OutOfMemory, target: Machine, version: Version) -> str:
     return message(
         oom.requested_bytes,
         oom.allocated_bytes,

@@ -122,11 +122,11 @@ class _Values:
         if not found:
             return least or 1
         if not _is_integer(value):
-            self.forbid(key, f"must be an integer, is {_shown(value)}")
+            self.forbid(key, f"must be an integer, is {_format_value(value)}")
         elif value < least:
-            self.forbid(key, f"must be at least {least}, is {_shown(value)}")
+            self.forbid(key, f"must be at least {least}, is {_format_value(value)}")
         elif value > _LARGEST[key]:
-            self.refuse(key, f"{_shown(value)} is beyond every GPU")
+            self.refuse(key, f"{_format_value(value)} is beyond every GPU")
         else:
             return value
         return least or 1
@@ -142,7 +142,7 @@ class _Values:
         if found and isinstance(value, (int, float)) and 0 <= value <= 1:
             return float(value)
         if found:
-            self.forbid(key, f"must be a number from 0 to 1, is {_shown(value)}")
+            self.forbid(key, f"must be a number from 0 to 1, is {_format_value(value)}")
         return 0.0
 
     def choice(self, key: str) -> str:
@@ -152,17 +152,19 @@ class _Values:
         if found and isinstance(value, str) and value in choices:
             return value
         if found and (key in self._project.open_choices or self._project.doubts):
-            self.refuse(key, f"{_shown(value)} is none of nanoGPT's, and may be train.py's own")
+            self.refuse(
+                key, f"{_format_value(value)} is none of nanoGPT's, and may be train.py's own"
+            )
         elif found:
             legal = ", ".join(map(repr, choices))
-            self.forbid(key, f"must be one of {legal}, is {_shown(value)}")
+            self.forbid(key, f"must be one of {legal}, is {_format_value(value)}")
         return str(choices[0])
 
     def text(self, key: str) -> str:
         """A string."""
         found, value = self._value(key)
         if found and not isinstance(value, str):
-            self.forbid(key, f"must be a string, is {_shown(value)}")
+            self.forbid(key, f"must be a string, is {_format_value(value)}")
         return value if isinstance(value, str) else "cuda"
 
     def optional_integer(self, key: str, least: int) -> int:
@@ -203,7 +205,7 @@ def _is_integer(value: Plain) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _shown(value: Plain) -> str:
+def _format_value(value: Plain) -> str:
     if isinstance(value, int) and abs(value) > 10**30:
         return "a giant integer"  # longer than Python prints
     text = repr(value)

@@ -14,7 +14,7 @@ from nanolint.rule import (
     Severity,
     rule,
 )
-from nanolint_rules._values import integer, said, set_value
+from nanolint_rules._values import describe, integer, set_value
 
 
 @rule(
@@ -34,7 +34,7 @@ def context_beyond_checkpoint(context: Context) -> Findings:
     remedy = set_value(context, "block_size", str(PRETRAINED_CONTEXT), safety=Safety.UNSAFE)
     yield Finding(
         message=(
-            f"{said(context, 'block_size', block)} is longer than the {PRETRAINED_CONTEXT} "
+            f"{describe(context, 'block_size', block)} is longer than the {PRETRAINED_CONTEXT} "
             f"positions of {start!r}: the forward pass asserts that it is not"
         ),
         span=context.span("block_size", "init_from"),

@@ -43,7 +43,7 @@ def drifting_type(context: Context) -> Findings:
         remedy = _remedy(context, assignment, type(wanted))
         yield Finding(
             message=(
-                f"{key} = {_shown(assignment)} is {_kind(found)} where train.py's default is "
+                f"{key} = {_format(assignment)} is {_kind(found)} where train.py's default is "
                 f"{_kind(wanted)}: --{key}={wanted!r} would fail its assertion"
             ),
             span=context.span(key),
@@ -82,5 +82,5 @@ def _kind(value: object) -> str:
     return "None" if value is None else f"an {name}" if name == "int" else f"a {name}"
 
 
-def _shown(assignment: Assignment) -> str:
+def _format(assignment: Assignment) -> str:
     return " ".join(assignment.expression.split())

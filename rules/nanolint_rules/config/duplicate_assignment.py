@@ -44,14 +44,14 @@ def _finding(context: Context, earlier: Assignment, later: Assignment) -> Findin
     row = context.row(later.key_span.start)
     return Finding(
         message=(
-            f"{earlier.key} = {_shown(earlier)} has no effect: "
-            f"line {row} sets it again, to {_shown(later)}"
+            f"{earlier.key} = {_format(earlier)} has no effect: "
+            f"line {row} sets it again, to {_format(later)}"
         ),
         span=Span(earlier.key_span.start, earlier.value_span.end),
         related=(Related(Span(later.key_span.start, later.value_span.end), "this value counts"),),
     )
 
 
-def _shown(assignment: Assignment) -> str:
+def _format(assignment: Assignment) -> str:
     text = " ".join(assignment.expression.split())
     return text if len(text) <= 40 else f"{text[:37]}..."

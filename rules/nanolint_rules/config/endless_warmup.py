@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
-from nanolint_rules._values import integer, percent, said
+from nanolint_rules._values import describe, integer, percent
 
 KEYS = ("warmup_iters", "max_iters", "lr_decay_iters")
 
@@ -21,7 +21,7 @@ def endless_warmup(context: Context) -> Findings:
     limit, end = ("max_iters", steps) if warmup >= steps else ("lr_decay_iters", decay)
     yield Finding(
         message=(
-            f"{said(context, 'warmup_iters', warmup)} is no less than {limit} = {end}: "
+            f"{describe(context, 'warmup_iters', warmup)} is no less than {limit} = {end}: "
             f"{_effect(warmup, steps, decay)}"
         ),
         span=context.span("warmup_iters", limit),

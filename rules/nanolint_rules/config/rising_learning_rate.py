@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
-from nanolint_rules._values import said
+from nanolint_rules._values import describe
 
 
 @rule("NL310", "rising-learning-rate", Severity.WARNING, needs=[Need.CONFIG])
@@ -16,8 +16,8 @@ def rising_learning_rate(context: Context) -> Findings:
         return
     yield Finding(
         message=(
-            f"{said(context, 'min_lr', lowest)} is above "
-            f"{said(context, 'learning_rate', highest)}: the learning rate rises as it "
+            f"{describe(context, 'min_lr', lowest)} is above "
+            f"{describe(context, 'learning_rate', highest)}: the learning rate rises as it "
             f"decays; min_lr = {highest / 10:g} is a tenth, as usual"
         ),
         span=context.span("min_lr", "learning_rate"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
-from nanolint_rules._values import integer, percent, said
+from nanolint_rules._values import describe, integer, percent
 
 KEY = "lr_decay_iters"
 TOLERANCE = 10  # percent; "should be ~= max_iters"
@@ -19,8 +19,9 @@ def schedule_mismatch(context: Context) -> Findings:
         return
     if 100 * abs(decay - steps) <= TOLERANCE * steps:
         return
+    written, effect = describe(context, KEY, decay), _effect(steps, decay)
     yield Finding(
-        message=f"{said(context, KEY, decay)} beside max_iters = {steps}: {_effect(steps, decay)}",
+        message=f"{written} beside max_iters = {steps}: {effect}",
         span=context.span(KEY, "max_iters"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
-from nanolint_rules._values import integer, said
+from nanolint_rules._values import describe, integer
 
 
 @rule("NL311", "unsaved-tail", Severity.WARNING, needs=[Need.CONFIG])
@@ -20,9 +20,10 @@ def unsaved_tail(context: Context) -> Findings:
     if 100 * lost < steps:
         return  # less than a hundredth of the run
     what = "no step of the run" if lost == steps else f"nothing after step {steps - lost:,}"
+    written = describe(context, "eval_interval", interval)
     yield Finding(
         message=(
-            f"max_iters = {steps} is no multiple of {said(context, 'eval_interval', interval)}: "
+            f"max_iters = {steps} is no multiple of {written}: "
             f"train.py saves only when it evaluates, so {what} is saved"
         ),
         span=context.span("max_iters", "eval_interval"),

@@ -19,7 +19,7 @@ def capability(case: Case) -> tuple[int, int] | None:
     return gpu.compute_capability
 
 
-def shown(version: tuple[int, int]) -> str:
+def format_capability(version: tuple[int, int]) -> str:
     """A compute capability as NVIDIA writes it."""
     return f"{version[0]}.{version[1]}"
 

@@ -15,12 +15,12 @@ from nanolint.rule import (
     abilities,
     rule,
 )
-from nanolint_rules._values import is_key, quoted, said, set_value
+from nanolint_rules._values import describe, is_key, quoted, set_value
 from nanolint_rules.gpu._cards import (
     capability,
     compiles,
     emulates_bfloat16,
-    shown,
+    format_capability,
 )
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ def bfloat16_on_old_gpu(context: Context) -> Findings:
         version = capability(case)
         if version is None or not emulates_bfloat16(case):
             continue
-        needed = shown(abilities.BFLOAT16)
+        needed = format_capability(abilities.BFLOAT16)
         remedy = set_value(
             context, "dtype", quoted(context, "dtype", "float16"), safety=Safety.UNSAFE
         )
         yield Finding(
             message=(
-                f"{said(context, 'dtype', 'bfloat16')} is emulated on {case.gpu_name}, compute "
-                f"capability {shown(version)} where bfloat16 needs {needed}: it is slow"
+                f"{describe(context, 'dtype', 'bfloat16')} is emulated on {case.gpu_name}, compute "
+                f"capability {format_capability(version)} where bfloat16 needs {needed}: it is slow"
                 f"{_effect_on_compile(case, version)}; set dtype = 'float16'"
             ),
             span=context.span("dtype", "compile", "device"),

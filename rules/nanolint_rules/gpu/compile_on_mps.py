@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nanolint.rule import Context, Finding, Findings, FixAvailability, Need, Safety, Severity, rule
-from nanolint_rules._values import is_key, said, set_value
+from nanolint_rules._values import describe, is_key, set_value
 
 
 @rule(
@@ -23,7 +23,7 @@ def compile_on_mps(context: Context) -> Findings:
     remedy = set_value(context, "compile", "False", safety=Safety.UNSAFE)
     yield Finding(
         message=(
-            f"{said(context, 'compile', compiles)} on device = {device!r}: torch.compile's "
+            f"{describe(context, 'compile', compiles)} on device = {device!r}: torch.compile's "
             "generator for Metal is a prototype, and absent before PyTorch 2.7; "
             "set compile = False"
         ),

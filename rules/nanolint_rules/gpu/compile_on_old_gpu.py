@@ -13,8 +13,8 @@ from nanolint.rule import (
     abilities,
     rule,
 )
-from nanolint_rules._values import is_key, said, set_value
-from nanolint_rules.gpu._cards import capability, compiles, shown
+from nanolint_rules._values import describe, is_key, set_value
+from nanolint_rules.gpu._cards import capability, compiles, format_capability
 
 
 @rule(
@@ -32,12 +32,13 @@ def compile_on_old_gpu(context: Context) -> Findings:
         version = capability(case)
         if version is None or version >= abilities.TRITON or not compiles(case):
             continue
-        needed = shown(abilities.TRITON)
+        needed = format_capability(abilities.TRITON)
         remedy = set_value(context, "compile", "False", safety=Safety.SAFE)
+        written = describe(context, "compile", True)
         yield Finding(
             message=(
-                f"{said(context, 'compile', True)} fails on {case.gpu_name}: Triton needs compute "
-                f"capability {needed}, the card has {shown(version)}; set compile = False"
+                f"{written} fails on {case.gpu_name}: Triton needs compute capability {needed}, "
+                f"the card has {format_capability(version)}; set compile = False"
             ),
             span=context.span("compile", "dtype", "device"),
             fix=remedy.fix,

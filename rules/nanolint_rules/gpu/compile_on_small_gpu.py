@@ -21,7 +21,7 @@ from nanolint.rule import (
     rule,
     runs_compiled,
 )
-from nanolint_rules._values import Remedy, is_asked_for, is_key, said, set_value
+from nanolint_rules._values import Remedy, describe, is_asked_for, is_key, set_value
 from nanolint_rules.gpu._cards import capability
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def compile_on_small_gpu(context: Context) -> Findings:
     for case in small:
         yield Finding(
             message=(
-                f"{said(context, 'compile', True)} on {case.gpu_name} ({_sms(case)} of "
+                f"{describe(context, 'compile', True)} on {case.gpu_name} ({_sms(case)} of "
                 f'{LEAST_SMS} SMs): torch.compile warns "{WARNING}", {cost}; {_peaks(case)}'
             ),
             span=context.span("compile", "dtype", "device"),

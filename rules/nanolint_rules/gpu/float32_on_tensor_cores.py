@@ -19,7 +19,7 @@ from nanolint.rule import (
     judge,
     rule,
 )
-from nanolint_rules._values import is_key, known, quoted, said, set_value
+from nanolint_rules._values import describe, is_key, known, quoted, set_value
 from nanolint_rules.gpu._cards import capability, every_card_has, has_tensor_cores
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def float32_on_tensor_cores(context: Context) -> Findings:
         remedy = set_value(context, "dtype", quoted(context, "dtype", half), safety=Safety.UNSAFE)
         yield Finding(
             message=(
-                f"{said(context, 'dtype', 'float32')} {_cost(case)} {case.gpu_name}; "
+                f"{describe(context, 'dtype', 'float32')} {_cost(case)} {case.gpu_name}; "
                 f"set dtype = {half!r}: {_peaks(case, half)}"
             ),
             span=context.span("dtype", "compile", "device"),

@@ -58,7 +58,7 @@ def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bo
     remedy = cure(context)
     for run, gpu_name, verdict, oom in failing:
         yield Finding(
-            message=f"{told(run, gpu_name, verdict, oom)}; {remedy.clause}",
+            message=f"{describe_failure(run, gpu_name, verdict, oom)}; {remedy.clause}",
             span=context.span("batch_size", partner(context), "block_size"),
             fix=remedy.fix,
             gpu=gpu_name,
@@ -74,7 +74,7 @@ def _in_float16(context: Context) -> tuple[str, ...]:
     return (f"counted in float16 (NL203): {cards} has no bfloat16",) if lacking else ()
 
 
-def told(run: Run, gpu_name: str, verdict: Verdict, oom: OutOfMemory) -> str:
+def describe_failure(run: Run, gpu_name: str, verdict: Verdict, oom: OutOfMemory) -> str:
     """What fails, where, and by how much."""
     where = "before the first step" if oom.sets_up else f"in {oom.phase.within}"
     return (

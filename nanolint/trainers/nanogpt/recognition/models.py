@@ -22,7 +22,7 @@ from nanolint.trainers.nanogpt.recognition.pieces import (
     manual_attention,
     model_pieces,
     routes_to_experts,
-    strange_pieces,
+    unrecognised_pieces,
 )
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def recognise_model(script: Path, model: str, config: str | None) -> Model:
     except RecursionError:
         text = f"{path.name} is nested too deeply to compare"
         return Model((Doubt(Subject.MODEL, text, path),))
-    doubts = tuple(strange_pieces(pieces, found, path))
+    doubts = tuple(unrecognised_pieces(pieces, found, path))
     if not any(found.get(piece) in known_pieces()[piece] for piece in CORE):
         return Model(doubts, stranger=f"{name} in {path.name} is another network than nanoGPT's")
     if any(routes_to_experts(piece) for piece in pieces.values() if piece):

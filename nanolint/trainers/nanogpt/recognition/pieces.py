@@ -63,7 +63,7 @@ _FEATURES = (
     (r"empty_cache", "torch.cuda.empty_cache()"),
 )
 # Calls around the loop that change what lives on the device.
-_FOREIGN_CALLS = {
+_UNRECOGNISED_CALLS = {
     "deepcopy": "a second copy of the model",
     "AveragedModel": "averaged weights",
     "half": "weights in half precision",
@@ -92,8 +92,8 @@ def recognise(train: ast.Module, train_script: Path) -> Recognition:
         pieces = train_pieces(train)
         if _loads_plainly(train):
             del pieces[LOADER]
-        doubts = strange_pieces(pieces, digests(train, pieces), train_script)
-        doubts += _foreign_calls(train, train_script)
+        doubts = unrecognised_pieces(pieces, digests(train, pieces), train_script)
+        doubts += _unrecognised_calls(train, train_script)
     except RecursionError:  # a sum of a thousand terms nests a thousand levels
         text = f"{train_script.name} is nested too deeply to compare"
         return Recognition((Doubt(Subject.PIECE, text, train_script),))
@@ -178,7 +178,7 @@ def _function(
     return [found[-1]] if found else None
 
 
-def strange_pieces(
+def unrecognised_pieces(
     pieces: Mapping[str, Piece | None], found: dict[str, str], path: Path
 ) -> list[Doubt]:
     strange = []
@@ -207,7 +207,7 @@ def _feature(piece: Piece) -> str | None:
     return None
 
 
-def _foreign_calls(tree: ast.Module, path: Path) -> list[Doubt]:
+def _unrecognised_calls(tree: ast.Module, path: Path) -> list[Doubt]:
     """What a train.py does around its loop that the replay does not know."""
     strange: dict[str, int | None] = {}  # and the line where it does so first
     for node in ast.walk(tree):
@@ -216,8 +216,8 @@ def _foreign_calls(tree: ast.Module, path: Path) -> list[Doubt]:
         function = node.func
         name = function.attr if isinstance(function, ast.Attribute) else ""
         name = function.id if isinstance(function, ast.Name) else name
-        if name in _FOREIGN_CALLS:
-            strange.setdefault(_FOREIGN_CALLS[name], node.lineno)
+        if name in _UNRECOGNISED_CALLS:
+            strange.setdefault(_UNRECOGNISED_CALLS[name], node.lineno)
         if name == "compile":
             for keyword in node.keywords:
                 if keyword.arg in ("backend", "options"):
