@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nanolint.report.results import FileResult
 
 MOST_REASONS = 3  # that are given unless asked for more
+TRACE_HINT = "Tracing gives a number: nanolint trace -- python train.py ..."
 
 
 def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = False) -> None:
@@ -24,7 +25,8 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
     holding = [file for file in files if file.runs]
     _reasons(files, printer, all_trainers=not holding, verbose=verbose)
     if not holding:
-        printer.line(("No run was judged.", "bold yellow"))
+        hint = f" {TRACE_HINT}" if any(file.no_run is not None for file in files) else ""
+        printer.line(("No run was judged.", "bold yellow"), hint)
         return
     unknown = sum(all(run.trust == Trust.UNKNOWN for run in file.runs) for file in holding)
     doubted = sum(any(run.trust == Trust.DOUBTED for run in file.runs) for file in holding)

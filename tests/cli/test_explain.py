@@ -78,11 +78,13 @@ class TestTheRun:
         assert out.status == 0
         assert "batch_size ? not known before the run" in words(out.out)
         assert "Memory cannot be judged" in out.out
+        assert "nanolint trace -- python train.py" in out.out
 
     def test_values_that_nanogpt_would_refuse(self) -> None:
         Path("config.py").write_text("n_embd = 500\nbatch_size = 4\n", encoding="utf-8")
         told = words(nanolint("explain", "config.py").out)
         assert "n_embd = 500 is not a multiple of n_head = 12" in told
+        assert "nanolint trace" not in told
 
     def test_what_is_not_python_is_told_with_its_line(self) -> None:
         Path("config.py").write_text("batch_size = 4\nblock_size =\n", encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nanolint.report.runs import TRACE_HINT
 from tests.cli.command import nanolint
 from tests.cli.configs import GPU, LARGE, SMALL, write
 from tests.project_tree import write_project
@@ -21,7 +22,7 @@ def test_a_named_program_is_said_to_hold_no_run() -> None:
     assert outcome.status == 0
     assert outcome.out == (
         "No run in train_x.py: trains in a loop of its own and sets B, T on lines 1, 2\n"
-        "No run was judged.\n"
+        f"No run was judged. {TRACE_HINT}\n"
     )
 
 
@@ -131,7 +132,7 @@ def test_other_trainers_of_a_folder_are_named() -> None:
     write("scripts/tools.py", "print(1)\n")
     assert nanolint("scripts", GPU).out == (
         "No run in scripts/base_train.py: trains in a loop of its own and sets B, T on lines 1, 2\n"
-        "No run was judged.\n"
+        f"No run was judged. {TRACE_HINT}\n"
     )
 
 

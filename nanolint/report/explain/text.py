@@ -8,6 +8,7 @@ from nanolint.memory.verdict.replay import replay
 from nanolint.report.explain import budget, card, failure, settings
 from nanolint.report.explain.log_lines import log_lines
 from nanolint.report.printer import printable
+from nanolint.report.runs import TRACE_HINT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +62,8 @@ def _memory(case: Case, printer: Printer, width: int) -> None:
         printer.line(("Memory cannot be judged", "bold yellow"))
         for unresolved in case.resolution.unresolved:
             printer.paragraph(f"  {unresolved.key}: ", text=unresolved.reason, indent="    ")
+        if not any(unresolved.impossible for unresolved in case.resolution.unresolved):
+            printer.line(f"  {TRACE_HINT}")
     elif not run.on_gpu:
         printer.line(f"device = {run.device!r}: nothing is allocated on a GPU")
     elif verdict is None:
