@@ -16,8 +16,7 @@ run is judged by nanoGPT's own defaults.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # `typing` takes longer to import than `--help` takes
 if TYPE_CHECKING:
     from os import PathLike
     from typing import Any

@@ -8,7 +8,9 @@ seventy classes of one command a quarter of its time. Here ``__init__`` alone is
 from __future__ import annotations
 
 import dataclasses
+import operator
 from dataclasses import MISSING, FrozenInstanceError, fields
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,22 +25,23 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, **options):
-        """``dataclasses.dataclass``, made quickly where it is frozen, has slots, and no more."""
-        if options == {"frozen": True, "slots": True}:
-            return _frozen
+        """``dataclasses.dataclass``, made quickly where it is frozen."""
+        others = {name: value for name, value in options.items() if name != "frozen"}
+        if cls is None and options.get("frozen") and others.keys() <= {"slots", "order"}:
+            return partial(_frozen, **others)
         return dataclasses.dataclass(cls, **options)
 
 
-def _frozen(cls: type[Any]) -> type[Any]:
-    cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+def _frozen(cls: type[Any], *, slots: bool = False, order: bool = False) -> type[Any]:
+    cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
     parts = fields(cls)
     methods = {
-        "__init__": _init(cls, parts),
+        "__init__": _init(cls, parts, slots=slots),
         "__repr__": _repr,
         "__reduce__": _reduce,
         "__setattr__": _refuse,
         "__delattr__": _refuse,
-        **_comparisons([part.name for part in parts if part.compare]),
+        **_comparisons([part.name for part in parts if part.compare], order=order),
     }
     for name, method in methods.items():
         if name not in cls.__dict__:
@@ -46,13 +49,14 @@ def _frozen(cls: type[Any]) -> type[Any]:
     return cls
 
 
-def _init(cls: type[Any], parts: Fields) -> Callable[..., None]:
-    """Takes each field as a parameter and puts it in its slot, past ``__setattr__``."""
+def _init(cls: type[Any], parts: Fields, *, slots: bool) -> Callable[..., None]:
+    """Takes each field as a parameter and puts it in its place, past ``__setattr__``."""
     names: dict[str, Any] = {"MISSING": MISSING}
     parameters, lines = ["self"], []
     for part in parts:
         name, value = part.name, part.name
-        names[f"_set_{name}"] = getattr(cls, name).__set__
+        if slots:
+            names[f"_set_{name}"] = getattr(cls, name).__set__
         if part.default_factory is not MISSING:
             names[f"_make_{name}"] = part.default_factory
             value = f"_make_{name}() if {name} is MISSING else {name}"
@@ -62,7 +66,9 @@ def _init(cls: type[Any], parts: Fields) -> Callable[..., None]:
             parameters.append(f"{name}=_default_{name}")
         else:
             parameters.append(name)
-        lines.append(f" _set_{name}(self, {value})")
+        lines.append(
+            f" _set_{name}(self, {value})" if slots else f" self.__dict__[{name!r}] = {value}"
+        )
     if hasattr(cls, "__post_init__"):
         lines.append(" self.__post_init__()")
     text = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass")
@@ -72,8 +78,8 @@ def _init(cls: type[Any], parts: Fields) -> Callable[..., None]:
     return made["__init__"]
 
 
-def _comparisons(names: list[str]) -> Methods:
-    """Two are equal if they are of one class and their fields are."""
+def _comparisons(names: list[str], *, order: bool) -> Methods:
+    """Two are equal if they are of one class and their fields are, and ordered as these are."""
     values = attrgetter(*names, "__class__")  # a tuple, also of one field or none
 
     def equal(self: object, other: object) -> Any:
@@ -84,7 +90,21 @@ def _comparisons(names: list[str]) -> Methods:
     def hashed(self: object) -> int:
         return hash(values(self))
 
-    return {"__eq__": equal, "__hash__": hashed}
+    methods: Methods = {"__eq__": equal, "__hash__": hashed}
+    if order:
+        methods |= {f"__{name}__": _ordered(values, name) for name in ("lt", "le", "gt", "ge")}
+    return methods
+
+
+def _ordered(values: Callable[[object], Any], name: str) -> Callable[[object, object], Any]:
+    compare = getattr(operator, name)
+
+    def ordered(self: object, other: object) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return compare(values(self), values(other))
+
+    return ordered
 
 
 def _repr(self: Any) -> str:

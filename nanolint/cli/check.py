@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nanolint.cli.launch import read_launch, read_sets, split_launch
 from nanolint.cli.options import check_parser
 from nanolint.cli.parser import UsageError
 from nanolint.settings.formats import FOR_PROGRAMS
 
+TYPE_CHECKING = False  # `typing` takes longer to import than `--help` takes
 if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
 

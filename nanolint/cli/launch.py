@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nanolint.cli.parser import UsageError
 
+TYPE_CHECKING = False  # `typing` takes longer to import than `--help` takes
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.files.door import absolute, exists, is_file
 from nanolint.frozen import dataclass
-from nanolint.launches.shell.expand import OWN_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,6 +94,7 @@ def _beside(launch: Launch, around: Path | None) -> Launch:
     """``launch`` with the folder of ``around`` where it says that of the script itself."""
     if around is None:
         return launch
+    from nanolint.launches.shell.expand import OWN_FOLDER  # that of a script, which was read
 
     def place(text: str) -> str:
         return text.replace(OWN_FOLDER, str(around.parent), 1)

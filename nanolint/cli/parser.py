@@ -6,10 +6,10 @@ import argparse
 import contextlib
 import os
 from functools import cache
-from typing import TYPE_CHECKING
 
 from nanolint.errors import UserError
 
+TYPE_CHECKING = False  # `typing` takes longer to import than `--help` takes
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn

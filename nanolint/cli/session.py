@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.jobs import Job, judge_all, with_progress
 from nanolint.cli.judging import Work, judge
-from nanolint.cli.launch_files import read_launch_file
 from nanolint.cli.reporting import report
 from nanolint.cli.runs import Run, place_all, runs_of
 from nanolint.cli.streams import Streams
@@ -38,6 +37,8 @@ def check_files(paths: Sequence[str], configuration: Configuration, streams: Str
     files = [FileResult(name, error=f"{why}{_hint(name)}") for name, why in found.problems]
     runs = [each for candidate in found.candidates for each in _runs(candidate, configuration)]
     for script in scripts:
+        from nanolint.cli.launch_files import read_launch_file  # most checks have none
+
         launched, told = read_launch_file(script, configuration, _work(configuration))
         runs += launched
         files += [told] if told else []

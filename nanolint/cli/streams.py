@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # `typing` takes longer to import than `--help` takes
 if TYPE_CHECKING:
     from typing import TextIO
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from nanolint.launches.found import MOST_CHARACTERS, Found
+from nanolint.launches.found import MOST_CHARACTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    from nanolint.launches.found import Found
 
 SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".job")
 SWEEP_SUFFIXES = (".yaml", ".yml")
@@ -18,32 +21,34 @@ MOST_BYTES = 1 << 22  # of any file
 
 def is_launch_file(name: str) -> bool:
     """Whether a file of that name is read for its launch lines."""
-    return _reader(name) is not None
+    return _kind(name) is not None
 
 
 def find_launches(name: str, text: str) -> Iterator[Found]:
     """The runs that the file called ``name`` starts. Raises ValueError, in one line."""
-    reader = _reader(name)
-    assert reader is not None
+    kind = _kind(name)
+    assert kind is not None
     most = MOST_NOTEBOOK_CHARACTERS if name.endswith(".ipynb") else MOST_CHARACTERS
     if len(text) > most:
         raise ValueError(f"it has more than {most:,} characters")
-    return reader(text)
+    # Most checks ask only whether a file is one of these, and need no reader.
+    reader = import_module(f"nanolint.launches.{kind}")
+    found: Iterator[Found] = reader.find_launches(text)
+    return found
 
 
-def _reader(name: str) -> Callable[[str], Iterator[Found]] | None:
-    from nanolint.launches import dockerfile, makefile, notebook, script, sweep
-
+def _kind(name: str) -> str | None:
+    """The module of this package that reads a file of that name."""
     path = PurePath(name)
     suffix, base = path.suffix.lower(), path.name.lower()
     if suffix in SHELL_SUFFIXES:
-        return script.find_launches
+        return "script"
     if suffix == ".ipynb":
-        return notebook.find_launches
+        return "notebook"
     if base in ("makefile", "gnumakefile") or suffix == ".mk":
-        return makefile.find_launches
+        return "makefile"
     if base == "dockerfile" or base.startswith("dockerfile.") or suffix == ".dockerfile":
-        return dockerfile.find_launches
+        return "dockerfile"
     if suffix in SWEEP_SUFFIXES:
-        return sweep.find_launches
+        return "sweep"
     return None

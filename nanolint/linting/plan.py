@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import Severity
 from nanolint.files.door import absolute, is_file
 from nanolint.files.patterns import matches
+from nanolint.frozen import dataclass
 from nanolint.linting import registry
 from nanolint.linting.adjusting import Adjustments
 from nanolint.linting.registry import Registry, Selection, UnknownRule

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,8 @@ class UnknownRule(ValueError):
     """A selector that names no rule. Its text is one line, with the nearest names."""
 
     def __init__(self, selector: str, names: Iterable[str]) -> None:
+        import difflib
+
         spelled = {name.lower(): name for name in names}
         near = difflib.get_close_matches(selector.lower(), spelled, n=3)
         meant = " or ".join(spelled[name] for name in near)

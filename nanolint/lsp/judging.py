@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from nanolint.files import notes
+from nanolint.frozen import dataclass
 from nanolint.linting.engine import Report, judge, lint, read
 from nanolint.linting.fixing import fix_text, is_wanted, offered
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.memory.verdict.verdict import Outcome
 from nanolint.units import GIB
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ class Printer:
         if self.width is None:
             self.line(*head, text)
             return
+        import textwrap  # where there is a width to wrap at
+
         taken = sum(len(each if isinstance(each, str) else each[0]) for each in head)
         lines = textwrap.wrap(
             text,

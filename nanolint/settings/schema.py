@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping  # noqa: TC003 (pydantic reads the annotations)
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from nanolint.errors import Unusable, UserError
 from nanolint.files.door import is_file, read_bytes
 from nanolint.files.notes import memo
+from nanolint.frozen import dataclass
 from nanolint.settings.formats import FORMATS
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from typing import TYPE_CHECKING
 
 from nanolint.source.bounds import TOO_LARGE, Unevaluable
@@ -34,6 +33,8 @@ def percent(template: str, values: Plain) -> str:
 
 def str_format(template: str, values: Sequence[Plain], named: Mapping[str, Plain]) -> str:
     """``template.format(*values, **named)``, without attributes or items of the values."""
+    import string  # few configs format a text
+
     for _, name, spec, _ in string.Formatter().parse(template):
         if name and not (name.isidentifier() or name.isdigit()):
             raise Unevaluable("a format field with attributes or items")

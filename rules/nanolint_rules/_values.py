@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.rule import (
     Edit,
@@ -36,8 +35,7 @@ QUOTES = "'\""
 LEAST_PERCENT = 0.01  # below, a number would only look exact
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(NamedTuple):
     """A fix that sets one value, or the notes that say why the file cannot take it."""
 
     fix: Fix | None = None

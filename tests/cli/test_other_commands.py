@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import pytest
 from nanolint import __version__
 from nanolint.linting import registry
 from tests.cli.command import nanolint
+from tests.project_tree import write_project
 
 
 class TestRule:
@@ -90,15 +90,52 @@ def test_help(command: str) -> None:
     assert outcome.out.startswith("usage: nanolint")
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["gpus", "4070"]])
-def test_nothing_heavy_is_imported_in_vain(arguments: list[str]) -> None:
+def imported(*arguments: str) -> set[str]:
+    """The modules that a process has imported once it has done what ``arguments`` ask for.
+
+    The interpreter is bare: what is installed for tests may import anything when it starts.
+    """
     code = (
-        "import sys; from nanolint.cli.main import main; main(sys.argv[1:]); "
-        "print(*({'libcst', 'pydantic', 'rich', 'pynvml', 'pathspec'} & sys.modules.keys()),"
-        " file=sys.stderr)"
+        "import sys; sys.path += sys.argv.pop(1).split('|'); before = {*sys.modules};"
+        "from nanolint.cli.main import main; main(sys.argv[1:]);"
+        "print(*(sys.modules.keys() - before), file=sys.stderr)"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, env=environment, check=True
-    )
-    assert done.stderr.split() == []
+    command = [sys.executable, "-S", "-c", code, "|".join(filter(None, sys.path)), *arguments]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    return set(done.stderr.split())
+
+
+VERSION = {"nanolint", "nanolint.cli", "nanolint.cli.main", "nanolint.cli.streams"}
+HELP = VERSION | {
+    "nanolint.cli.check",
+    "nanolint.cli.launch",
+    "nanolint.cli.options",
+    "nanolint.cli.parser",
+    "nanolint.errors",
+    "nanolint.settings",
+    "nanolint.settings.formats",
+}
+
+
+@pytest.mark.parametrize(("option", "needed"), [("--version", VERSION), ("--help", HELP)])
+def test_what_is_printed_at_once_imports_what_it_prints(option: str, needed: set[str]) -> None:
+    modules = imported(option)
+    assert {name for name in modules if name.startswith("nanolint")} == needed
+    assert not modules & {"typing", "pathlib", "dataclasses", "inspect", "shutil", "json"}
+
+
+def test_nothing_heavy_is_imported_in_vain() -> None:
+    modules = imported("gpus", "4070")
+    assert not modules & {"libcst", "pydantic", "rich", "pynvml", "pathspec", "nanolint_rules"}
+    assert not {name for name in modules if name.startswith(("nanolint.rule", "nanolint.memory"))}
+
+
+def test_a_check_imports_no_reader_of_what_it_was_not_given(tmp_path: Path) -> None:
+    project = write_project(tmp_path, {"config/a.py": "batch_size = 4\n"})
+    modules = imported("--gpu=rtx-4090", str(project / "config" / "a.py"))
+    assert "nanolint_rules" in modules
+    assert not modules & {"libcst", "pydantic", "rich", "pathspec", "pickle", "yaml"}
+    unwanted = ("launches.shell", "launches.notebook", "cli.launch_files", "lsp", "trace")
+    assert not {
+        name for name in modules for each in unwanted if name.startswith(f"nanolint.{each}")
+    }

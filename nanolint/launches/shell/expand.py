@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from nanolint.launches.shell.tokens import Part, Word
 
+OWN_FOLDER = "/.the-folder-of-the-script"  # which nobody has
 MOST_CHARACTERS = 1 << 12  # of one word; variables made of variables could grow without end
 MOST_SHOWN = 60  # characters of what is not known
 MOST_WORDS = 1 << 10  # that one becomes
 _ALL = ("@", "*")  # the arguments of a script or of a function
 _BRACES = re.compile(r"\{([^{},\s]*(?:,[^{},\s]*)+|-?\d{1,4}\.\.-?\d{1,4})\}")
-OWN_FOLDER = "/.the-folder-of-the-script"  # which nobody has
 # $(dirname "$0"), and $(cd "$(dirname "$0")/.." && pwd), which leads on from there.
 _SELF = r"""\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE(?:\[0\])?(?::-\$0)?\})"""
 _DIRNAME = rf"""\$\(\s*dirname\s+(?:--\s+)?"?{_SELF}"?\s*\)"""

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from nanolint.files import door
 from nanolint.frozen import dataclass
-from nanolint.run.takers.launches import Launches, Programs, launches
 from nanolint.run.takers.neighbours import PYTHON, File, neighbours, read_file
 from nanolint.run.takers.python import reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from nanolint.run.takers.launches import Launches
 
 # A folder of these names holds configs, and the project is around it.
 CONFIG_FOLDERS = ("config", "configs")
@@ -107,6 +108,8 @@ class _Search:
                 yield Shared(f"{file.name}:{row}", world_size)
 
     def _launches(self, file: File) -> Launches:
+        from nanolint.run.takers.launches import Launches, Programs, launches  # for scripts alone
+
         mentioned = file.mentions(self.own.stem)
         if not mentioned and self.home not in file.path.parents:
             return Launches()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanolint.trainers.nanogpt.reading import nodes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -19,11 +21,10 @@ def open_choices(tree: ast.Module) -> frozenset[str]:
     >>> open_choices(ast.parse("if m == 'a': f()\\nelse: g(m)"))
     frozenset({'m'})
     """
-    nodes = list(ast.walk(tree))
-    found = {name for node in nodes for name in _open(node)}
+    found = {name for node in nodes(tree) for name in _open(node)}
     looked_up = {
         node.slice.id
-        for node in nodes
+        for node in nodes(tree)
         if isinstance(node, ast.Subscript)
         and isinstance(node.value, ast.Dict)
         and isinstance(node.slice, ast.Name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -28,8 +29,9 @@ def read_source(path: Path) -> str:
         raise Unusable(str(error)) from None
 
 
+@lru_cache(maxsize=4)  # whether a script trains is asked first, and then how
 def syntax_tree(text: str) -> ast.Module:
-    """The abstract syntax tree of ``text``. Raises Unusable."""
+    """The abstract syntax tree of ``text``, for nobody to change. Raises Unusable."""
     from nanolint.source.refusals import TooComplex
     from nanolint.source.scan import check
 
@@ -44,3 +46,9 @@ def syntax_tree(text: str) -> ast.Module:
         raise Unusable(f"not valid Python: {error.msg}, line {error.lineno}") from None
     except (RecursionError, MemoryError, ValueError):
         raise Unusable("too deeply nested, or not text") from None
+
+
+@lru_cache(maxsize=4)
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """All nodes of a tree that nobody changes, outermost first; a dozen questions look for some."""
+    return tuple(ast.walk(tree))

@@ -11,7 +11,7 @@ from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import KEYS
-from nanolint.trainers.nanogpt.reading import syntax_tree
+from nanolint.trainers.nanogpt.reading import nodes, syntax_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -140,7 +140,7 @@ def _assigned_names(statement: ast.stmt) -> Iterator[str]:
 
 def _dialect(tree: ast.Module) -> Dialect:
     """TOTAL when the script divides the accumulation by something, as today's nanoGPT does."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.AugAssign):
             divides = isinstance(node.op, (ast.FloorDiv, ast.Div)) and _names(node.target, STEPS)
         elif isinstance(node, ast.Assign):
@@ -167,7 +167,7 @@ def _simulated_gpus(tree: ast.Module, environment: Mapping[str, Value]) -> int:
     nanoGPT of spring 2023 says ``*= 8  # simulate 8 gpus`` there.
     """
     product = 1
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.If):
             continue
         negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
@@ -199,7 +199,7 @@ def _names(expression: ast.expr, key: str) -> bool:
 
 def compile_calls(tree: ast.Module) -> Iterator[ast.Call]:
     """Every call of ``torch.compile(...)`` or ``model.compile(...)``."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner = node.func.value
             if node.func.attr == "compile" and isinstance(owner, ast.Name) and owner.id != "re":
@@ -228,10 +228,10 @@ def _constant(expression: ast.expr, environment: Mapping[str, Value]) -> object:
 
 def names_read(tree: ast.Module) -> frozenset[str]:
     """The names that a script reads anywhere, also as text: ``'key' in globals()``."""
-    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    found = {node.id for node in nodes(tree) if isinstance(node, ast.Name)}
     found |= {
         node.value
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     return frozenset(name for name in found if name.isidentifier())

@@ -13,7 +13,6 @@ from nanolint.run.settled import Layer, Origin
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import PADDED_VOCABULARY, SHAKESPEARE_CHAR_VOCABULARY
-from nanolint.trainers.nanogpt.pickles import vocabulary
 from nanolint.trainers.nanogpt.reading import SOURCE_LIMIT
 
 if TYPE_CHECKING:
@@ -107,6 +106,8 @@ def has_dataset(root: Path, dataset: str) -> bool:
 
 
 def _from_pickle(meta: Path) -> Value:
+    from nanolint.trainers.nanogpt.pickles import vocabulary  # most data sets have none
+
     size = vocabulary(meta)
     if size is None:
         return Unknown(f"{meta} does not tell it without being run; --set vocab_size=N tells it")

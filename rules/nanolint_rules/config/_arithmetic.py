@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.rule import Span
 
@@ -39,8 +38,7 @@ LONGEST = 400
 _UNITS = {"K": 10**3, "M": 10**6, "B": 10**9}
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A number as it stands in a comment. ``label`` are the words behind it."""
 
     text: str
@@ -66,8 +64,7 @@ class Number:
         return f"{value:{group}}"
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(NamedTuple):
     """A product in a comment, with the result that it claims."""
 
     factors: tuple[Number, ...]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.rule import Dialect, Edit, Span
 from nanolint_rules._values import integer
@@ -20,8 +19,7 @@ STEPS = "gradient_accumulation_steps"
 IN_ORDER = ("batch_size", STEPS, "block_size")  # how people multiply them without saying so
 
 
-@dataclass(frozen=True, slots=True)
-class StaleProduct:
+class StaleProduct(NamedTuple):
     """A product in a comment, with each number of it that is wrong and what it should be."""
 
     span: Span

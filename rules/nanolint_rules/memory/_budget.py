@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.rule import (
     Finding,
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 FAMILY = "out-of-memory"
 
 
-@dataclass(frozen=True, slots=True)
-class Cure:
+class Cure(NamedTuple):
     """What would make the run fit: a clause for the message, the fix if the file can take it."""
 
     clause: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.rule import Edit, Fix, Safety
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from nanolint.rule import Context, Suppression
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(NamedTuple):
     """An edit that takes something out of a suppression. ``loses`` are words of its author's."""
 
     edit: Edit

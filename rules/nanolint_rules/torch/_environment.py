@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +17,7 @@ FUNCTIONS = {"os.putenv": True, "os.getenv": False}  # whether they write
 METHODS = {"setdefault": True, "get": False, "pop": False}
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(NamedTuple):
     """A variable, where its name stands, and whether it may be given a value there."""
 
     variable: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint_rules.torch._names import found_in
 
@@ -21,8 +20,7 @@ else:
 _MODEL = re.compile(r"(?!(?:load|make|create|build|get|init|setup|train|eval)_)(\w+_)?model|module")
 
 
-@dataclass(frozen=True)
-class ModelCall:
+class ModelCall(NamedTuple):
     """``logits, loss = model(X, Y)``. ``outlives`` says in words what its logits live to see."""
 
     statement: cst.Assign

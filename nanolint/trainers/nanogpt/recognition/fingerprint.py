@@ -11,6 +11,8 @@ import ast
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanolint.trainers.nanogpt.reading import nodes
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -35,7 +37,7 @@ DIGEST_LENGTH = 16  # hexadecimal digits
 def import_aliases(tree: ast.Module) -> dict[str, str]:
     """The full dotted name behind each name that ``tree`` imports anywhere."""
     aliases: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             for name in node.names:
                 aliases[name.asname or name.name.split(".")[0]] = (

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.run.settled import ManualAttention
 from nanolint.run.trust import Doubt, Subject
+from nanolint.trainers.nanogpt.reading import nodes
 from nanolint.trainers.nanogpt.recognition.deletions import without_deletions
 from nanolint.trainers.nanogpt.recognition.fingerprint import (
     Piece,
@@ -102,7 +103,7 @@ def recognise(train: ast.Module, train_script: Path) -> Recognition:
 
 
 def _loads_plainly(train: ast.Module) -> bool:
-    functions = [node for node in ast.walk(train) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in nodes(train) if isinstance(node, ast.FunctionDef)]
     (found,) = _function(functions, LOADER) or (None,)
     return isinstance(found, ast.FunctionDef) and loads_plainly(found)
 
@@ -139,7 +140,7 @@ def train_pieces(tree: ast.Module) -> dict[str, Piece | None]:
     ``del logits`` is taken out of them, and noted.
     """
     aliases = import_aliases(tree)
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in nodes(tree) if isinstance(node, ast.FunctionDef)]
     found = {name: _function(functions, name) for name in TRAIN_FUNCTIONS}
     found[TRAINING_LOOP] = find_loop(tree)
     return {name: _train_piece(code, aliases) if code else None for name, code in found.items()}
@@ -210,7 +211,7 @@ def _feature(piece: Piece) -> str | None:
 def _unrecognised_calls(tree: ast.Module, path: Path) -> list[Doubt]:
     """What a train.py does around its loop that the replay does not know."""
     strange: dict[str, int | None] = {}  # and the line where it does so first
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.Call):
             continue
         function = node.func
@@ -234,5 +235,5 @@ def _uses_configure_optimizers(tree: ast.Module) -> bool:
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "configure_optimizers"
-        for node in ast.walk(tree)
+        for node in nodes(tree)
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.reading import nodes
 from nanolint.trainers.nanogpt.setup.batch import batch_shape
 from nanolint.trainers.nanogpt.setup.follower import Follower, runs_backward
 from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named, Table
@@ -138,7 +139,7 @@ def _passes(follower: Follower) -> Thing | None:
 
 @lru_cache(maxsize=64)
 def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
-    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    return {node.name: node for node in nodes(tree) if isinstance(node, ast.FunctionDef)}
 
 
 @lru_cache(maxsize=64)
