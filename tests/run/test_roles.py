@@ -196,3 +196,20 @@ def test_a_script_that_trains_in_a_function_is_followed_into_it(tmp_path: Path) 
     found = settle(tmp_path, "n_layer = 3\n", files=files)
     assert found.run is not None
     assert found.run.n_layer == 3
+
+
+def test_an_evaluation_that_this_run_never_makes_is_a_doubt(tmp_path: Path) -> None:
+    loop = LOOP.replace("% eval_interval == 0", "% eval_interval == 0 and not quick")
+    script = train_script(extra_settings="quick = False\n", loop=loop)
+    assert settle(tmp_path, files={"train.py": script}).doubts == ()
+    found = settle(tmp_path, "quick = True\n", files={"train.py": script})
+    (doubt,) = found.doubts
+    assert doubt.subject is Subject.PIECE
+    assert doubt.text == "an evaluation is counted, which this run never makes"
+    assert doubt.line is not None
+    assert script.splitlines()[doubt.line - 1].endswith("and not quick:")
+
+
+def test_an_evaluation_that_comes_later_is_no_doubt(tmp_path: Path) -> None:
+    loop = LOOP.replace("if step % eval", "if step > 0 and step % eval")
+    assert settle(tmp_path, files={"train.py": train_script(loop=loop)}).doubts == ()

@@ -100,6 +100,9 @@ class _Settling:
         self._shape(passed, model)
         self._batch(passed)
         passes = self._passes(passed)
+        if passed.unevaluated:
+            text = "an evaluation is counted, which this run never makes"
+            self._doubt(Subject.PIECE, text, passed.unevaluated)
         for (why, line), roles in self._taken.items():
             are = "are" if len(roles) > 1 else "is"
             self._doubt(Subject.SIZES, f"{why}; {_listed(roles)} {are} taken for it", line)

@@ -36,6 +36,7 @@ class Passed:
     what those two are given, by the names of SHAPE; ``rest`` why it may hold anything more.
     ``batch`` is the sequences of a batch and the tokens of one, None without a ``get_batch``.
     ``passes`` is how often the loop runs ``backward()`` for one step, None without a loop.
+    ``unevaluated`` is the line of a condition by which the loop never evaluates, 0 without one.
     ``names`` is all that was set, for keys that are set below the settings.
     """
 
@@ -45,6 +46,7 @@ class Passed:
     rest: Mystery | None = None
     batch: tuple[Thing, Thing] | None = None
     passes: Thing | None = None
+    unevaluated: int = 0
     names: Mapping[str, Thing] = field(default_factory=dict)
 
 
@@ -83,6 +85,7 @@ def follow(
         rest=found.rest,
         batch=batch_shape(loader, follower) if loader else None,
         passes=_passes(follower),
+        unevaluated=_unevaluated(follower),
         names=follower.names,
     )
 
@@ -137,6 +140,26 @@ def _passes(follower: Follower) -> Thing | None:
     return counted if isinstance(counted, Mystery) else follower.value(counted)
 
 
+def _unevaluated(follower: Follower) -> int:
+    """The line of the ``if`` around ``estimate_loss()`` that is never taken, else 0."""
+    if follower.loop is None:
+        return 0
+    stored = _stored(follower.loop)
+    for node in ast.walk(follower.loop):
+        if not isinstance(node, ast.If) or "estimate_loss" not in _calls_in(node.body):
+            continue
+        conditions = [node.test]
+        if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And):
+            conditions = node.test.values
+        for condition in conditions:
+            if not stored.isdisjoint(_names(condition)):
+                continue  # the loop changes what it says
+            value = follower.value(condition)
+            if isinstance(value, Just) and not value.value:
+                return node.lineno
+    return 0
+
+
 @lru_cache(maxsize=64)
 def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in nodes(tree) if isinstance(node, ast.FunctionDef)}
@@ -169,10 +192,28 @@ def _counted(loop: ast.stmt) -> ast.expr | Mystery:
         return Mystery("the loop around backward() counts nothing", innermost.lineno)
     if counted.func.id != "range" or len(counted.args) != 1:
         return Mystery("the loop around backward() counts otherwise", innermost.lineno)
-    stored = {
-        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    for node in ast.walk(counted):
-        if isinstance(node, ast.Name) and node.id in stored:
-            return Mystery(f"{node.id} is set inside the loop", innermost.lineno)
+    stored = _stored(loop)
+    for name in _names(counted):
+        if name in stored:
+            return Mystery(f"{name} is set inside the loop", innermost.lineno)
     return counted.args[0]
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+
+
+@lru_cache(maxsize=64)
+def _stored(loop: ast.stmt) -> frozenset[str]:
+    """The names that a loop sets."""
+    return frozenset(
+        node.id
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+
+
+def _calls_in(body: list[ast.stmt]) -> set[str]:
+    """The names of what is called in ``body``."""
+    calls = (node for entry in body for node in ast.walk(entry) if isinstance(node, ast.Call))
+    return {call.func.id for call in calls if isinstance(call.func, ast.Name)}
