@@ -253,9 +253,6 @@ class _Collector:
                 self.visit(element.key, flow)
                 self.visit(element.pattern, flow)
 
-    def _keyword_pattern(self, node: cst.MatchKeywordElement, flow: Flow) -> None:
-        self.visit(node.pattern, flow)
-
     def _type_alias(self, node: cst.TypeAlias, _flow: Flow) -> None:
         self._bind(node.name)
         self._inside(node.value)
@@ -291,7 +288,7 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[_Collector, Any, Flow], None]] = {
     cst.ImportFrom: _Collector._import_from,
     cst.Lambda: _Collector._lambda,
     cst.MatchAs: _Collector._captured,
-    cst.MatchKeywordElement: _Collector._keyword_pattern,
+    cst.MatchKeywordElement: lambda uses, node, flow: uses.visit(node.pattern, flow),
     cst.MatchMapping: _Collector._captured,
     cst.MatchStar: _Collector._captured,
     cst.Name: _Collector._name,

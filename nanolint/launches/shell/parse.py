@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nanolint.launches.shell.cursor import Cursor
 from nanolint.launches.shell.split import split
 from nanolint.launches.shell.tokens import (
     REDIRECTIONS,
@@ -45,64 +46,62 @@ def parse(text: str) -> tuple[Block, ShellError | None]:
     return tuple(commands), flaw
 
 
-class _Parser:
+class _Parser(Cursor):
     def __init__(self, tokens: list[Token], end: int) -> None:
-        self._tokens = tokens
-        self._at = 0
-        self._end = end
+        super().__init__(tokens, end)
         self._depth = 0
 
     def skip_separators(self) -> bool:
         """Go to the next command; returns whether there is one."""
-        while self._operator() in _SEPARATORS:
-            self._at += 1
-        return self._at < len(self._tokens)
+        while self.operator() in _SEPARATORS:
+            self.at += 1
+        return self.at < len(self.tokens)
 
     def chain(self) -> Node:
         """Commands joined by ``&&`` and ``||``."""
         self._depth += 1
         if self._depth > MOST_NESTED:
-            raise ShellError("commands are nested too deeply", self._offset())
+            raise ShellError("commands are nested too deeply", self.offset())
         node = self._pipe()
-        while (operator := self._operator()) in ("&&", "||"):
-            self._at += 1
-            self._skip_newlines()
+        while (operator := self.operator()) in ("&&", "||"):
+            self.at += 1
+            self.skip_newlines()
             node = Chain(node, operator, self._pipe())
         self._depth -= 1
         return node
 
     def _pipe(self) -> Node:
-        while self._keyword() in ("!", "time"):
-            self._at += 1
+        while self.keyword() in ("!", "time"):
+            self.at += 1
         parts = [self._command()]
-        while self._operator() in ("|", "|&"):
-            self._at += 1
-            self._skip_newlines()
+        while self.operator() in ("|", "|&"):
+            self.at += 1
+            self.skip_newlines()
             parts.append(self._command())
         return parts[0] if len(parts) == 1 else Group(tuple(parts), subshell=True)
 
     def _command(self) -> Node:
-        start, keyword = self._offset(), self._keyword()
+        start, keyword = self.offset(), self.keyword()
         node: Node | None = None
-        if self._operator() == "(":
+        if self.operator() == "(":
             node = self._parentheses(start)
         elif keyword == "{":
-            self._at += 1
+            self.at += 1
             node = Group(self._block(("}",)), subshell=False)
-            self._expect("}")
+            self.expect("}")
         elif keyword == "if":
             node = self._if(start)
         elif keyword in ("for", "select"):
             node = self._for(start)
         elif keyword in _LOOPS:
-            self._at += 1
+            self.at += 1
             test = self._block(("do",))
             node = While(start, test, self._do())
         elif keyword == "case":
             node = self._case(start)
         elif keyword == "function":
-            self._at += 1
-            node = self._function(self._name())
+            self.at += 1
+            node = self._function(self.name())
         elif keyword == "[[":
             return self._test(start)
         if node is not None:
@@ -115,13 +114,13 @@ class _Parser:
         words: list[Word] = []
         writes: list[Word] = []
         here: HereDocument | None = None
-        while (token := self._token()) is not None:
+        while (token := self.token()) is not None:
             if isinstance(token, Operator):
                 if token.text not in REDIRECTIONS:
                     break
                 writes += self._redirection()
                 continue
-            self._at += 1
+            self.at += 1
             if isinstance(token, HereDocument):
                 here = token
             elif not words and _assigns(token):
@@ -129,65 +128,65 @@ class _Parser:
             else:
                 words.append(token)
                 if len(words) == 1 and not assignments and self._is_definition():
-                    self._at += 2
+                    self.at += 2
                     return self._function(token)
         if not assignments and not words and not writes:
-            raise ShellError(f"{self._shown()} is not expected", self._offset())
+            raise ShellError(f"{self.described()} is not expected", self.offset())
         return Command(start, tuple(assignments), tuple(words), tuple(writes), here)
 
     def _redirection(self) -> list[Word]:
         """Skip a redirection; returns the file that it writes, if any."""
-        operator, target = self._operator(), self._peek(1)
-        self._at += 1
+        operator, target = self.operator(), self.peek(1)
+        self.at += 1
         if not isinstance(target, Word):
-            raise ShellError("a redirection leads nowhere", self._offset())
-        self._at += 1
+            raise ShellError("a redirection leads nowhere", self.offset())
+        self.at += 1
         return [target] if operator in (">", ">>", ">|", "&>", "&>>") else []
 
     def _redirections(self) -> None:
         while True:
-            if isinstance(self._token(), HereDocument):
-                self._at += 1
-            elif self._operator() in REDIRECTIONS:
+            if isinstance(self.token(), HereDocument):
+                self.at += 1
+            elif self.operator() in REDIRECTIONS:
                 self._redirection()
             else:
                 return
 
     def _is_definition(self) -> bool:
-        following = [self._peek(0), self._peek(1)]
+        following = [self.peek(0), self.peek(1)]
         return [each.text for each in following if isinstance(each, Operator)] == ["(", ")"]
 
     def _function(self, name: Word) -> Node:
-        if self._operator() == "(":
-            self._at += 2
-        self._skip_newlines()
+        if self.operator() == "(":
+            self.at += 2
+        self.skip_newlines()
         return Function(name.plain or "", self._command())
 
     def _parentheses(self, start: int) -> Node:
-        self._at += 1
-        inner = self._token()
+        self.at += 1
+        inner = self.token()
         if isinstance(inner, Operator) and inner.text == "(" and inner.start == start + 1:
             return self._until_double_parenthesis(start)
         body = self._block((), ")")
-        if self._operator() != ")":
-            raise ShellError("a ) is missing", self._offset())
-        self._at += 1
+        if self.operator() != ")":
+            raise ShellError("a ) is missing", self.offset())
+        self.at += 1
         return Group(body, subshell=True)
 
     def _until_double_parenthesis(self, start: int) -> Node:
         """Skip ``((...))``, which no launch depends on but through variables."""
         level = 1
-        while level and self._token() is not None:
-            level += {"(": 1, ")": -1}.get(self._operator() or "", 0)
-            self._at += 1
+        while level and self.token() is not None:
+            level += {"(": 1, ")": -1}.get(self.operator() or "", 0)
+            self.at += 1
         word = Word((Literal("((", quoted=False),), start, start + 2)
         return Command(start, (), (word,))
 
     def _test(self, start: int) -> Node:
         """``[[ ... ]]``, whose operators are its own."""
         words = []
-        while (token := self._token()) is not None:
-            self._at += 1
+        while (token := self.token()) is not None:
+            self.at += 1
             if isinstance(token, Word):
                 words.append(token)
                 if token.plain == "]]":
@@ -196,122 +195,81 @@ class _Parser:
                 words.append(
                     Word((Literal(token.text, quoted=True),), token.start, token.start + 1)
                 )
-        raise ShellError("a ]] is missing", self._offset())
+        raise ShellError("a ]] is missing", self.offset())
 
     def _if(self, start: int) -> Node:
         tests, bodies = [], []
         may_skip = True
-        while self._keyword() in ("if", "elif"):
-            self._at += 1
+        while self.keyword() in ("if", "elif"):
+            self.at += 1
             tests.append(self._block(("then",)))
-            self._expect("then")
+            self.expect("then")
             bodies.append(self._block(("elif", "else", "fi")))
-        if self._keyword() == "else":
-            self._at += 1
+        if self.keyword() == "else":
+            self.at += 1
             bodies.append(self._block(("fi",)))
             may_skip = False
-        self._expect("fi")
+        self.expect("fi")
         return Branches(start, "if", tuple(tests), tuple(bodies), may_skip)
 
     def _case(self, start: int) -> Node:
-        self._at += 1
-        self._name()
-        self._skip_newlines()
-        self._expect("in")
+        self.at += 1
+        self.name()
+        self.skip_newlines()
+        self.expect("in")
         bodies, patterns = [], []
-        while self.skip_separators() and self._keyword() != "esac":
-            if self._operator() == "(":
-                self._at += 1
-            while self._operator() != ")":
-                patterns.append(self._shown())
-                if self._token() is None:
-                    raise ShellError("an esac is missing", self._offset())
-                self._at += 1
-            self._at += 1
+        while self.skip_separators() and self.keyword() != "esac":
+            if self.operator() == "(":
+                self.at += 1
+            while self.operator() != ")":
+                patterns.append(self.described())
+                if self.token() is None:
+                    raise ShellError("an esac is missing", self.offset())
+                self.at += 1
+            self.at += 1
             bodies.append(self._block(("esac",), *_CASE_ENDS))
-            if self._operator() in _CASE_ENDS:
-                self._at += 1
-        self._expect("esac")
+            if self.operator() in _CASE_ENDS:
+                self.at += 1
+        self.expect("esac")
         return Branches(start, "case", (), tuple(bodies), may_skip="*" not in patterns)
 
     def _for(self, start: int) -> Node:
-        self._at += 1
-        if self._operator() == "(":
-            self._parentheses(self._offset())
+        self.at += 1
+        if self.operator() == "(":
+            self._parentheses(self.offset())
             name = ""
         else:
-            name = self._name().plain or ""
+            name = self.name().plain or ""
         words: list[Word] | None = None
-        self._skip_newlines()
-        if self._keyword() == "in":
-            self._at += 1
+        self.skip_newlines()
+        if self.keyword() == "in":
+            self.at += 1
             words = []
-            while isinstance(token := self._token(), Word):
+            while isinstance(token := self.token(), Word):
                 words.append(token)
-                self._at += 1
+                self.at += 1
         self.skip_separators()
         return For(start, name, None if words is None else tuple(words), self._do())
 
     def _do(self) -> Block:
-        if self._keyword() == "{":
-            self._at += 1
+        if self.keyword() == "{":
+            self.at += 1
             body = self._block(("}",))
-            self._expect("}")
+            self.expect("}")
             return body
-        self._expect("do")
+        self.expect("do")
         body = self._block(("done",))
-        self._expect("done")
+        self.expect("done")
         return body
 
     def _block(self, ends: Collection[str], *operators: str) -> Block:
         """Commands up to one of the keywords ``ends`` or of ``operators``."""
         nodes: list[Node] = []
         while self.skip_separators():
-            if self._keyword() in ends or self._operator() in operators:
+            if self.keyword() in ends or self.operator() in operators:
                 break
             nodes.append(self.chain())
         return tuple(nodes)
-
-    def _name(self) -> Word:
-        token = self._token()
-        if not isinstance(token, Word):
-            raise ShellError("a name is missing", self._offset())
-        self._at += 1
-        return token
-
-    def _expect(self, keyword: str) -> None:
-        if self._keyword() != keyword:
-            raise ShellError(f"{keyword} is missing", self._offset())
-        self._at += 1
-
-    def _skip_newlines(self) -> None:
-        while self._operator() == "\n":
-            self._at += 1
-
-    def _peek(self, ahead: int) -> Token | None:
-        at = self._at + ahead
-        return self._tokens[at] if at < len(self._tokens) else None
-
-    def _token(self) -> Token | None:
-        return self._peek(0)
-
-    def _operator(self) -> str | None:
-        token = self._token()
-        return token.text if isinstance(token, Operator) else None
-
-    def _keyword(self) -> str | None:
-        token = self._token()
-        return token.plain if isinstance(token, Word) else None
-
-    def _offset(self) -> int:
-        token = self._token()
-        return self._end if token is None else token.start
-
-    def _shown(self) -> str:
-        operator = self._operator()
-        return (
-            self._keyword() or ("the end of the line" if operator == "\n" else operator) or "this"
-        )
 
 
 def _assigns(word: Word) -> bool:

@@ -6,10 +6,10 @@ of it is run on a card of its own, forward and backward, and the events are kept
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nanolint.memory.model.module import Module
-from nanolint.memory.tape import MemoryPlan, Tape
+from nanolint.memory.model.twin import Kind, Twin, slot_of, tensor_on
 from nanolint.memory.tensors.autograd import (
     Leaf,
     land,
@@ -23,13 +23,10 @@ from nanolint.memory.tensors.device import Device, Storage
 from nanolint.memory.tensors.tensor import Node, Tensor, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from nanolint.memory.tape import Component, Handle, Mark
-    from nanolint.memory.tensors.dtypes import Dtype
-    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tape import Handle
     from nanolint.memory.tensors.parameter import Parameter
-    from nanolint.memory.tensors.role import Role
 
 
 class Repeated(Module):
@@ -66,113 +63,21 @@ class Plans:
         known = self._known.get(key)
         if known is None:
             like = x.shape, x.strides, x.dtype, x.role, x.requires_grad
-            known = self._known[key] = _Forward(lambda: _Twin(self._make, like, *settings))
+            known = self._known[key] = _Forward(lambda: Twin(self._make, like, *settings))
         return known
-
-
-class _Made(NamedTuple):
-    slot: int
-    nbytes: int
-    name: str
-    component: Component
-
-
-class _Kind(NamedTuple):
-    """All of a tensor but its memory."""
-
-    shape: Shape
-    strides: Strides
-    dtype: Dtype
-    role: Role
-    is_view: bool
-
-    @classmethod
-    def of(cls, tensor: Tensor) -> _Kind:
-        return cls(tensor.shape, tensor.strides, tensor.dtype, tensor.role, tensor.is_view)
-
-
-class _Twin:
-    """A layer on a card of its own, whose handles are the slots of the plans."""
-
-    def __init__(
-        self,
-        make: Callable[[Device], Module],
-        like: tuple[Shape, Strides, Dtype, Role, bool],
-        half: Dtype | None,
-        grad_enabled: bool,
-        training: bool,
-        sm_count: int,
-        threads_per_sm: int,
-        workspace: int,
-        attention_state: bool,
-    ) -> None:
-        self.tape = Tape()
-        self.device = device = Device(
-            self.tape,
-            sm_count=sm_count,
-            threads_per_sm=threads_per_sm,
-            workspace_bytes=workspace,
-            keeps_workspace=False,
-            attention_state=attention_state,
-        )
-        self.layer = layer = make(device)
-        layer.train(training)
-        for each in layer.state():
-            each.move()
-        device.half, device.grad_enabled = half, grad_enabled
-        self.parameters = layer.parameters()
-        shape, strides, dtype, role, requires_grad = like
-        self.x = empty(device, shape, dtype, role, strides)
-        self.entry = _Entry(self.x) if requires_grad else None
-        self.x.node = self.entry
-        self.start = self.tape.mark()
-        self.out: Tensor = layer(self.x)
-
-    def cast_of(self, parameter: Parameter) -> Tensor | None:
-        """Autocast's copy of a parameter."""
-        found = self.device.casts.get(parameter.node)
-        return found if isinstance(found, Tensor) else None
-
-    def plan(self, start: Mark, shared: Iterable[int] = ()) -> MemoryPlan:
-        """What was written since ``start``."""
-        tape = self.tape
-        made = range(start.allocations, len(tape.sizes))
-        allocations = [
-            _Made(slot, tape.sizes[slot], tape.names[slot], tape.components[slot]) for slot in made
-        ]
-        return MemoryPlan(allocations, tape.events[start.events :], set(shared))
-
-    def let_go(self) -> Node | None:
-        """Only the graph holds anything now; returns its newest node."""
-        root = self.out.node
-        self.device.casts.clear()
-        del self.x, self.out
-        return root
-
-
-class _Entry(Node):
-    """Where the gradient of the twin's input arrives."""
-
-    __slots__ = ()
-
-    def __init__(self, x: Tensor) -> None:
-        super().__init__((), ((x.shape, x.dtype, x.role),), next(numbers))
-
-    def run(self) -> list[Tensor | None]:
-        return []
 
 
 class _Forward:
     """A layer's forward pass, and its backward passes as they are asked for."""
 
-    def __init__(self, twin: Callable[[], _Twin]) -> None:
+    def __init__(self, twin: Callable[[], Twin]) -> None:
         self._twin = twin
         first = twin()
         self.plan = first.plan(first.start)
-        self.out = _Kind.of(first.out)
-        self.x_slot, self.out_slot = _slot(first.x), _slot(first.out)
+        self.out = Kind.of(first.out)
+        self.x_slot, self.out_slot = slot_of(first.x), slot_of(first.out)
         self.casts = [
-            (place, _slot(cast), _Kind.of(cast))
+            (place, slot_of(cast), Kind.of(cast))
             for place, cast in enumerate(map(first.cast_of, first.parameters))
             if cast is not None
         ]
@@ -188,18 +93,18 @@ class _Forward:
         device, events = x.device, x.device.tape.events
         slots = [0] * self.slots
         device.tape.play(self.plan, slots)
-        out = _tensor(device, Storage(slots[self.out_slot], events), self.out)
+        out = tensor_on(device, Storage(slots[self.out_slot], events), self.out)
         shared = {self.x_slot: x.storage, self.out_slot: out.storage}
         # What others hold, too, is held by a storage; what only the graph does by its slot.
         for place, slot, kind in self.casts:
-            cast = _tensor(device, Storage(slots[slot], events), kind)
+            cast = tensor_on(device, Storage(slots[slot], events), kind)
             shared[slot] = cast.storage
             device.casts[parameters[place].node] = cast
         if self.learns:
             shared = {slot: storage for slot, storage in shared.items() if slot in self.saved}
             slots[self.x_slot] = -1 if x.storage is None else x.storage.handle
             edge = None if x.node is None else (x.node, x.index)
-            out.node = _Copied(edge, self, device, slots, shared, parameters, _Kind.of(out))
+            out.node = _Copied(edge, self, device, slots, shared, parameters, Kind.of(out))
         return out
 
     def backward(self, gradient: Tensor, accumulates: bool) -> _Backward:
@@ -210,7 +115,7 @@ class _Forward:
         known = self._backwards.get(key)
         if known is None:
             twin = self._twin()
-            known = _Backward(twin, self, _Kind.of(gradient), alone, accumulates)
+            known = _Backward(twin, self, Kind.of(gradient), alone, accumulates)
             self._backwards[key] = known
         return known
 
@@ -219,7 +124,7 @@ class _Backward:
     """A layer's backward pass: with ``accumulates`` its parameters have gradients already."""
 
     def __init__(
-        self, twin: _Twin, forward: _Forward, kind: _Kind, alone: bool, accumulates: bool
+        self, twin: Twin, forward: _Forward, kind: Kind, alone: bool, accumulates: bool
     ) -> None:
         device = twin.device
         index, entry = twin.out.index, twin.entry
@@ -232,7 +137,7 @@ class _Backward:
                 leaf.gradient = empty(device, shape, dtype, role.gradient)
         gradient = empty(device, kind.shape, kind.dtype, kind.role, kind.strides)
         gradient.is_view = kind.is_view
-        self.slot = _slot(gradient)
+        self.slot = slot_of(gradient)
         others = None if alone else gradient
         take_off(gradient)
         if others is not None:
@@ -245,11 +150,11 @@ class _Backward:
         self.plan = twin.plan(start, {self.slot, forward.x_slot, forward.out_slot, *casts})
         self.slots = len(twin.tape.sizes)
         found = entry.gradients[0] if entry else None
-        self.of_x = None if found is None else (_slot(found), _Kind.of(found))
+        self.of_x = None if found is None else (slot_of(found), Kind.of(found))
         self.gradients = [
             None
             if accumulates or not isinstance(each.node, Leaf) or each.node.gradient is None
-            else (_slot(each.node.gradient), _Kind.of(each.node.gradient))
+            else (slot_of(each.node.gradient), Kind.of(each.node.gradient))
             for each in twin.parameters
         ]
 
@@ -267,7 +172,7 @@ class _Copied(Node):
         slots: list[Handle],
         shared: dict[int, Storage | None],
         parameters: tuple[Parameter, ...],
-        out: _Kind,
+        out: Kind,
     ) -> None:
         super().__init__((edge,), ((out.shape, out.dtype, out.role),), next(numbers))
         self.forward = forward
@@ -302,23 +207,14 @@ class _Copied(Node):
         for parameter, made in zip(parameters, plan.gradients, strict=True):
             if made is not None and isinstance(parameter.node, Leaf):
                 slot, kind = made
-                parameter.node.gradient = _tensor(device, Storage(slots[slot], self.events), kind)
+                parameter.node.gradient = tensor_on(device, Storage(slots[slot], self.events), kind)
         if plan.of_x is None:
             return [None]
         slot, kind = plan.of_x
         held = shared.pop(slot) if slot in shared else Storage(slots[slot], self.events)
-        return matched(self, [_tensor(device, held, kind)])
+        return matched(self, [tensor_on(device, held, kind)])
 
     def __del__(self) -> None:
         if self.slots is not None:  # nobody asked for a backward pass
             alone = sorted(self.forward.saved - self.shared.keys())
             self.events += [~self.slots[slot] for slot in alone]
-
-
-def _slot(tensor: Tensor) -> int:
-    return -1 if tensor.storage is None else tensor.storage.handle
-
-
-def _tensor(device: Device, storage: Storage | None, kind: _Kind) -> Tensor:
-    shape, strides, dtype, role, is_view = kind
-    return Tensor(device, storage, shape, strides, dtype, role, is_view)
