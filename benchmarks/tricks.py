@@ -1,0 +1,127 @@
+"""What each thing that was done for speed buys: a check of one config with it, and without.
+
+    python benchmarks/tricks.py
+
+nanolint is installed from a wheel of this checkout into an environment of its own, as run.py does.
+Each undoing runs before anything else is imported; commands take turns, and what counts is the
+processor time of a new process: the median over the rounds of the difference to the check with
+everything. The table in docs/performance.md is written anew. Not on Windows.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from run import CONFIG, ROOT, SMALL_CARD, environment, install, write_project, write_table
+
+ROUNDS = 15
+CHECK = "config/a.py", SMALL_CARD
+EAGER = "config/eager.py", SMALL_CARD
+HELP = ("--help",)
+
+
+class Trick(NamedTuple):
+    """What was done, and the statements that undo it in a new process."""
+
+    name: str
+    undo: str
+    command: tuple[str, ...] = CHECK
+
+
+TRICKS = (
+    Trick(
+        "a plain file is read with `ast` (`source/from_ast.py`), not with libcst",
+        "import nanolint.source.from_ast as m; m.lower = lambda text: None",
+    ),
+    Trick(
+        "frozen classes are made by `frozen.py`",
+        "import dataclasses, nanolint.frozen as m; m.dataclass = dataclasses.dataclass",
+    ),
+    Trick(
+        "`importlib.metadata` is asked for packs only where there may be any (`linting/packs.py`)",
+        "import nanolint.linting.packs as m; m.may_be_installed = lambda group: True",
+    ),
+    Trick(
+        "the readers of launch scripts are imported for launch scripts",
+        "from nanolint.launches import dockerfile, makefile, notebook, script, sweep;"
+        "from nanolint.cli import launch_files; from nanolint.run.takers import launches",
+    ),
+    Trick(
+        "`train.py` is parsed once, and its nodes are listed once (`nanogpt/reading.py`)",
+        "import nanolint.trainers.nanogpt.reading as m;"
+        "m.nodes = m.nodes.__wrapped__; m.syntax_tree = m.syntax_tree.__wrapped__",
+    ),
+    Trick(
+        "garbage is looked for once in 200,000 objects",
+        "import gc; gc.set_threshold = lambda *_: None",
+    ),
+    Trick("and not once more at the end", "import gc; gc.freeze = lambda: None"),
+    Trick(
+        "a micro-step that comes again is copied (`memory/loop/repeats.py`), compiled",
+        "import nanolint.memory.loop.repeats as m;"
+        "m.Repeats.play = lambda self, kind, state, part: part()",
+    ),
+    Trick(
+        "the same, not compiled",
+        "import nanolint.memory.loop.repeats as m;"
+        "m.Repeats.play = lambda self, kind, state, part: part()",
+        EAGER,
+    ),
+    Trick(
+        "layers that are alike are copied (`memory/model/repeated.py`), not compiled",
+        "import nanolint.memory.model.repeated as m;"
+        "m.Repeated.forward = lambda self, x: self.layer(x)",
+        EAGER,
+    ),
+    Trick("`--help` does not import `typing`", "import typing", HELP),
+)
+
+
+def main() -> None:
+    """Measure, and write the table."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        python = str(install(folder / "own", str(ROOT)) / "python")
+        text = CONFIG.read_text("utf-8")
+        configs = {"config/a.py": text, "config/eager.py": f"{text}\ncompile = False\n"}
+        project = write_project(folder / "project", configs)
+        plain = [Trick("", "pass", command) for command in (CHECK, EAGER, HELP)]
+        times: dict[Trick, list[float]] = {trick: [] for trick in (*plain, *TRICKS)}
+        for number in range(ROUNDS + 1):
+            for trick, taken in times.items():
+                seconds = processor_seconds(python, trick, project)
+                taken += [seconds] if number else []
+    rows = ["| what is done | ms of processor time with it | more without it |", "|---|---|---|"]
+    for trick in TRICKS:
+        whole = times[Trick("", "pass", trick.command)]
+        pairs = zip(times[trick], whole, strict=True)
+        more = 1000 * statistics.median(without - with_it for without, with_it in pairs)
+        rows.append(f"| {trick.name} | {1000 * statistics.median(whole):.0f} | {more:+.1f} |")
+    write_table("tricks", rows)
+
+
+def processor_seconds(python: str, trick: Trick, folder: Path) -> float:
+    """What a new process takes, in all its threads and in the system."""
+    code = f"{trick.undo}\nfrom nanolint.cli.main import entry_point; entry_point()"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        (python, "-c", code, *trick.command),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{trick.undo} failed: {done.stderr}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    main()
