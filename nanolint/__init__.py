@@ -1,17 +1,19 @@
 """nanolint: a linter and fixer for nanoGPT-style training configs.
 
     >>> import nanolint
-    >>> config = "batch_size = 16\\ngradient_accumulation_steps = 32\\n"
+    >>> sizes = "block_size = 1024\\nn_layer = 12\\nn_head = 12\\nn_embd = 768\\n"
+    >>> config = sizes + "batch_size = 16\\ngradient_accumulation_steps = 32\\n"
     >>> [finding.code for finding in nanolint.lint_text(config, gpu="rtx-3060")]
     ['NL102']
-    >>> nanolint.fix_text(config, gpu="rtx-3060")
+    >>> nanolint.fix_text(config, gpu="rtx-3060").removeprefix(sizes)
     'batch_size = 8\\ngradient_accumulation_steps = 64\\n'
     >>> nanolint.explain(config, gpu="rtx-3060")["fits"]
     False
 
 Nothing is executed and nothing is written. ``path`` says where a text stands, whether or not there
-is such a file: the project and the settings around it count. Without it there are neither, and the
-run is judged by nanoGPT's own defaults.
+is such a file: the project and the settings around it count. Without it there are neither, and
+nanoGPT's own defaults stand in for what the text does not set: where that is a size, the run is in
+doubt.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 import nanolint
 from nanolint import rule
 from nanolint.errors import UserError
+from tests.sizes import MODEL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     assert_type(nanolint.explain("", gpu="t4"), dict[str, Any])
     assert_type(nanolint.__version__, str)
 
-CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\n"
+CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n" + MODEL
 
 
 def test_the_examples_of_the_package_hold() -> None:

@@ -86,7 +86,7 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
     printer.line((printable(name), "bold"))
     printer.line(f"the largest micro-batch that fits with room to spare, {kept}")
     for doubt in _doubts(rows):
-        printer.line(("in doubt: ", "yellow"), printable(str(doubt)))
+        printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
     batch, steps, process, margin = HEAD
     steps = "eval_iters" if run.eval_only else steps
     line = f"  {'':<{widest}}  {'total':>10}  {batch:>10}  {steps:>12}  {process:>10}  {margin:>10}"

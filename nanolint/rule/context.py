@@ -138,6 +138,17 @@ class Context:
         return self.settings.doubts
 
     @property
+    def may_be_another_trainers(self) -> bool:
+        """Whether the script and the model may be others than nanoGPT's.
+
+        Not where no script is near: a doubt about sizes takes nothing from what the file sets.
+        """
+        project = self.project
+        if project.train_script is None and project.unusable is None and not project.doubts:
+            return False
+        return bool(self.doubts)
+
+    @property
     def run(self) -> Run | None:
         """The run of the first case: for rules to which the GPU makes no difference."""
         return self.cases[0].run

@@ -11,6 +11,7 @@ batch_size = 16  # micro-batch
 block_size = 1024
 gradient_accumulation_steps = 4 * 8
 dtype = 'bfloat16'
+n_layer, n_head, n_embd = 12, 12, 768
 """
 SMALL = """\
 batch_size = 2

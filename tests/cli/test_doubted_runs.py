@@ -71,3 +71,28 @@ def test_findings_that_are_not_about_memory_have_no_trust() -> None:
     write("config/a.py", SMALL + "min_lr = 1\n")
     found = next(each for each in findings("config", GPU) if each["code"] == "NL310")
     assert (found["trust"], found["doubts"]) == (None, [])
+
+
+@pytest.mark.parametrize("name", ["a.py", "config/a.py", "-"])
+def test_a_lone_config_that_fits_has_one_line_with_the_sizes_that_are_nanogpts_own(
+    name: str,
+) -> None:
+    text = "batch_size = 2\nblock_size = 64\n"
+    if name != "-":
+        write(name, text)
+    outcome = nanolint(name, GPU, "--output-format=concise", "--ignore=NL3", stdin=text.encode())
+    line, *_ = outcome.out.splitlines()
+    own = "gradient_accumulation_steps, n_layer, n_head and n_embd are nanoGPT's own"
+    assert line.endswith(f" is in doubt: {own}: no script is near that says")
+    assert outcome.out.count("NL005") == outcome.out.count("in doubt: ") == 1
+
+
+def test_a_lone_config_is_fixed_unasked_only_where_it_sets_all_sizes() -> None:
+    whole = write("whole.py", LARGE)
+    part = write("part.py", LARGE.replace("n_layer, n_head, n_embd", "a, b, c"))
+    severities = {each["filename"]: each["severity"] for each in findings(".", GPU, "--select=NL1")}
+    assert severities == {"whole.py": "error", "part.py": "warning"}
+    before = part.read_text()
+    nanolint("--fix", ".", GPU, "--select=NL1")
+    assert "batch_size = 8 " in whole.read_text()
+    assert part.read_text() == before

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.command import nanolint
 from tests.project_tree import write_project
+from tests.sizes import MODEL
 
 CONFIG = """\
 batch_size = 16
@@ -25,7 +26,7 @@ ERROR = (
 
 @pytest.fixture
 def config() -> str:
-    Path("config.py").write_text(CONFIG, encoding="utf-8")
+    Path("config.py").write_text(CONFIG + MODEL, encoding="utf-8")
     return "config.py"
 
 

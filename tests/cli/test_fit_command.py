@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import nanolint
+from tests.sizes import MODEL
 
-CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n"
+CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n" + MODEL
 
 
 @pytest.fixture
@@ -94,3 +95,9 @@ def test_what_cannot_be_fitted(config: str, text: str, reason: str) -> None:
 
 def test_one_file(config: str) -> None:
     assert nanolint("fit", config, config).status == 2
+
+
+def test_a_lone_config_s_doubt(config: str) -> None:
+    Path(config).write_text(CONFIG.removesuffix(MODEL), encoding="utf-8")
+    out = nanolint("fit", config, "--gpu=rtx-4090").out
+    assert "\nin doubt: n_layer, n_head and n_embd are nanoGPT's own: no script is near" in out

@@ -10,8 +10,9 @@ import pytest
 
 from tests.cli.command import nanolint
 from tests.project_tree import LOOP, train_script, write_project
+from tests.sizes import MODEL
 
-CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n"
+CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n" + MODEL
 
 
 @pytest.fixture

@@ -10,18 +10,21 @@ from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.units import GIB
 from tests.lsp.configs import SMALL, context_of
 from tests.project_tree import LOOP, train_script, write_project
+from tests.sizes import MODEL
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-TOO_LARGE = "batch_size = 64  # ä\nblock_size = 1024\n"
+REST = "gradient_accumulation_steps = 40\n" + MODEL
+WHOLE = SMALL + REST  # nothing of it is nanoGPT's own
+TOO_LARGE = "batch_size = 64  # ä\nblock_size = 1024\n" + REST
 
 
 def test_the_hint_tells_what_the_process_takes_of_the_card() -> None:
-    context = context_of(SMALL)
+    context = context_of(WHOLE)
     verdict = context.cases[0].verdict
     assert verdict is not None
-    (hint,) = inlay_hints(context, SMALL)
+    (hint,) = inlay_hints(context, WHOLE)
     assert hint.offset == len("batch_size = 4")
     total = verdict.target.gpu.total_bytes
     assert hint.label == f"{verdict.process_bytes / GIB:.2f} of {total / GIB:.2f} GiB"
@@ -42,6 +45,16 @@ def test_what_is_only_estimated_is_marked_and_the_reason_told(tmp_path: Path) ->
     assert "\nin doubt: train.py has no training loop" in hint.tooltip
     (hint,) = inlay_hints(context_of(SMALL, gpu="rtx-4070-super"), SMALL)
     assert hint.label.endswith(" of ~11.57 GiB")
+
+
+def test_sizes_that_are_nanogpts_own_are_marked_where_no_script_is_near() -> None:
+    context = context_of(SMALL)
+    (hint,) = inlay_hints(context, SMALL)
+    assert hint.label.startswith("~")
+    own = "gradient_accumulation_steps, n_layer, n_head and n_embd are nanoGPT's own"
+    assert f"\nin doubt: {own}: no script is near that says" in hint.tooltip
+    (lens,) = code_lenses(context)
+    assert " | peak ~" in lens and f" | in doubt: {own}" in lens
 
 
 def test_of_several_cards_the_one_with_the_least_room_is_told() -> None:
@@ -76,7 +89,8 @@ def test_there_is_no_hint_where_nothing_can_be_said() -> None:
 
 
 def test_the_lens_tells_card_peak_margin_effective_batch_and_tokens() -> None:
-    context = context_of("batch_size = 4\ngradient_accumulation_steps = 8\nblock_size = 256\n")
+    text = "batch_size = 4\ngradient_accumulation_steps = 8\nblock_size = 256\n" + MODEL
+    context = context_of(text)
     (lens,) = code_lenses(context)
     card, peak, margin, batch, tokens = lens.split(" | ")
     assert card == "RTX 4070"
@@ -104,7 +118,7 @@ def test_a_lens_names_what_keeps_it_from_knowing() -> None:
 
 
 def test_a_run_that_only_evaluates_has_no_iterations_to_count() -> None:
-    (lens,) = code_lenses(context_of("batch_size = 4\neval_only = True\neval_iters = 50\n"))
+    (lens,) = code_lenses(context_of(WHOLE + "eval_only = True\neval_iters = 50\n"))
     assert lens.endswith("200 sequences evaluated per split")
 
 

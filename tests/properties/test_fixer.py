@@ -31,9 +31,12 @@ from tests.properties.configs import DEFAULTS, Config, configs
 from tests.properties.effort import examples
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from nanolint.gpus.gpu import Machine
+
+    Scripts = Mapping[Dialect, Path]
 
 FAMILY = {"NL101", "NL102", "NL104"}
 FAILING = {Outcome.OUT_OF_MEMORY, Outcome.FRAGMENTED}
@@ -53,8 +56,8 @@ class Scene:
     world_size: int
     dialect: Dialect
 
-    def setup(self, train_script: Path) -> Setup:
-        script = train_script if self.dialect is Dialect.PER_GPU else None
+    def setup(self, scripts: Scripts) -> Setup:
+        script = scripts[self.dialect]
         options = Options(world_size=self.world_size)
         return Setup(RULES, CODES, tuple(map(find, self.cards)), options, script)
 
@@ -85,17 +88,21 @@ def scenes(draw: st.DrawFn) -> Scene:
 
 
 @pytest.fixture(scope="module")
-def train_script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A train.py that does not divide the accumulation."""
-    root = tmp_path_factory.mktemp("per_gpu")
-    text = project_tree.train_script(world=PER_GPU_WORLD)
-    return project_tree.write_project(root, {"train.py": text}) / "train.py"
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Scripts:
+    """A train.py that divides the accumulation among the GPUs, and one that does not."""
+    worlds = {Dialect.TOTAL: project_tree.WORLD, Dialect.PER_GPU: PER_GPU_WORLD}
+    found = {}
+    for dialect, world in worlds.items():
+        root = tmp_path_factory.mktemp(dialect.name)
+        text = project_tree.train_script(world=world)
+        found[dialect] = project_tree.write_project(root, {"train.py": text}) / "train.py"
+    return found
 
 
 @examples(300)
 @given(scene=scenes())
-def test_a_fix_keeps_the_run_and_every_byte_around_it(scene: Scene, train_script: Path) -> None:
-    config, setup = scene.config, scene.setup(train_script)
+def test_a_fix_keeps_the_run_and_every_byte_around_it(scene: Scene, scripts: Scripts) -> None:
+    config, setup = scene.config, scene.setup(scripts)
     before, result = fixed(config.text, setup)
     old, new = values(config.text), values(result.text)
     raw = encode(decode(config.raw), result.text)
@@ -114,9 +121,9 @@ def test_a_fix_keeps_the_run_and_every_byte_around_it(scene: Scene, train_script
     assert_only_values_differ(config, result.text, pair)
     assert fixed(result.text, setup)[1].text == result.text
 
-    fails = any(outcome(plain(old), card, scene, train_script) in FAILING for card in scene.cards)
+    fails = any(outcome(plain(old), card, scene, scripts) in FAILING for card in scene.cards)
     assert fails is any(each.code in FAMILY for each in before.diagnostics)
-    best = brute_force(plain(old), partner, scene, train_script) if fails else None
+    best = brute_force(plain(old), partner, scene, scripts) if fails else None
     left = [each for each in result.report.diagnostics if each.code in FAMILY]
     if not fails:
         event("fits as it is")
@@ -194,7 +201,7 @@ def plain(names: dict[str, Any]) -> tuple[tuple[str, object], ...]:
 
 
 def brute_force(
-    names: tuple[tuple[str, object], ...], partner: str, scene: Scene, train_script: Path
+    names: tuple[tuple[str, object], ...], partner: str, scene: Scene, scripts: Scripts
 ) -> int | None:
     """The largest smaller micro-batch, of all that divide the product, that suits every card."""
     old: dict[str, Any] = dict(names)
@@ -208,30 +215,28 @@ def brute_force(
             continue
         changed = tuple({**old, "batch_size": batch, partner: steps}.items())
         if all(
-            outcome(changed, card, scene, train_script) is Outcome.COMFORTABLE
-            for card in scene.cards
+            outcome(changed, card, scene, scripts) is Outcome.COMFORTABLE for card in scene.cards
         ):
             best = batch
     return best
 
 
 def outcome(
-    names: tuple[tuple[str, object], ...], card: str, scene: Scene, train_script: Path
+    names: tuple[tuple[str, object], ...], card: str, scene: Scene, scripts: Scripts
 ) -> Outcome:
-    script = train_script if scene.dialect is Dialect.PER_GPU else None
-    return _outcome(names, card, scene.world_size, script)
+    return _outcome(names, card, scene.world_size, scripts[scene.dialect])
 
 
 @cache
 def _outcome(
-    names: tuple[tuple[str, object], ...], card: str, world_size: int, script: Path | None
+    names: tuple[tuple[str, object], ...], card: str, world_size: int, script: Path
 ) -> Outcome:
     target = find(card)
     return judge(run_of(names, target, world_size, script), target).outcome
 
 
 def run_of(
-    names: tuple[tuple[str, object], ...], target: Machine, world_size: int, script: Path | None
+    names: tuple[tuple[str, object], ...], target: Machine, world_size: int, script: Path
 ) -> Run:
     """The run of a config that says these things as plainly as possible."""
     project = find_project(None, train_script=script)

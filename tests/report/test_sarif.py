@@ -19,12 +19,14 @@ from nanolint.report.fingerprints import fingerprints
 from nanolint.report.printer import Printer
 from nanolint.report.results import FileResult, Results
 from tests.report.conftest import TEXT
+from tests.sizes import MODEL
 
 if TYPE_CHECKING:
     from nanolint.diagnostics import Diagnostic
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LARGE = "# ☃ 🦙\nbatch_size = 16 ; gradient_accumulation_steps = 4 * 8  # é\ndtype = 'bfloat16'\n"
+LARGE += "block_size = 1024\n" + MODEL
 
 
 def rendered(results: Results) -> dict[str, Any]:

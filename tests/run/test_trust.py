@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nanolint.run.settled import Options
 from nanolint.run.trust import Doubt, Subject, Trust, in_short, ordered
+from nanolint.source.parse import parse
+from nanolint.trainers.nanogpt.project import find_project
+from nanolint.trainers.nanogpt.resolve import resolve
 from tests.project_tree import LOOP, train_script
 from tests.run.settling import settle
+from tests.sizes import MODEL
 
 
 def test_what_matters_most_comes_first_and_nothing_twice() -> None:
@@ -37,3 +42,38 @@ def test_trust_is_what_the_doubts_leave_of_it(tmp_path: Path) -> None:
     strange: dict[str, str | bytes] = {"train.py": train_script(loop=LOOP + "    keep(error)\n")}
     assert settle(tmp_path, files=strange).trust is Trust.DOUBTED
     assert settle(tmp_path, "batch_size = choose()\n").trust is Trust.UNKNOWN
+
+
+def test_sizes_that_are_nanogpts_own_are_one_doubt_where_no_script_is_near(tmp_path: Path) -> None:
+    text = "batch_size = 4\nblock_size = 256\n"
+    (doubt,) = settle(tmp_path, text, bare=True).doubts
+    which = "gradient_accumulation_steps, n_layer, n_head and n_embd are"
+    assert str(doubt) == f"{which} nanoGPT's own: no script is near that says"
+    assert doubt.subject is Subject.SIZES
+    assert settle(tmp_path, text).trust is Trust.EXACT, "a train.py says"
+
+
+def test_what_a_lone_config_is_given_is_not_nanogpts_own(tmp_path: Path) -> None:
+    text = "batch_size = 4\nblock_size = 256\ngradient_accumulation_steps = 8\nn_layer = 12\n"
+    (doubt,) = settle(tmp_path, text + "n_head = 12\n", bare=True).doubts
+    assert str(doubt).startswith("n_embd is nanoGPT's own: ")
+    given = "n_head=12", "n_embd=768"
+    assert settle(tmp_path, text, *given, bare=True).trust is Trust.EXACT
+    pretrained = settle(tmp_path, text + "init_from = 'gpt2-xl'\n", bare=True)
+    assert pretrained.trust is Trust.EXACT, "the checkpoint says"
+
+
+def test_a_config_folder_without_a_script_is_one_doubt(tmp_path: Path) -> None:
+    """That no script is near is said with the sizes, and alone where all are set."""
+    (tmp_path / ".git").mkdir()
+    project = find_project(tmp_path / "config" / "a.py")
+    for text, said in (
+        ("batch_size = 4\n", "no script is near that says"),
+        (WHOLE, "no training script is near; judged by nanoGPT's own train.py"),
+    ):
+        module = parse(text, project.environment)
+        (doubt,) = resolve(module, project, Options(), None).doubts
+        assert str(doubt).endswith(said)
+
+
+WHOLE = "batch_size = 4\nblock_size = 64\ngradient_accumulation_steps = 8\n" + MODEL

@@ -53,7 +53,7 @@ def _log(case: Case, printer: Printer) -> None:
 
 def _doubts(case: Case, printer: Printer) -> None:
     for doubt in case.resolution.doubts:
-        printer.line(("in doubt: ", "yellow"), printable(str(doubt)))
+        printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
 
 
 def _memory(case: Case, printer: Printer, width: int) -> None:

@@ -74,7 +74,9 @@ def resolve(
     if project.unusable is not None:
         unresolved = (Unresolved("the script", project.unusable),)
     unresolved = (*roles.strangers, *unresolved)
-    doubts = [*project.doubts, *doubts_of(roles, run)]
+    lone = project.train_script is None and project.unusable is None
+    assumed = _assumed(settings) if lone else ()  # says also that no script is near
+    doubts = [*(assumed or project.doubts), *doubts_of(roles, run)]
     counted = options.every_card and target is not None and target.count is not None
     if options.world_size_doubt is not None and not counted:
         why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
@@ -86,6 +88,11 @@ def resolve(
     return Resolution(run, settings, unresolved, ordered(doubts), in_float16, roles.deciding)
 
 
+# What a config without a script near it has to set, or nanoGPT's values only stand in for it.
+_SIZES = (
+    *("batch_size", "gradient_accumulation_steps", "block_size"),
+    *("n_layer", "n_head", "n_embd"),
+)
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}
 
 
@@ -166,3 +173,13 @@ def _settle_machine(settings: dict[str, Setting], *, has_bfloat16: bool) -> None
     else:
         chosen = others[0]
     settings["dtype"] = Setting("dtype", Known(chosen), Origin(Layer.GPU))
+
+
+def _assumed(settings: Mapping[str, Setting]) -> tuple[Doubt, ...]:
+    """A doubt where nanoGPT's own values stand in for sizes of a config that has no script."""
+    keys = [key for key in _SIZES if settings[key].origin.layer is Layer.DEFAULT]
+    if not keys:
+        return ()
+    *others, last = keys
+    which = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+    return (Doubt(Subject.SIZES, f"{which} nanoGPT's own: no script is near that says"),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nanolint.rule import Context, Finding, Findings, Need, Related, Severity, rule
-from nanolint_rules._values import integer
+from nanolint_rules._values import integer, is_asked_for
 
 
 @rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.CONFIG])
@@ -21,8 +21,15 @@ def indivisible_heads(context: Context) -> Findings:
         ),
         span=context.span("n_embd", "n_head"),
         related=_related(context),
-        severity=Severity.WARNING if context.doubts else None,
+        severity=Severity.WARNING if _in_doubt(context) else None,
     )
+
+
+def _in_doubt(context: Context) -> bool:
+    """Whether the model, or one of the two values where no script is near, is not known."""
+    inherited = not all(is_asked_for(context, key) for key in ("n_embd", "n_head"))
+    lone = context.project.train_script is None
+    return context.may_be_another_trainers or (lone and inherited)
 
 
 def _widths(width: int, heads: int) -> str:

@@ -20,9 +20,10 @@ def inherited_accumulation(context: Context) -> Findings:
     if steps * run.simulated_gpus == 1:
         return
     times = f", times {run.simulated_gpus} on one GPU" if run.simulated_gpus > 1 else ""
+    whose = "nanoGPT's" if context.project.train_script is None else "train.py's"
     yield Finding(
         message=(
-            f"{KEY} is not set, so train.py's {steps} applies{times}: with "
+            f"{KEY} is not set, so {whose} {steps} applies{times}: with "
             f"batch_size = {run.batch_size} a step takes {run.effective_batch_size:,} sequences, "
             f"{run.tokens_per_iter:,} tokens"
         ),

@@ -65,14 +65,14 @@ def _hint(value: object, choices: tuple[object, ...]) -> str:
 
 def _may_be_the_forks_own(context: Context, key: str, hint: str) -> bool:
     """Whether a train.py of its own kind may take more: its own defaults, and other checkpoints."""
-    if not context.doubts:
+    if not context.may_be_another_trainers:
         return False
     return context.is_train_script or (key == "init_from" and not hint)
 
 
 def _may_be_fine(context: Context, key: str) -> bool:
     """Whether the value may do no harm: a backend on one GPU, or code that is not nanoGPT's."""
-    if context.doubts:
+    if context.may_be_another_trainers:
         return True
     alone = context.options.world_size in (None, 1) and all(
         case.target is None or case.target.count in (None, 1) for case in context.cases

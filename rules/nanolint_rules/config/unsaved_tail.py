@@ -14,7 +14,7 @@ def unsaved_tail(context: Context) -> Findings:
         return
     if not any(map(context.assignment, ("max_iters", "eval_interval"))):
         return
-    if context.doubts:
+    if context.may_be_another_trainers:
         return  # a training loop of its own may save when it ends
     lost = steps % interval
     if 100 * lost < steps:

@@ -50,7 +50,7 @@ def _impossible(context: Context, unresolved: Unresolved) -> Finding:
 
 def _may_be_replaced(context: Context) -> bool:
     """Whether the train.py may compute the real value further down."""
-    return context.is_train_script or bool(context.doubts)
+    return context.is_train_script or context.may_be_another_trainers
 
 
 def _unknown(context: Context, keys: list[str], reason: str, span: Span) -> Finding:

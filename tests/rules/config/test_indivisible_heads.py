@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from nanolint.diagnostics import Severity
+from tests.project_tree import write_project
 from tests.rules.harness import Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BENCH = Bench("NL303")
 
@@ -43,3 +50,14 @@ def test_not_reported(text: str) -> None:
 def test_the_command_line_counts() -> None:
     text = "n_head = 12\nn_embd = 768\n"
     assert len(Bench("NL303", overrides={"n_head": 5}).findings(text)) == 1
+
+
+def test_a_lone_config_is_certainly_wrong_only_where_it_sets_both() -> None:
+    """Another train.py may have another number of heads than nanoGPT's."""
+    assert BENCH.finding("n_head = 12\nn_embd = 100\n").severity is Severity.ERROR
+    assert BENCH.finding("n_embd = 100\nbatch_size = 4\n").severity is Severity.WARNING
+
+
+def test_in_a_project_the_script_says_what_is_inherited(tmp_path: Path) -> None:
+    bench = Bench("NL303", path=write_project(tmp_path) / "config" / "a.py")
+    assert bench.finding("n_embd = 100\nbatch_size = 4\n").severity is Severity.ERROR

@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from tests.project_tree import write_project
 from tests.rules.harness import Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BENCH = Bench("NL312")
 
@@ -30,3 +36,10 @@ def test_not_reported(text: str) -> None:
 def test_set_on_the_command_line() -> None:
     bench = Bench("NL312", overrides={"gradient_accumulation_steps": 4})
     assert bench.findings("batch_size = 8\n") == []
+
+
+def test_it_says_whose_value_applies(tmp_path: Path) -> None:
+    text = "batch_size = 8\n"
+    assert "so nanoGPT's 40 applies" in BENCH.finding(text).message
+    bench = Bench("NL312", path=write_project(tmp_path) / "config" / "a.py")
+    assert "so train.py's 40 applies" in bench.finding(text).message

@@ -6,6 +6,7 @@ import pytest
 
 from tests.project_tree import train_script, write_project
 from tests.rules.harness import Bench
+from tests.sizes import MODEL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +93,7 @@ def test_the_command_line_does_not_make_a_comment_stale(config: Path) -> None:
 
 def test_a_comment_is_right_again_after_the_batch_was_fixed() -> None:
     text = "# 64 batch size * 1024 tokens * 8 gradaccum = 524,288\n"
-    text += "batch_size = 64\nblock_size = 1024\ngradient_accumulation_steps = 8\n"
+    text += "batch_size = 64\nblock_size = 1024\ngradient_accumulation_steps = 8\n" + MODEL
     fixed = Bench("NL101", gpu="rtx-3060").fixed_by_all(text)
     assert fixed.splitlines()[0] == "# 8 batch size * 1024 tokens * 64 gradaccum = 524,288"
 

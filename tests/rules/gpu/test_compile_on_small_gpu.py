@@ -7,6 +7,7 @@ import pytest
 from nanolint.rule import Severity
 from tests.project_tree import SETTINGS, SETUP, train_script, write_project
 from tests.rules.harness import Bench
+from tests.sizes import MODEL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 BENCH = Bench("NL201", gpu="rtx-4070")
 SMALL = "batch_size = 2\nblock_size = 256\n"
+REST = "gradient_accumulation_steps = 40\n" + MODEL
 
 
 def tuned(folder: Path, overrides: dict[str, Plain] | None = None) -> Bench:
@@ -43,7 +45,7 @@ def test_fixed(tmp_path: Path, text: str, fixed: str) -> None:
 
 
 def test_where_the_warning_is_harmless_there_is_nothing_to_fix() -> None:
-    found = BENCH.finding(f"{SMALL}compile = True\n")
+    found = BENCH.finding(f"{SMALL}{REST}compile = True\n")
     assert (found.fix, found.notes) == (None, ())
 
 

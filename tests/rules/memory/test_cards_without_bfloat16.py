@@ -7,8 +7,9 @@ import pytest
 from nanolint.diagnostics import Diagnostic, Safety
 from nanolint.linting.fixing import fix_text
 from tests.rules.harness import Bench
+from tests.sizes import MODEL
 
-GPT2 = "batch_size = 12\nblock_size = 1024\ngradient_accumulation_steps = 5 * 8\n"
+GPT2 = "batch_size = 12\nblock_size = 1024\ngradient_accumulation_steps = 5 * 8\n" + MODEL
 HALF = GPT2 + "dtype = 'float16'\n"
 COUNTED = "counted in float16 (NL203): GTX 1080 Ti has no bfloat16"
 
@@ -51,7 +52,9 @@ def test_the_same_is_found_whether_float16_is_written_or_counted() -> None:
     assert COUNTED not in written.notes
 
 
-@pytest.mark.parametrize(("gpu", "text"), [("rtx-3070", GPT2), ("t4", HALF.replace("12", "48"))])
+@pytest.mark.parametrize(
+    ("gpu", "text"), [("rtx-3070", GPT2), ("t4", HALF.replace("= 12\nblock", "= 48\nblock"))]
+)
 def test_elsewhere_the_fix_is_safe_as_ever(gpu: str, text: str) -> None:
     (found,) = (
         d
@@ -64,6 +67,6 @@ def test_elsewhere_the_fix_is_safe_as_ever(gpu: str, text: str) -> None:
 
 
 def test_of_several_targets_only_those_without_bfloat16_count_in_float16() -> None:
-    large = GPT2.replace("12", "64")
+    large = GPT2.replace("= 12\nblock", "= 64\nblock")
     notes = Bench("NL102", gpu="t4,rtx-3060-12gb").findings(large)[0].notes
     assert "counted in float16 (NL203): T4 has no bfloat16" in notes
