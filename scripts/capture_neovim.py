@@ -45,7 +45,7 @@ SCENES = (
     ),
     (
         "`1`, and `:write`:",
-        (["1", "Enter"], "I batch_size = 8"),
+        (["1", "Enter"], "forward pass gradient_accumulation_steps = 128"),
         ([":write", "Enter"], "written"),
     ),
     (
@@ -104,7 +104,7 @@ def capture() -> str:
         command = [neovim.program, "-i", "NONE", "-n", "config.py"]
         terminal.start(command, project(home / "project"), environment(home))
         try:
-            terminal.wait_for("compile = True")  # the server has spoken
+            terminal.wait_for("block_size = 1024")
             return "\n".join(
                 f"{title}\n\n```text\n{screen}\n```\n" for title, screen in play(terminal)
             )
