@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.project_tree import write_project  # noqa: E402
+from tests.support.project_tree import write_project  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

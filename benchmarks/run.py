@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.project_tree import write_project  # noqa: E402
+from tests.support.project_tree import write_project  # noqa: E402
 
 PEERS = ("torch-preflight", "torchfix", "fixit")
 ROUNDS = 15

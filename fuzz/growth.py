@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
 from nanolint.cli.main import main as nanolint  # noqa: E402
-from tests.robustness.guard import SECONDS  # noqa: E402
+from tests.support.guard import SECONDS  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,7 +15,7 @@ with watched():
     from nanolint.lsp import commands, features  # noqa: F401 (the server imports them late)
     from nanolint.lsp.serving import make_server
 
-from tests.lsp.kept import Kept
+from tests.support.kept import Kept
 
 ROOT = Path(mkdtemp())
 URI = (ROOT / "config" / "a.py").as_uri()

@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 
 from tests.lsp.neovim import find_neovim  # noqa: E402
-from tests.lsp.sitting import EDITORS_PAGE, environment, project  # noqa: E402
+from tests.support.sitting import EDITORS_PAGE, environment, project  # noqa: E402
 
 START, END = "<!-- capture: start -->", "<!-- capture: end -->"
 WIDTH, HEIGHT = 100, 19

@@ -14,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
-from tests.robustness import guard  # noqa: E402
-from tests.robustness.cases import CASES, GOOD, GOOD_TEXT, JUDGED, Case  # noqa: E402
-from tests.robustness.planting import text  # noqa: E402
+from tests.support import guard  # noqa: E402
+from tests.support.hostile_cases import CASES, GOOD, GOOD_TEXT, JUDGED, Case  # noqa: E402
+from tests.support.planting import text  # noqa: E402
 
 ORDINARY = Case("two ordinary configs", text("batch_size = 4\nblock_size = 256\n"), None)
 TELL_PEAK = """\

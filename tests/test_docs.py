@@ -13,8 +13,8 @@ import pytest
 from nanolint import __version__
 from nanolint.cli.main import main
 from nanolint.run.trust import Trust
-from tests.cli.configs import SMALL
-from tests.project_tree import write_project
+from tests.support.cli_configs import SMALL
+from tests.support.project_tree import write_project
 from validation import accuracy
 
 ROOT = Path(__file__).parent.parent

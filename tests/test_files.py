@@ -15,7 +15,7 @@ from nanolint.files.door import read_bytes
 from nanolint.files.writing import Unwritable, replace
 from nanolint.linting.discovery import discover
 from nanolint.settings.schema import Settings, Sourced
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX file system")
 unprivileged = pytest.mark.skipif(

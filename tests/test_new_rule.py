@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.pages import SECTIONS, read
+from tests.support.pages import SECTIONS, read
 
 ROOT = Path(__file__).parent.parent
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project_tree import write_project
+from tests.support.project_tree import write_project
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"

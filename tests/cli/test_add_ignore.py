@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 HEADS = "n_embd = 384\nn_head = 5\nbatch_size = 2\nblock_size = 64\n"  # NL303 at n_embd
 ABOVE = "# nanolint: ignore[NL303]\n"

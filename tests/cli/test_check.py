@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nanolint.settings.formats import FORMATS
-from tests.cli.command import nanolint
-from tests.cli.configs import CONCISE, GPU, HEADS, JSON, LARGE, SMALL, write
+from tests.support.cli_configs import CONCISE, GPU, HEADS, JSON, LARGE, SMALL, write
+from tests.support.command import nanolint
 
 
 class TestStatus:

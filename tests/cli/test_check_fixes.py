@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import nanolint
-from tests.cli.configs import CONCISE, GPU, HEADS, LARGE, write
+from tests.support.cli_configs import CONCISE, GPU, HEADS, LARGE, write
+from tests.support.command import nanolint
 
 
 class TestFix:

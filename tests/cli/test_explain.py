@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import nanolint
-from tests.project_tree import write_project
 from tests.sizes import MODEL
+from tests.support.command import nanolint
+from tests.support.project_tree import write_project
 
 CONFIG = """\
 batch_size = 16

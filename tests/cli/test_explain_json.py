@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import nanolint
-from tests.project_tree import LOADER, SETUP, train_script, write_project
+from tests.support.command import nanolint
+from tests.support.project_tree import LOADER, SETUP, train_script, write_project
 
 CONFIG = """\
 batch_size = 16

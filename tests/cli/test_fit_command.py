@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import nanolint
 from tests.sizes import MODEL
+from tests.support.command import nanolint
 
 CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n" + MODEL
 

@@ -9,8 +9,8 @@ import pytest
 
 from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.inlay_hints import inlay_hints
-from tests.cli.command import nanolint
-from tests.lsp.configs import context_of
+from tests.support.command import nanolint
+from tests.support.lsp_configs import context_of
 
 WRITTEN = "batch_size = 12\nblock_size = 1024\ngradient_accumulation_steps = 5 * 8\n"
 SAID = "counted in float16: T4 has no bfloat16 (NL203)"

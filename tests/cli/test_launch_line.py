@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import nanolint
-from tests.project_tree import write_project
+from tests.support.command import nanolint
+from tests.support.project_tree import write_project
 
 CONFIG = "config/large.py"
 LARGE = "batch_size = 8\ngradient_accumulation_steps = 64\ndtype = 'bfloat16'\n"

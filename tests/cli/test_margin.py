@@ -12,8 +12,8 @@ from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.memory.verdict.verdict import Outcome
 from nanolint.units import GIB, format_bytes
-from tests.cli.command import nanolint
-from tests.lsp.configs import context_of
+from tests.support.command import nanolint
+from tests.support.lsp_configs import context_of
 
 # Near the limit, where PyTorch gives back what it cached: as before, and only there.
 TINY = (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import nanolint
-from tests.cli.configs import SMALL, write
+from tests.support.cli_configs import SMALL, write
+from tests.support.command import nanolint
 
 TABLE = '[[target]]\ngpu = "rtx-3060-12gb"\nfiles = {files}\n'
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nanolint.report.runs import TRACE_HINT
-from tests.cli.command import nanolint
-from tests.cli.configs import GPU, LARGE, SMALL, write
-from tests.project_tree import write_project
+from tests.support.cli_configs import GPU, LARGE, SMALL, write
+from tests.support.command import nanolint
+from tests.support.project_tree import write_project
 
 OTHER_TRAINER = "B = 64\nT = 1024\nfor step in range(9):\n    loss.backward()\n"
 WITH_RUNS = "--output-format=json-full"

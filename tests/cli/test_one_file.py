@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.command import nanolint
-from tests.cli.configs import GPU, SMALL, write
-from tests.project_tree import LOOP, train_script, write_project
+from tests.support.cli_configs import GPU, SMALL, write
+from tests.support.command import nanolint
+from tests.support.project_tree import LOOP, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

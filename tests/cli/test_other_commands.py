@@ -12,8 +12,8 @@ import pytest
 
 from nanolint import __version__
 from nanolint.linting import registry
-from tests.cli.command import nanolint
-from tests.project_tree import write_project
+from tests.support.command import nanolint
+from tests.support.project_tree import write_project
 
 
 class TestRule:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import nanolint
-from tests.project_tree import LOOP, train_script, write_project
 from tests.sizes import MODEL
+from tests.support.command import nanolint
+from tests.support.project_tree import LOOP, train_script, write_project
 
 CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n" + MODEL
 

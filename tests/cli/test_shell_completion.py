@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from nanolint.settings.formats import FORMATS
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 
 def completed(*words: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 LARGE = "batch_size = 16\ngradient_accumulation_steps = 4 * 8\ndtype = 'bfloat16'\n"
 TABLES = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 CLEAN = b"batch_size = 2\nblock_size = 64\n"
 FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"

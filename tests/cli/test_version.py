@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 
 import nanolint as package
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 
 def test_short() -> None:

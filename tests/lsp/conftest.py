@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest_asyncio
 
-from tests.lsp.editor import Editor, editing
+from tests.support.editor import Editor, editing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.lsp.sitting import recipe
+from tests.support.sitting import recipe
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lsprotocol import types
 
-from tests.lsp.configs import CONFIG, SETTINGS, project
-from tests.lsp.editor import Editor, editing
+from tests.support.editor import Editor, editing
+from tests.support.lsp_configs import CONFIG, SETTINGS, project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from nanolint.lsp.completion import Completion, complete
 from nanolint.lsp.settings_completion import complete_settings
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
-from tests.lsp.configs import RULES, split
-from tests.project_tree import train_script, write_project
+from tests.support.lsp_configs import RULES, split
+from tests.support.project_tree import train_script, write_project
 
 # Without a train.py around it, a file is a config once it has two of nanoGPT's keys.
 CONFIG = "learning_rate = 1e-3\nmin_lr = 1e-4\n"

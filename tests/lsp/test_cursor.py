@@ -9,7 +9,7 @@ from nanolint.lsp.cursor import Kind, assigned_keys, assignment_line, cursor_at,
 from nanolint.lsp.hover import hover
 from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.trainers.nanogpt.project import NANOGPT
-from tests.lsp.configs import RULES, SMALL, context_of, split
+from tests.support.lsp_configs import RULES, SMALL, context_of, split
 
 PLACES = [
     ("|", Kind.KEY, ""),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lsp.sitting import FIXED, environment, project, recipe
+from tests.support.sitting import FIXED, environment, project, recipe
 
 SESSION = Path(__file__).with_name("emacs_session.el")
 FIND_EGLOT = "(progn (require 'package) (package-initialize) (require 'eglot))"

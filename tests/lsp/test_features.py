@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from lsprotocol import types
 
-from tests.lsp.configs import CONFIG, SMALL, project
-from tests.lsp.editor import Editor, capabilities, editing
-from tests.project_tree import train_script
+from tests.support.editor import Editor, capabilities, editing
+from tests.support.lsp_configs import CONFIG, SMALL, project
+from tests.support.project_tree import train_script
 
 if TYPE_CHECKING:
     from pathlib import Path

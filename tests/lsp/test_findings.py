@@ -10,13 +10,13 @@ from lsprotocol import types
 from nanolint.diagnostics import Edit
 from nanolint.linting.fixing import apply_edits
 from nanolint.lsp.positions import Positions
-from tests.lsp.editor import capabilities, editing
-from tests.project_tree import train_script, write_project
+from tests.support.editor import capabilities, editing
+from tests.support.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.lsp.editor import Editor
+    from tests.support.editor import Editor
 
 pytestmark = pytest.mark.asyncio
 

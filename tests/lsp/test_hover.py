@@ -13,8 +13,8 @@ from nanolint.lsp.markdown import plain
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.verdict import judge
 from nanolint.units import format_bytes
-from tests.lsp.configs import SMALL, context_of, split
-from tests.project_tree import train_script, write_project
+from tests.support.lsp_configs import SMALL, context_of, split
+from tests.support.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

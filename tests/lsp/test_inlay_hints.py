@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.units import GIB
-from tests.lsp.configs import SMALL, context_of
-from tests.project_tree import LOOP, train_script, write_project
 from tests.sizes import MODEL
+from tests.support.lsp_configs import SMALL, context_of
+from tests.support.project_tree import LOOP, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ import pytest
 
 from nanolint.files import door
 from nanolint.lsp.serving import make_server
-from tests.lsp.kept import Kept
-from tests.project_tree import write_project
+from tests.support.kept import Kept
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.lsp.neovim import Neovim, find_neovim
-from tests.lsp.sitting import BATCH_LINE, EDITORS_PAGE, FIXED, TOO_LARGE, environment
-from tests.lsp.sitting import project as write_project
+from tests.support.sitting import BATCH_LINE, EDITORS_PAGE, FIXED, TOO_LARGE, environment
+from tests.support.sitting import project as write_project
 
 SESSION = Path(__file__).with_name("neovim_session.lua")
 REQUIRED = "NANOLINT_REQUIRE_NVIM"  # CI sets it: without Neovim the tests fail there

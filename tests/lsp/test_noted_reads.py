@@ -18,7 +18,7 @@ from nanolint.gpus.local import LocalGpu
 from nanolint.gpus.lookup import find
 from nanolint.lsp.session import Session
 from nanolint.settings import targets
-from tests.project_tree import train_script, write_project
+from tests.support.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable

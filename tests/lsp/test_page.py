@@ -9,7 +9,7 @@ from nanolint.lsp.choosing import LIST_GPUS, SELECT_TARGET
 from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.hover import hover
 from nanolint.lsp.inlay_hints import inlay_hints
-from tests.lsp.configs import context_of
+from tests.support.lsp_configs import context_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "language-server.md"
 

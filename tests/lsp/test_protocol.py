@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nanolint.lsp.serving import make_server
-from tests.lsp.kept import Kept
+from tests.support.kept import Kept
 
 ROOT = Path(__file__).parents[2]
 INVALID_REQUEST, INVALID_PARAMS, NOT_INITIALIZED = -32600, -32602, -32002

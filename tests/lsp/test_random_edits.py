@@ -15,14 +15,14 @@ from nanolint.files import door
 from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.positions import Positions
 from nanolint.lsp.session import Session
-from tests.lsp.editor import capabilities, editing
-from tests.project_tree import train_script, write_project
+from tests.support.editor import capabilities, editing
+from tests.support.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from tests.lsp.editor import Editor
+    from tests.support.editor import Editor
 
 SESSIONS = int(os.environ.get("NANOLINT_EDIT_SESSIONS", "8"))  # of up to 60 edits each
 SETTINGS = ('gpu = "rtx-3060"\n', 'gpu = ["rtx-4070", "t4"]\nignore = ["NL3"]\n', "")

@@ -12,8 +12,8 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import client_capabilities
 
-from tests.lsp.editor import UTF16, editing
-from tests.project_tree import write_project
+from tests.support.editor import UTF16, editing
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from nanolint.diagnostics import Severity
 from nanolint.files import door
 from nanolint.linting.engine import lint
 from nanolint.lsp.session import Session
-from tests.project_tree import train_script, write_project
+from tests.support.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from lsprotocol import types
 
-from tests.lsp.editor import editing
-from tests.lsp.sitting import BATCH_LINE, CONFIG, FIXED, LARGER_MODEL, TOO_LARGE, project
-from tests.project_tree import train_script
+from tests.support.editor import editing
+from tests.support.project_tree import train_script
+from tests.support.sitting import BATCH_LINE, CONFIG, FIXED, LARGER_MODEL, TOO_LARGE, project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.lsp.editor import Editor
+    from tests.support.editor import Editor
 
 
 def errors(editor: Editor, name: str) -> list[types.Diagnostic]:

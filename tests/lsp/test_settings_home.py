@@ -9,7 +9,7 @@ import pytest
 from nanolint.files import door
 from nanolint.lsp.settings_edit import NotEditable
 from nanolint.lsp.settings_home import settings_edit
-from tests.project_tree import write_project
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

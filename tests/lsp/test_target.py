@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.lsp.editor import editing
-from tests.lsp.sitting import project
+from tests.support.editor import editing
+from tests.support.sitting import project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.lsp.editor import Editor
+    from tests.support.editor import Editor
 
 pytestmark = pytest.mark.asyncio
 

@@ -9,7 +9,7 @@ import pytest
 
 from nanolint.memory.recording import allocated_bytes, state_bytes
 from nanolint.memory.verdict.replay import replay
-from tests.memory.runs import GPT2, SMALL
+from tests.support.runs import GPT2, SMALL
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run

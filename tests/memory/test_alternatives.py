@@ -13,7 +13,7 @@ from nanolint.memory.verdict.verdict import Outcome, Verdict, judge
 from nanolint.run.run import Attention
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 from nanolint.units import GIB
-from tests.memory.runs import GPT2, GPT2_XL, SMALL, card
+from tests.support.runs import GPT2, GPT2_XL, SMALL, card
 
 if TYPE_CHECKING:
     from collections.abc import Callable

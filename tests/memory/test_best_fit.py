@@ -10,7 +10,7 @@ import pytest
 from nanolint.memory.verdict.fit import best_fit
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.verdict import Outcome, judge
-from tests.memory.runs import GPT2, GPT2_XL, SMALL, card
+from tests.support.runs import GPT2, GPT2_XL, SMALL, card
 
 
 @pytest.mark.parametrize("batch_size", [1, 4, 8, 16, 64, 512])

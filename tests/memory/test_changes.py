@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nanolint.memory.verdict.changes import Change, change, micro_batch, partner, shorter_contexts
-from tests.memory.runs import GPT2
+from tests.support.runs import GPT2
 
 
 def test_a_change_is_printed_as_it_is_written_and_applied_as_it_is_printed() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nanolint.gpus.lookup import find
 from nanolint.memory.recording import allocated_peak, record
 from nanolint.memory.verdict.verdict import DIP_PERCENT
-from tests.memory.runs import SMALL
+from tests.support.runs import SMALL
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run

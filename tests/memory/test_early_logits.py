@@ -10,7 +10,7 @@ import pytest
 from nanolint.memory.recording import record
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Phase
-from tests.memory.runs import GPT2, SMALL
+from tests.support.runs import GPT2, SMALL
 
 if TYPE_CHECKING:
     from nanolint.memory.tape import Tape

@@ -17,7 +17,7 @@ from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Tape, rounded
 from nanolint.memory.tensors.device import Device
 from nanolint.run.run import Attention, Run
-from tests.memory.runs import SMALL
+from tests.support.runs import SMALL
 
 ITEM_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2, "int64": 8, "uint8": 1, "bool": 1}
 SHAPE = re.compile(r"\(([^)]+)\)(?: (\w+))?$")

@@ -8,7 +8,7 @@ import pytest
 
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.units import GIB, MIB
-from tests.memory.runs import card
+from tests.support.runs import card
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from nanolint.memory.loop.played import played, representative
 from nanolint.run.run import Dialect
-from tests.memory.runs import GPT2
+from tests.support.runs import GPT2
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from nanolint.memory.tensors.ops.unary import gelu
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.run.run import Attention, Dialect
-from tests.memory.runs import SMALL
+from tests.support.runs import SMALL
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run

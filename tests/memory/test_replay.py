@@ -20,7 +20,7 @@ from nanolint.memory.verdict.replay import (
     replay,
 )
 from nanolint.units import GIB, MIB
-from tests.memory.runs import SMALL, card
+from tests.support.runs import SMALL, card
 
 RUN = replace(SMALL, batch_size=64, compile=False, torch=(2, 13))
 GPU = card("rtx-3060").gpu

@@ -9,7 +9,7 @@ from nanolint.gpus.gpu import Machine
 from nanolint.memory.verdict.smallest import NOT_FOR_SALE, smallest_card
 from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.run import Attention
-from tests.memory.runs import GPT2, card
+from tests.support.runs import GPT2, card
 
 ANYWHERE = card("12GB")
 

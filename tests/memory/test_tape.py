@@ -11,7 +11,7 @@ import pytest
 from nanolint.gpus.lookup import find
 from nanolint.memory.recording import record, state_bytes
 from nanolint.run.run import Attention, Run
-from tests.memory.runs import GPT2
+from tests.support.runs import GPT2
 
 # From 6 multiprocessors to 144, so that Inductor splits its sums in many ways, and in none.
 CARDS = ("gtx-1630", "rtx-2050", "t4", "rtx-3060-12gb", "rtx-4090", "h100-80gb-sxm")

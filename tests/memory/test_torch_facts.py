@@ -14,7 +14,7 @@ from nanolint.run.coverage import not_covered
 from nanolint.run.run import Attention, Run
 from nanolint.settings.torch_version import NEWEST
 from nanolint.units import MIB
-from tests.memory.runs import GPT2, card
+from tests.support.runs import GPT2, card
 
 WIDE = replace(GPT2, batch_size=8, n_layer=2, gradient_accumulation_steps=2)
 LOGITS = 2 * 8 * 1024 * 50304  # bytes in half precision

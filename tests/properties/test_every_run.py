@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from tests import project_tree
-from tests.cli.command import nanolint
-from tests.properties.effort import examples
-from tests.properties.projects import (
+from tests.support import project_tree
+from tests.support.command import nanolint
+from tests.support.effort import examples
+from tests.support.generated_projects import (
     BASE,
     IDIOMS,
     LIBRARY,
@@ -23,7 +23,7 @@ from tests.properties.projects import (
     Generated,
     projects,
 )
-from tests.properties.starting import Start, batches, launched
+from tests.support.starting import Start, batches, launched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

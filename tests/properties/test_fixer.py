@@ -26,9 +26,9 @@ from nanolint.source.parse import parse
 from nanolint.source.text import decode, encode
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
-from tests import project_tree
-from tests.properties.configs import DEFAULTS, Config, configs
-from tests.properties.effort import examples
+from tests.support import project_tree
+from tests.support.effort import examples
+from tests.support.generated_configs import DEFAULTS, Config, configs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

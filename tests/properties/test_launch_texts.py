@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.launches.files import find_launches
-from tests.properties.effort import examples
+from tests.support.effort import examples
 
 PIECES = st.sampled_from(
     [

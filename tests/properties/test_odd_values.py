@@ -11,7 +11,7 @@ from nanolint.linting.registry import load
 from nanolint.linting.setup import Setup
 from nanolint.run.settled import Options
 from nanolint.trainers.nanogpt.keys import KEYS
-from tests.properties.effort import examples
+from tests.support.effort import examples
 
 VALUES = [
     *("0", "-1", "1", "7", "2**64", "10**300", "10**1200", "-10**1200", "True", "False", "None"),

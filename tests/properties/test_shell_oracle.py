@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.launches.script import find_launches
-from tests.properties.effort import examples
+from tests.support.effort import examples
 
 if TYPE_CHECKING:
     from pathlib import Path

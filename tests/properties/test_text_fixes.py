@@ -16,9 +16,9 @@ from nanolint.linting.fixing import fix_text
 from nanolint.linting.registry import load
 from nanolint.linting.setup import Setup
 from nanolint.source.text import decode, encode
-from tests.project_tree import write_project
-from tests.properties.configs import ENCODINGS, NEWLINES
-from tests.properties.effort import examples
+from tests.support.effort import examples
+from tests.support.generated_configs import ENCODINGS, NEWLINES
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

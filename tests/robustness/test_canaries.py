@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import project_tree
-from tests.robustness import guard
-from tests.robustness.planting import Bomb
+from tests.support import guard, project_tree
+from tests.support.planting import Bomb
 
 if TYPE_CHECKING:
     from pathlib import Path

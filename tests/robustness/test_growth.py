@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

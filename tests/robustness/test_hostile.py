@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.robustness import guard
-from tests.robustness.cases import CASES, FINDING, GOOD, GOOD_TEXT, Case
+from tests.support import guard
+from tests.support.hostile_cases import CASES, FINDING, GOOD, GOOD_TEXT, Case
 
 if TYPE_CHECKING:
     from pathlib import Path

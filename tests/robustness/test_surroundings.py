@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness import guard
+from tests.support import guard
 
 ROOT = Path(__file__).parents[2]
 CONFIG = "n_embd = 384\nn_head = 5\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.settings.formats import FORMATS
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.robustness import guard
+from tests.support import guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

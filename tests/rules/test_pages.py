@@ -14,8 +14,8 @@ import pytest
 
 from nanolint.diagnostics import Safety
 from nanolint.rule import FixAvailability, Rule
-from tests.rules.harness import RULES
-from tests.rules.pages import SECTIONS, Page, read
+from tests.support.harness import RULES
+from tests.support.pages import SECTIONS, Page, read
 
 if TYPE_CHECKING:
     from pathlib import Path

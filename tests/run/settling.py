@@ -10,7 +10,7 @@ from nanolint.run.settled import Options, Resolution
 from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve, star_importer
-from tests.project_tree import write_project
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from nanolint.run.run import Attention
 from nanolint.run.settled import Options
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
-from tests.project_tree import train_script, write_project
+from tests.support.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

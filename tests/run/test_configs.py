@@ -8,7 +8,7 @@ from nanolint.run.settled import Options
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configs import config_runs
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
-from tests.project_tree import write_project
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
-from tests.project_tree import CONFIGURATOR, SAMPLE, train_script, write_project
+from tests.support.project_tree import CONFIGURATOR, SAMPLE, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

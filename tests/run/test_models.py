@@ -11,8 +11,8 @@ from nanolint.run.settled import ManualAttention
 from nanolint.run.trust import Subject, Trust
 from nanolint.trainers.nanogpt.recognition import models, pieces
 from nanolint.trainers.nanogpt.recognition.models import recognise_model
-from tests.project_tree import IMPORTS, SETUP, train_script, write_project
 from tests.run.settling import reasons, settle
+from tests.support.project_tree import IMPORTS, SETUP, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.trainers.nanogpt.project import find_project
-from tests.project_tree import CONFIGURATOR_LINE, SETTINGS
+from tests.support.project_tree import CONFIGURATOR_LINE, SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path

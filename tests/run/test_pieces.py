@@ -15,7 +15,7 @@ from nanolint.trainers.nanogpt.recognition.fingerprint import (
     import_aliases,
     local_names,
 )
-from tests.project_tree import EVALUATION, LOADER, LOOP, SETUP, train_script, write_project
+from tests.support.project_tree import EVALUATION, LOADER, LOOP, SETUP, train_script, write_project
 
 
 def digest_of(source: str) -> str:

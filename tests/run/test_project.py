@@ -14,8 +14,14 @@ from nanolint.run.trust import Subject
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
-from tests.project_tree import CONFIGURATOR_LINE, SETTINGS, WORLD, train_script, write_project
 from tests.run.settling import reasons, settle
+from tests.support.project_tree import (
+    CONFIGURATOR_LINE,
+    SETTINGS,
+    WORLD,
+    train_script,
+    write_project,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

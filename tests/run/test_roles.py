@@ -8,9 +8,17 @@ import pytest
 
 from nanolint.run.trust import Subject, Trust
 from nanolint.source.values import Known
-from tests.project_tree import LOADER, LOOP, SETTINGS, SETUP, WORLD, train_script, write_project
-from tests.rules.harness import Bench
 from tests.run.settling import reasons, settle
+from tests.support.harness import Bench
+from tests.support.project_tree import (
+    LOADER,
+    LOOP,
+    SETTINGS,
+    SETUP,
+    WORLD,
+    train_script,
+    write_project,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from nanolint.run.settled import Options
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
-from tests.project_tree import SETTINGS, train_script, write_project
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
+from tests.support.project_tree import SETTINGS, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve, star_importer
-from tests.project_tree import write_project
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

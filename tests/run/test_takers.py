@@ -9,7 +9,7 @@ import pytest
 from nanolint.files import door
 from nanolint.run.takers import Takers, find_takers
 from nanolint.run.takers.neighbours import MOST_BYTES
-from tests import project_tree
+from tests.support import project_tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from nanolint.run.trust import Doubt, Subject, Trust, in_short, ordered
 from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
-from tests.project_tree import LOOP, train_script
 from tests.run.settling import settle
 from tests.sizes import MODEL
+from tests.support.project_tree import LOOP, train_script
 
 
 def test_what_matters_most_comes_first_and_nothing_twice() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nanolint.source import from_ast, from_libcst
 from nanolint.source.refusals import TooComplex
-from tests.project_tree import CONFIGURATOR_LINE, train_script
+from tests.support.project_tree import CONFIGURATOR_LINE, train_script
 
 
 def assert_same(text: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from nanolint.cli import trace
 from nanolint.cli.parser import UsageError
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 LINE = ("--", "python", "train.py")
 EXPLODES = "open('exploded', 'w')\n"

@@ -19,7 +19,7 @@ from nanolint.memory.recording import allocated_peak
 from nanolint.memory.tape import Component, Phase
 from nanolint.trace.process import CannotTrace, PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 PYTHON = os.environ.get("NANOLINT_CUDA_PYTHON")
 SCRIPT = Path(__file__).with_name("tiny.py")

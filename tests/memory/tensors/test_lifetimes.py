@@ -27,7 +27,7 @@ from nanolint.memory.tensors.parameter import Parameter
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Node, Tensor, empty
 from nanolint.run.run import Attention
-from tests.memory.runs import SMALL
+from tests.support.runs import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from nanolint.rule import Severity
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
 
 BENCH = Bench("NL306")
 

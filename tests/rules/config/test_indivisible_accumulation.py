@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
 
 KEY = "gradient_accumulation_steps"
 

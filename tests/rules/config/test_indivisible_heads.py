@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.diagnostics import Severity
-from tests.project_tree import write_project
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
 
 FINETUNING = "max_iters = 20\nlearning_rate = 3e-5\ndecay_lr = False\neval_interval = 5\n"
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.rule import Severity
-from tests.project_tree import SETTINGS, SETUP, train_script, write_project
-from tests.rules.harness import Bench
 from tests.sizes import MODEL
+from tests.support.harness import Bench
+from tests.support.project_tree import SETTINGS, SETUP, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ import pytest
 
 from nanolint.diagnostics import Diagnostic, Safety
 from nanolint.linting.fixing import fix_text
-from tests.rules.harness import Bench
 from tests.sizes import MODEL
+from tests.support.harness import Bench
 
 GPT2 = "batch_size = 12\nblock_size = 1024\ngradient_accumulation_steps = 5 * 8\n" + MODEL
 HALF = GPT2 + "dtype = 'float16'\n"

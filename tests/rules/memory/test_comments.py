@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nanolint.linting.fixing import apply_edits
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
 
 VALUES = "batch_size = 16{}\ngradient_accumulation_steps = 32{}\nblock_size = 1024{}\n"
 

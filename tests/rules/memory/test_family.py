@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.command import nanolint
+from tests.support.command import nanolint
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
 
 SIZES = "block_size = 256\nn_layer = 2\nn_head = 4\nn_embd = 256\n"
 BENCH = Bench("NL102", gpu="1GiB")

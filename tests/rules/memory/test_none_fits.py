@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
 
 LARGE = "init_from = 'gpt2-large'\neval_only = True\neval_iters = 500\n"
 CARD = "8xRTX3070"

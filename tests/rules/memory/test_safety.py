@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import project_tree
-from tests.rules.harness import Bench
+from tests.support import project_tree
+from tests.support.harness import Bench
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
 
 GPT2 = (
     "batch_size = 12\nblock_size = 1024\ngradient_accumulation_steps = 5 * 8\ndtype = 'float16'\n"

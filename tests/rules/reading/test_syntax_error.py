@@ -4,7 +4,7 @@ import pytest
 
 from nanolint.linting.engine import lint
 from nanolint.linting.setup import Setup
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
 
 BENCH = Bench("NL001")
 

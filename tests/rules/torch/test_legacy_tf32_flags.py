@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.project_tree import SETUP, train_script
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
+from tests.support.project_tree import SETUP, train_script
 
 BENCH = Bench("NL405")
 FLAGS = "torch.backends.cuda.matmul.allow_tf32 = True\ntorch.backends.cudnn.allow_tf32 = True\n"

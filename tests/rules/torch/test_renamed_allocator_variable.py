@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from nanolint.diagnostics import Safety, Severity
-from tests.project_tree import IMPORTS, train_script
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
+from tests.support.project_tree import IMPORTS, train_script
 
 BENCH = Bench("NL411")
 LINE = "os.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n"

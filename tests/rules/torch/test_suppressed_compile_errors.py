@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.project_tree import SETUP, train_script
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
+from tests.support.project_tree import SETUP, train_script
 
 BENCH = Bench("NL410")
 LINE = "torch._dynamo.config.suppress_errors = True"

@@ -12,7 +12,8 @@ from nanolint.linting.engine import lint
 from nanolint.linting.fixing import fix_text
 from nanolint.linting.setup import Setup
 from nanolint.run.settled import Options
-from tests.project_tree import (
+from tests.support.harness import CODES, RULES, Bench
+from tests.support.project_tree import (
     EVALUATION,
     IMPORTS,
     LOOP,
@@ -21,7 +22,6 @@ from tests.project_tree import (
     train_script,
     write_project,
 )
-from tests.rules.harness import CODES, RULES, Bench
 
 if TYPE_CHECKING:
     from pathlib import Path

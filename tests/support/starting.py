@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from tests import project_tree
+from tests.support import project_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

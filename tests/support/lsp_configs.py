@@ -11,7 +11,7 @@ from nanolint.linting.setup import Setup
 from nanolint.rule.context import Context
 from nanolint.run.settled import Options
 from nanolint.source.values import Known
-from tests.project_tree import write_project
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path

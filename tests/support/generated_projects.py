@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from nanolint.frozen import dataclass
-from tests.properties.starting import Start
+from tests.support.starting import Start
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.robustness.planting import (
+from tests.support.planting import (
     Bomb,
     billion,
     both,

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from tests.project_tree import train_script, write_project
+from tests.support.project_tree import train_script, write_project
 
 EDITORS_PAGE = Path(__file__).parent.parent.parent / "docs" / "editors.md"
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.robustness.cases import GOOD
+from tests.support.hostile_cases import GOOD
 
 if TYPE_CHECKING:
-    from tests.robustness.cases import Case
+    from tests.support.hostile_cases import Case
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 10  # of processor time

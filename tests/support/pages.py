@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nanolint.memory.constants import MIB
-from tests.rules.harness import Bench
+from tests.support.harness import Bench
 
 if TYPE_CHECKING:
     from pathlib import Path
