@@ -15,6 +15,7 @@ import yaml
 
 ACTION = Path(__file__).parent.parent / "action.yml"
 LARGE = "batch_size = 16\ngradient_accumulation_steps = 4 * 8\ndtype = 'bfloat16'\n"
+LARGE += "block_size = 1024\nn_layer = 12\nn_head = 12\nn_embd = 768\n"
 
 pytestmark = pytest.mark.skipif(
     shutil.which("bash") is None or os.name == "nt", reason="needs bash"

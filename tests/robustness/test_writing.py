@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits are those of Linux")
 
-OLD = "batch_size = 512  # micro-batch\ngradient_accumulation_steps = 4\nn_layer = 1\n"
-NEW = "batch_size = 16  # micro-batch\ngradient_accumulation_steps = 128\nn_layer = 1\n"
+SIZES = "n_layer = 1\nblock_size = 1024\nn_head = 12\nn_embd = 768\n"
+OLD = "batch_size = 512  # micro-batch\ngradient_accumulation_steps = 4\n" + SIZES
+NEW = "batch_size = 16  # micro-batch\ngradient_accumulation_steps = 128\n" + SIZES
 FIX = ("--fix", "--output-format=concise", "--gpu=12GB")
 RUN = "from nanolint.cli.main import entry_point; entry_point()"
 SLOW_DISK = (

@@ -134,7 +134,7 @@ READING = [
     Case(
         "a name that is not Unicode",
         lambda folder: (folder / os.fsdecode(b"x\xff\n.py")).write_text(CONFIG),
-        "x\\udcff",
+        "x\\udcff␊.py:1:1: NL005",
         FOUND,
         (".",),
     ),
