@@ -29,7 +29,9 @@ OLD = "batch_size = 512  # micro-batch\ngradient_accumulation_steps = 4\n" + SIZ
 NEW = "batch_size = 16  # micro-batch\ngradient_accumulation_steps = 128\n" + SIZES
 FIX = ("--fix", "--output-format=concise", "--gpu=12GB")
 RUN = "from nanolint.cli.main import entry_point; entry_point()"
+# Whoever starts the tests in the background may have them ignore an interrupt.
 SLOW_DISK = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     f"import os, time; sync = os.fsync; os.fsync = lambda f: (time.sleep(0.05), sync(f)); {RUN}"
 )
 
