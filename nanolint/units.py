@@ -1,8 +1,12 @@
-"""Amounts of memory as people write them, and byte counts as PyTorch words them."""
+"""Words for people: amounts of memory as they write them or PyTorch does, and lists."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -49,3 +53,9 @@ def parse_size(text: str) -> int:
     whole, _, fraction = match[1].partition(".")
     ten_to_the_decimals: int = 10 ** len(fraction)
     return int(whole + fraction) * factor // ten_to_the_decimals
+
+
+def listed(words: Iterable[str], between: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``: one word at least."""
+    *others, last = words
+    return f"{', '.join(others)} {between} {last}" if others else last

@@ -9,6 +9,7 @@ from nanolint.diagnostics import Safety, Severity
 from nanolint.report import runs
 from nanolint.report.printer import printable
 from nanolint.rule.api import Need
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,7 +98,7 @@ def _counts(results: Results) -> str:
         for severity in Severity
         if (count := results.severities[severity])
     ]
-    return " and ".join(filter(None, [", ".join(counted[:-1]), counted[-1]]))
+    return listed(counted)
 
 
 def _files(files: list[FileResult]) -> str:

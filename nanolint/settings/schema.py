@@ -13,6 +13,7 @@ from nanolint.files.door import is_file, read_bytes
 from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
 from nanolint.settings.formats import FORMATS
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict
@@ -108,8 +109,7 @@ class Settings:
         if self.torch_version is not None and not re.match(r"\d+\.\d+", self.torch_version):
             raise ValueError('torch-version must look like "2.7"')
         if self.output_format not in FORMATS:
-            *names, last = map(repr, FORMATS)
-            known = f"{', '.join(names)} or {last}"
+            known = listed(map(repr, FORMATS), "or")
             raise ValueError(f"output-format must be {known}, not {self.output_format!r}")
 
 

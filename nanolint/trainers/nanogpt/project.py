@@ -18,6 +18,7 @@ from nanolint.trainers.nanogpt.script_project import (
     trains_by_configs,
 )
 from nanolint.trainers.nanogpt.train_script import FOREIGN
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,8 +130,7 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
         if len(hints) == 1:
             scripts = [named[hints.pop()]]
         else:
-            *others, last = named
-            text = f"{', '.join(others)} and {last} run configs; judged by {usable[0].name}"
+            text = f"{listed(named)} run configs; judged by {usable[0].name}"
             doubts.append(Doubt(Subject.SCRIPT, text))
     for script in scripts:
         project = read_project(script)

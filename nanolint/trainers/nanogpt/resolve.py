@@ -20,6 +20,7 @@ from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import dataset_vocabulary
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -180,6 +181,7 @@ def _assumed(settings: Mapping[str, Setting]) -> tuple[Doubt, ...]:
     keys = [key for key in _SIZES if settings[key].origin.layer is Layer.DEFAULT]
     if not keys:
         return ()
-    *others, last = keys
-    which = f"{', '.join(others)} and {last} are" if others else f"{last} is"
-    return (Doubt(Subject.SIZES, f"{which} nanoGPT's own: no script is near that says"),)
+    are = "are" if len(keys) > 1 else "is"
+    return (
+        Doubt(Subject.SIZES, f"{listed(keys)} {are} nanoGPT's own: no script is near that says"),
+    )

@@ -22,6 +22,7 @@ from nanolint.trainers.nanogpt.setup.calls import Surroundings
 from nanolint.trainers.nanogpt.setup.passed import ABSENT, SHAPE, Passed, follow
 from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named
 from nanolint.trainers.nanogpt.vocabulary import pickled_vocabulary, whether_it_exists
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -105,7 +106,7 @@ class _Settling:
             self._doubt(Subject.PIECE, text, passed.unevaluated)
         for (why, line), roles in self._taken.items():
             are = "are" if len(roles) > 1 else "is"
-            self._doubt(Subject.SIZES, f"{why}; {_listed(roles)} {are} taken for it", line)
+            self._doubt(Subject.SIZES, f"{why}; {listed(roles)} {are} taken for it", line)
         return Roles(model, self._deciding, passes, tuple(self._doubts), strangers)
 
     def _passed(self) -> Passed:
@@ -284,11 +285,6 @@ class _Settling:
         reason = found.reason if isinstance(found, Unknown) else "not a size"
         self._files[reason] = origin
         return Mystery(reason)
-
-
-def _listed(words: list[str]) -> str:
-    *others, last = words
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def doubts_of(roles: Roles, run: Run | None) -> Iterator[Doubt]:
