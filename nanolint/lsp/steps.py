@@ -95,6 +95,8 @@ def _is_forced(case: Case, key: str) -> bool:
 
 
 def _neighbours(run: Run, key: str) -> Iterator[Change]:
+    if not run.follows(key):
+        return
     if key in ("batch_size", "n_layer"):
         value = getattr(run, key)
         yield Change(((key, value + 1),))
@@ -146,6 +148,8 @@ def _others(run: Run, key: str) -> tuple[Plain, ...]:
 
 def _least(run: Run, key: str) -> Change | None:
     """The least value of a size; None for other keys, and where the value is the least."""
+    if not run.follows(key):
+        return None
     least: dict[str, tuple[tuple[str, int], ...]] = {
         "batch_size": ((key, 1),),
         "n_layer": ((key, 1),),

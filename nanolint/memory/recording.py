@@ -13,6 +13,7 @@ from nanolint.memory.model.gpt import GPT
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Phase, Tape
 from nanolint.memory.tensors.device import Device
+from nanolint.run.program import Profiled
 from nanolint.run.run import Attention, Run
 
 if TYPE_CHECKING:
@@ -35,8 +36,11 @@ def _tape(recipe: _Recipe) -> Tape:
 def state_bytes(run: Run) -> int:
     """Parameters and, once it trains, gradients and Adam's moments, all float32.
 
-    They are there together in the first optimizer step: no run allocates less.
+    They are there together in the first optimizer step: no run allocates less. 0 for a program,
+    whose parameters are its own matter.
     """
+    if run.program is not None:
+        return 0
     return (4 if run.eval_only else 16) * run.parameters
 
 
@@ -62,6 +66,8 @@ class _Recipe(NamedTuple):
     compiled: bool
 
     def record(self) -> Tape:
+        if isinstance(self.run.program, Profiled):
+            raise NotImplementedError("a tape of a profile")
         tape = Tape()
         write(self.run, self.shapes, tape, compiled=self.compiled)
         return tape
@@ -84,12 +90,18 @@ def write(
         keeps_workspace=shapes.keeps_workspace,
         attention_state=shapes.attention_state,
     )
-    model: Module = GPT(device, shapes)
+    model = _model(run, shapes, device)
     if compiled:
         from nanolint.memory.compiled.program import Compiled
 
         model = Compiled(model, device, shapes)
     train(run, model, device, micro_steps)
+
+
+def _model(run: Run, shapes: Shapes, device: Device) -> Module:
+    if run.program is None:
+        return GPT(device, shapes)
+    raise NotImplementedError("a model that is read")
 
 
 def runs_compiled(run: Run, gpu: Gpu | None) -> bool:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.settings.torch_version import DEFAULT
+
+if TYPE_CHECKING:
+    from nanolint.run.program import Program
 
 
 class Dialect(str, Enum):
@@ -25,7 +29,11 @@ class Attention(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One nanoGPT training run, every value known. Symbols as in the docs: B, T, C, H, L, V."""
+    """One training run, every value known. Symbols as in the docs: B, T, C, H, L, V.
+
+    It is nanoGPT's own model and loop, or those of ``program``. With a program the fields from
+    ``n_layer`` to ``bias`` mean nothing, and are 0 where nothing is known of them.
+    """
 
     batch_size: int  # B: micro-batch, sequences per forward pass and GPU
     gradient_accumulation_steps: int  # as the config says it, before train.py changes it
@@ -52,6 +60,7 @@ class Run:
     evaluation_deletes_logits: bool = False  # estimate_loss says `del logits` after the call
     training_deletes_logits: bool = False  # so does the training loop
     torch: tuple[int, int] = DEFAULT  # the release that it is judged for
+    program: Program | None = None  # what stands for nanoGPT's own model and loop
 
     @property
     def micro_steps(self) -> int:
@@ -80,7 +89,7 @@ class Run:
 
     @property
     def parameters(self) -> int:
-        """Parameters of the model, the tied embedding counted once (nanoGPT's model.py)."""
+        """Parameters of nanoGPT's own model, the tied embedding counted once (its model.py)."""
         c, bias = self.n_embd, int(self.bias)
         block = 12 * c * c + 2 * c + 11 * c * bias
         return (self.vocab_size + self.block_size) * c + self.n_layer * block + c * (1 + bias)
@@ -89,6 +98,10 @@ class Run:
     def parameters_reported(self) -> int:
         """The number nanoGPT prints: without position embeddings."""
         return self.parameters - self.block_size * self.n_embd
+
+    def follows(self, *keys: str) -> bool:
+        """Whether its memory is known for other values of these fields, too."""
+        return self.program is None or self.program.follows.issuperset(keys)
 
     @property
     def on_gpu(self) -> bool:

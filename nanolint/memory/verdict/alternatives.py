@@ -64,7 +64,7 @@ class Alternatives:
 
     def _half_the_batch(self) -> Alternative | None:
         run = self._run
-        if run.batch_size < 2 or run.eval_only:
+        if run.batch_size < 2 or run.eval_only or not run.follows("batch_size"):
             return None
         half = replace(run, batch_size=run.batch_size // 2)
         effect = f"effective batch {half.effective_batch_size:,}"
@@ -72,17 +72,19 @@ class Alternatives:
 
     def _shorter_block(self) -> Alternative | None:
         """Half the context, or as many times half as it takes."""
+        if not self._run.follows("block_size"):
+            return None
         return self._largest(list(shorter_contexts(self._run)))
 
     def _compile_either_way(self) -> Alternative | None:
         run = self._run
         cannot = not has_triton(self._target.gpu) or run.attention is Attention.MATH
-        if not run.compile and cannot:
+        if (not run.compile and cannot) or not run.follows("compile"):
             return None
         return self._with(change(compile=not run.compile))
 
     def _fewer_layers(self) -> Alternative | None:
-        if self._run.init_from != "scratch":
+        if self._run.init_from != "scratch" or not self._run.follows("n_layer"):
             return None
         fewer = range(self._run.n_layer - 1, 0, -1)
         return self._largest([change(n_layer=layers) for layers in fewer])
@@ -90,7 +92,7 @@ class Alternatives:
     def _narrower(self) -> Alternative | None:
         """Fewer heads of the same size, so that n_head divides n_embd."""
         run = self._run
-        if run.init_from != "scratch":
+        if run.init_from != "scratch" or not run.follows("n_embd", "n_head"):
             return None
         width = run.n_embd // run.n_head
         fewer = range(run.n_head - 1, 0, -1)
@@ -98,7 +100,7 @@ class Alternatives:
 
     def _smaller_checkpoint(self) -> Alternative | None:
         names = list(PRETRAINED_SIZES)
-        if self._run.init_from not in names:
+        if self._run.init_from not in names or not self._run.follows("init_from"):
             return None
 
         smaller = names[: names.index(self._run.init_from)]
@@ -106,6 +108,8 @@ class Alternatives:
 
     def _logits_deleted(self) -> Alternative | None:
         """``del logits`` after each call of the model, which only train.py can say."""
+        if not self._run.follows("training_deletes_logits"):
+            return None
         run = replace(self._run, training_deletes_logits=True, evaluation_deletes_logits=True)
         return None if run == self._run else self._of("del logits in train.py", run)
 

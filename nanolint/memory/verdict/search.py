@@ -49,7 +49,7 @@ def best_micro_batch(
         return None
     run = cases[0][0]
     others: int = getattr(run, partner(run))
-    if run.batch_size < 1 or others < 1:
+    if run.batch_size < 1 or others < 1 or not run.follows("batch_size", partner(run)):
         return None
     most = min(_most_sequences(run, target) for run, target in cases)
     if not upward:
@@ -147,7 +147,7 @@ def _is_uneven(run: Run, steps: int) -> bool:
 
 def _most_sequences(run: Run, target: Machine) -> int:
     """No more fit: each has its logits and its X, Y, beside the parameters."""
-    if not run.on_gpu:
+    if not run.on_gpu or run.program is not None:
         return run.batch_size * run.gradient_accumulation_steps
     shapes = Shapes.of(replace(run, batch_size=1), target.gpu)
     limit = comfortable_limit(run, target)

@@ -32,8 +32,8 @@ def smallest_card(run: Run, machine: Machine) -> Gpu | None:
     def on(gpu: Gpu) -> Machine:
         return replace(machine, gpu=gpu, count=None, in_use_bytes=0)
 
-    flash = Attention.FLASH if run.dtype != "float32" else run.attention
-    run = replace(run, attention=flash)
+    if run.program is None and run.dtype != "float32":
+        run = replace(run, attention=Attention.FLASH)
     needed = replay(run).peak.allocated_bytes
     candidates = (
         gpu for gpu in load() if _is_candidate(gpu) and comfortable_limit(run, on(gpu)) >= needed

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def log_lines(run: Run) -> list[str]:
-    """What train.py and model.py print before the first iteration, word for word."""
+    """What train.py and model.py print before the first iteration, word for word.
+
+    Nothing where the model is not nanoGPT's own.
+    """
+    if run.program is not None:
+        return []
     parameters = GPT(Device(Tape()), Shapes.of(run)).parameters()
     matrices = [parameter for parameter in parameters if parameter.ndim >= 2]
     vectors = [parameter for parameter in parameters if parameter.ndim < 2]

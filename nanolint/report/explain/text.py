@@ -43,11 +43,12 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
 
 
 def _log(case: Case, printer: Printer) -> None:
-    if case.run is None:
+    lines = [] if case.run is None else log_lines(case.run)
+    if not lines:
         return
     printer.blank()
     printer.line(("nanoGPT will print", "bold"))
-    for line in log_lines(case.run):
+    for line in lines:
         printer.line(f"  {line}")
 
 

@@ -41,6 +41,8 @@ def float32_on_tensor_cores(context: Context) -> Findings:
     for case in context.cases:
         if known(case, "dtype") != "float32" or not has_tensor_cores(case):
             continue
+        if case.run is None or not case.run.follows("dtype"):
+            continue
         remedy = set_value(context, "dtype", quoted(context, "dtype", half), safety=Safety.UNSAFE)
         yield Finding(
             message=(
@@ -67,11 +69,11 @@ def _peaks(case: Case, half: str) -> str:
     run, target, now = case.run, case.needed_target, case.verdict
     assert run is not None  # the rule needs a run
     assert now is not None  # on a card of NVIDIA's
-    dropout = run.dropout > 0
-    kernel = attention_kernel(
-        target.gpu, dtype=half, head_size=run.n_embd // run.n_head, dropout=dropout
-    )
-    halved = replace(run, dtype=half, attention=kernel)
+    halved = replace(run, dtype=half)
+    if run.program is None:
+        size, dropout = run.n_embd // run.n_head, run.dropout > 0
+        kernel = attention_kernel(target.gpu, dtype=half, head_size=size, dropout=dropout)
+        halved = replace(halved, attention=kernel)
     then = judge(halved, target)
     return (
         f"peak memory would be {format_bytes(then.process_bytes)} "

@@ -69,7 +69,7 @@ def _runs(context: Context) -> list[tuple[str, Run]]:
     runs = list(config_runs(context.project, context.options))
     if context.run is not None:
         runs.append(("train.py's own values", context.run))
-    return runs
+    return [(config, run) for config, run in runs if run.program is None]
 
 
 def _sizes(runs: Iterable[tuple[str, Run]]) -> list[tuple[str, list[str]]]:

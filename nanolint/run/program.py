@@ -1,0 +1,70 @@
+"""What a run trains where that is not nanoGPT's own model: plain data that a tape is made from.
+
+Both kinds say which fields of a ``Run`` their tape follows: a change of any other would give a
+number about another run, so it is never tried.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+
+if TYPE_CHECKING:
+    from nanolint.source.values import Plain
+
+# What the loop and the batch follow, whatever the model is.
+LOOP = frozenset(
+    {
+        *("batch_size", "gradient_accumulation_steps", "world_size", "eval_iters"),
+        *("compile", "dtype"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A module of the project: its dotted name, its path as people see it, and its text."""
+
+    module: str
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FromRun:
+    """An argument whose value is the run's own field of this name: ``block_size``."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadModel:
+    """A model to be read from its own source, without running it.
+
+    ``modules``: the first defines ``class_name``; the others are what it imports within the
+    project. ``arguments`` are what the class is built with. With ``config_class`` they are the
+    arguments of that class, whose instance is the model's only argument: nanoGPT's
+    ``GPT(GPTConfig(**model_args))``.
+    """
+
+    modules: tuple[SourceText, ...]
+    class_name: str
+    arguments: tuple[tuple[str, Plain | FromRun], ...]
+    config_class: str | None = None
+
+    @property
+    def follows(self) -> frozenset[str]:
+        """The fields of a run that its tape follows."""
+        fields = {value.field for _, value in self.arguments if isinstance(value, FromRun)}
+        return LOOP | fields
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """A tape that was recorded once, as a function of the fields that it ``follows``."""
+
+    follows: frozenset[str]
+
+
+Program = ReadModel | Profiled
