@@ -1,10 +1,13 @@
-"""A run's tape: recorded once, and shared by all runs that have the same events."""
+"""A run's tape: recorded once, and shared by all runs that have the same events.
+
+This is the one cache of the memory model: what is known of a tape goes with it.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from nanolint.gpus.abilities import compiles
 from nanolint.memory.loop.nanogpt import train
@@ -17,20 +20,50 @@ from nanolint.run.program import Profiled
 from nanolint.run.run import Attention, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.model.module import Module
 
 
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+
+class Recorded:
+    """A tape, and the answers to what was asked about it."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self._answers: dict[tuple[object, ...], Any] = {}
+
+    def answer(
+        self,
+        question: Callable[Concatenate[Tape, Arguments], Answer],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Answer:
+        """What ``question`` returns for the tape and these arguments, worked out once."""
+        key = (question, args, *kwargs.items())
+        if key not in self._answers:
+            self._answers[key] = question(self.tape, *args, **kwargs)
+        answer: Answer = self._answers[key]
+        return answer
+
+
+def recorded(run: Run, gpu: Gpu | None = None) -> Recorded:
+    """The tape of ``run`` on ``gpu``, with what is known about it."""
+    return _recorded(_recipe(run, gpu))
+
+
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
     """The events of ``run`` on ``gpu``."""
-    return _tape(_recipe(run, gpu))
+    return recorded(run, gpu).tape
 
 
-@lru_cache(maxsize=16)
-def _tape(recipe: _Recipe) -> Tape:
-    return recipe.record()
+@lru_cache(maxsize=32)
+def _recorded(recipe: _Recipe) -> Recorded:
+    return Recorded(recipe.record())
 
 
 def state_bytes(run: Run) -> int:
@@ -46,12 +79,7 @@ def state_bytes(run: Run) -> int:
 
 def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
     """The most bytes that ``run`` allocates at once: no allocator can reserve less."""
-    return _allocated_bytes(_recipe(run, gpu)) if run.on_gpu else 0
-
-
-@lru_cache(maxsize=256)
-def _allocated_bytes(recipe: _Recipe) -> int:
-    return allocated_peak(_tape(recipe))
+    return recorded(run, gpu).answer(allocated_peak) if run.on_gpu else 0
 
 
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:

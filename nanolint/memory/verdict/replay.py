@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
 from nanolint.memory.allocator.play import play
-from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import record, summits
+from nanolint.memory.recording import recorded, summits
 from nanolint.memory.tape import Component, Phase
 from nanolint.units import format_bytes
 
@@ -93,7 +91,14 @@ def replay(
     """
     if not run.on_gpu:
         return NOTHING
-    return _replay(representative(run), gpu, limit_bytes, expandable, trace)
+    return recorded(run, gpu).answer(
+        replay_tape,
+        limit_bytes=limit_bytes,
+        expandable=expandable,
+        trace=trace,
+        total_bytes=gpu.total_bytes if gpu else None,
+        logits_bytes=_narrowest_logits(run),
+    )
 
 
 def failure(
@@ -102,36 +107,17 @@ def failure(
     """The ``oom`` of a replay under a limit, found without the rest of it."""
     if not run.on_gpu:
         return None
-    return _failure(representative(run), gpu, limit_bytes, expandable)
-
-
-@lru_cache(maxsize=64)
-def _failure(run: Run, gpu: Gpu, limit_bytes: int, expandable: bool) -> OutOfMemory | None:
-    tape = record(run, gpu)
-    refusal = play(tape, limit_bytes=limit_bytes, expandable=expandable).refusal
+    known = recorded(run, gpu)
+    refusal = known.answer(play, limit_bytes=limit_bytes, expandable=expandable).refusal
     if refusal is None:
         return None
     logits = _narrowest_logits(run)
-    return _out_of_memory(tape, refusal, limit_bytes, gpu.total_bytes, logits)
+    return _out_of_memory(known.tape, refusal, limit_bytes, gpu.total_bytes, logits)
 
 
 def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
     """The bytes by which the allocated peak of ``other`` is above that of ``run``."""
     return replay(other, gpu).peak.allocated_bytes - replay(run, gpu).peak.allocated_bytes
-
-
-@lru_cache(maxsize=64)
-def _replay(
-    run: Run, gpu: Gpu | None, limit_bytes: int | None, expandable: bool, trace: bool
-) -> Replay:
-    return replay_tape(
-        record(run, gpu),
-        limit_bytes=limit_bytes,
-        expandable=expandable,
-        trace=trace,
-        total_bytes=gpu.total_bytes if gpu else None,
-        logits_bytes=_narrowest_logits(run),
-    )
 
 
 def replay_tape(

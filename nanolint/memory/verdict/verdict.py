@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import Enum
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -14,14 +13,13 @@ from nanolint.memory.constants import (
     MODEL_ERROR_EAGER_PERCENT,
     WDDM_KEPT_PERCENT,
 )
-from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import allocated_bytes, record, runs_compiled, state_bytes
+from nanolint.memory.recording import allocated_bytes, recorded, runs_compiled, state_bytes
 from nanolint.memory.torch import variable_in_error
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import failure, message, replay
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Gpu, Machine
+    from nanolint.gpus.gpu import Machine
     from nanolint.memory.torch import Version
     from nanolint.memory.verdict.overhead import Interval
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
@@ -161,12 +159,8 @@ def _passes(run: Run, target: Machine, limit: int, *, expandable: bool) -> bool:
     # Each is ten times as fast to know as the next: what must be there, what is, how it is placed.
     if state_bytes(run) > limit or allocated_bytes(run, target.gpu) > limit:
         return False
-    return _plays(representative(run), target.gpu, limit, expandable)
-
-
-@lru_cache(maxsize=256)
-def _plays(run: Run, gpu: Gpu, limit: int, expandable: bool) -> bool:
-    return play(record(run, gpu), limit_bytes=limit, expandable=expandable).refusal is None
+    tape = recorded(run, target.gpu)
+    return tape.answer(play, limit_bytes=limit, expandable=expandable).refusal is None
 
 
 def _message(oom: OutOfMemory, target: Machine, version: Version) -> str:
