@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import absolute, exists, is_file
+from nanolint.files.door import absolute, is_file
+from nanolint.files.repository import is_root
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -147,5 +148,5 @@ def _bases(around: Path | None) -> Iterator[Path]:
         return
     for folder in (around.parent, *around.parent.parents, *absolute(around).parent.parents):
         yield folder
-        if exists(folder / ".git"):
+        if is_root(folder):
             return

@@ -17,6 +17,7 @@ from nanolint.cli.launch import split_launch
 from nanolint.cli.options import add_settings_options
 from nanolint.cli.parser import Parser, UsageError, positive
 from nanolint.cli.streams import printer
+from nanolint.files.repository import upward
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -207,11 +208,9 @@ def _request(command: Command, options: Namespace, folder: Path, world: int) -> 
 
 def _usual_python(folder: Path) -> str:
     """The project's own: of its .venv, or of the environment that is active."""
-    for ancestor in (folder, *folder.parents):
+    for ancestor in upward(folder):
         if (ancestor / ".venv" / "bin" / "python").exists():
             return str(ancestor / ".venv" / "bin" / "python")
-        if (ancestor / ".git").exists():
-            break
     active = os.environ.get("VIRTUAL_ENV")
     if active:
         return str(Path(active) / "bin" / "python")

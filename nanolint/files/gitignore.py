@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
-from nanolint.files.door import absolute, exists, read_bytes
+from nanolint.files.door import absolute, read_bytes
+from nanolint.files.repository import root_of, upward
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -46,10 +47,8 @@ class Ignored:
 def ignored_above(folder: Path) -> Ignored:
     """What holds in ``folder`` because of the folders above it, up to the repository's root."""
     place = absolute(folder)
-    inside = [place, *place.parents]
-    root = next((ancestor for ancestor in inside if exists(ancestor / ".git")), None)
     ignored = Ignored()
-    if root is not None:
-        for ancestor in reversed(inside[1 : inside.index(root) + 1]):
+    if root_of(place) is not None:
+        for ancestor in reversed([*upward(place)][1:]):
             ignored = ignored.enter(ancestor)
     return ignored

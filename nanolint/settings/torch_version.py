@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
-from nanolint.files.door import exists, is_file, names, read_bytes
+from nanolint.files.door import is_file, names, read_bytes
 from nanolint.files.notes import memo
+from nanolint.files.repository import upward
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,11 +40,11 @@ def find_torch_version(folder: Path) -> tuple[int, int] | None:
 
     Of a range, the lowest version: what is told must hold for every version that is allowed.
     """
-    for ancestor in (folder, *folder.parents):
+    for ancestor in upward(folder):
         version = _in_folder(ancestor)
         if version is not None:
             return version
-        if exists(ancestor / ".git") or is_file(ancestor / "train.py"):
+        if is_file(ancestor / "train.py"):
             return None
     return None
 

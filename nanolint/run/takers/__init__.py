@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.files import door
+from nanolint.files.repository import root_of
 from nanolint.frozen import dataclass
 from nanolint.run.takers.neighbours import PYTHON, File, neighbours, read_file
 from nanolint.run.takers.python import reach
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 CONFIG_FOLDERS = ("config", "configs")
 CONFIGURATOR = "configurator.py"
 TESTS = frozenset({"test", "tests"})
-MOST_PARENTS = MOST_DEPTH = 64
+MOST_DEPTH = 64
 MOST_NAMED = 3  # takers; one is enough to know
 
 _READS_ITS_ARGUMENTS = re.compile(r"\bargv\b|\bargparse\b")
@@ -163,17 +164,12 @@ class _Search:
 def project_folder(path: Path, train_script: Path | None) -> Path:
     """The folder of the repository, else of the training script, else that around ``config/``."""
     own = Path(door.place_of(path))
-    return _repository(own) or _home(own, train_script)
-
-
-def _repository(own: Path) -> Path | None:
-    folders = list(own.parents)[:MOST_PARENTS]
-    return next((folder for folder in folders if door.exists(folder / ".git")), None)
+    return root_of(own.parent) or _home(own, train_script)
 
 
 def _depth(own: Path, train_script: Path | None) -> int:
     """How many folders down to search: without a project, nothing says where it would end."""
-    if _repository(own) is not None or train_script is not None:
+    if root_of(own.parent) is not None or train_script is not None:
         return MOST_DEPTH
     return 1 if own.parent.name in CONFIG_FOLDERS else 0
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.files.door import BROKEN_LINK, FILE, FOLDER, exists, kind, names
+from nanolint.files.door import BROKEN_LINK, FILE, FOLDER, kind, names
+from nanolint.files.repository import root_of, upward
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject
@@ -21,7 +22,6 @@ from nanolint.trainers.nanogpt.train_script import FOREIGN
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 TRAIN_SCRIPT_NAME = "train.py"
@@ -70,14 +70,14 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
         if isinstance(own, Project):
             return own
     problems: list[tuple[Path, str]] = []
-    for folder in _folders(path):
+    for folder in upward(path.parent):
         chosen = _chosen(_candidates(folder), path, problems)
         if chosen is not None:
             return chosen
     if not problems:
         problems = [
             (folder / CONFIGURATOR_NAME, "no training script beside it loads it")
-            for folder in _folders(path)
+            for folder in upward(path.parent)
             if kind(folder / CONFIGURATOR_NAME) == FILE
         ]
     if problems:
@@ -88,14 +88,7 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
 def _is_of_a_project(path: Path) -> bool:
     """Whether a config is among those of a repository, whose script must then be somewhere."""
     among_configs = path.parent.name in CONFIG_FOLDERS
-    return among_configs and any(exists(folder / ".git") for folder in _folders(path))
-
-
-def _folders(path: Path) -> Iterator[Path]:
-    for folder in path.parents:
-        yield folder
-        if exists(folder / ".git"):
-            return
+    return among_configs and root_of(path.parent) is not None
 
 
 def _candidates(folder: Path) -> list[Path]:
