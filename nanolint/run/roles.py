@@ -9,7 +9,7 @@ class Role(str, Enum):
     """The values that decide what a run takes, as the glossary of the docs names them."""
 
     MICRO_BATCH = "micro-batch"  # B: sequences per forward pass and process
-    ACCUMULATION = "accumulation"  # forward-backward passes per optimizer step
+    ACCUMULATION = "accumulation"  # forward-backward passes per optimizer step and process
     CONTEXT = "context"  # T: tokens per sequence
     LAYERS = "layers"  # L
     HEADS = "heads"  # H
@@ -17,3 +17,4 @@ class Role(str, Enum):
     VOCABULARY = "vocabulary"  # V
     DTYPE = "dtype"  # autocast's data type
     COMPILE = "compile"  # whether torch.compile runs the model
+    EVALUATION = "evaluation's micro-batch"  # sequences per forward pass of an evaluation

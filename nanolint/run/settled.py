@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.diagnostics import Span
+    from nanolint.run.described import Described
     from nanolint.run.run import Dialect, Run
     from nanolint.run.trust import Doubt
     from nanolint.source.values import Plain, Value
@@ -127,7 +128,7 @@ class Resolution:
     the card only emulates, and the run is the one in float16 that takes its place (NL203).
     ``deciding`` maps a role (the name of nanoGPT's key for it) to the key that its value comes from
     in this project, None where the script computes it: roles that are not in it come from the key
-    of their own name.
+    of their own name. ``described`` is what a script says of its run that is not nanoGPT's kind.
     """
 
     run: Run | None
@@ -136,6 +137,7 @@ class Resolution:
     doubts: tuple[Doubt, ...] = ()
     in_float16: bool = False
     deciding: Mapping[str, str | None] = field(default_factory=dict)
+    described: Described | None = None
 
     @property
     def trust(self) -> Trust:

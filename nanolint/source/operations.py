@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from nanolint.source.values import Plain
 
-_BINARY: dict[str, Callable[[Any, Any], object]] = {
+BINARY: dict[str, Callable[[Any, Any], object]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -56,7 +56,7 @@ def run_time_error(error: Exception) -> Unevaluable:
 
 def binary(symbol: str, left: Plain, right: Plain) -> object:
     """``left symbol right``. Raises Unevaluable, or what Python raises."""
-    operation = _BINARY.get(symbol)
+    operation = BINARY.get(symbol)
     if operation is None:
         raise Unevaluable(f"the operator {symbol}")
     if symbol == "%" and isinstance(left, str):

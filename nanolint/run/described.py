@@ -1,0 +1,56 @@
+"""What a training script says of the run that it makes, whoever wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+from nanolint.run.equation import NotKnown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from nanolint.run.equation import Equation, LateSync
+    from nanolint.run.roles import Role
+    from nanolint.run.terms import Given, Place, Term
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltModel:
+    """The model that is trained: its class, the file that defines it, and what it is built with.
+
+    With ``config_class`` the arguments are those of that class, whose instance is the model's only
+    argument; those that a dataclass leaves to its defaults are among them. ``place`` is the call.
+    """
+
+    class_name: str
+    path: Path | None
+    config_class: str | None
+    arguments: Mapping[str, Term | NotKnown]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a script does with the values that are given to it.
+
+    ``roles`` has a term, or why there is none, for each role that was looked for; ``given`` is all
+    that can be set, in the script, in what it imports, on its launch line. ``equation`` is None
+    where a part of it is not known, which ``missing`` names.
+    """
+
+    script: Path
+    roles: Mapping[Role, Term | NotKnown]
+    equation: Equation | None
+    given: tuple[Given, ...] = ()
+    model: BuiltModel | NotKnown = NotKnown("the model that is trained was not found")
+    missing: tuple[tuple[Role, NotKnown], ...] = ()
+    late_sync: LateSync | None = None
+    optimizers: tuple[str, ...] = field(default=())  # full names of what is called for them
+
+    def value(self, role: Role) -> object:
+        """The value of a role, None where it is not known."""
+        found = self.roles.get(role)
+        return None if found is None or isinstance(found, NotKnown) else found.value

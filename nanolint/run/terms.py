@@ -1,0 +1,197 @@
+"""How a number of a script came about, so that it can be worked out anew for other values.
+
+A term is a value with its history: what was given in the script or on its launch line, the number
+of processes, and what the script did with them. ``total // (B * T * world)`` is three operations on
+three given values and the world size.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+from nanolint.source.bounds import Unevaluable
+from nanolint.source.operations import BINARY, BUILTINS, binary, compare, unary
+from nanolint.source.scope import Scope, guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from nanolint.diagnostics import Span
+    from nanolint.source.values import Scalar
+
+
+class Surface(str, Enum):
+    """Where a script lets a value be set."""
+
+    CONSTANT = "constant"
+    GLOBAL = "global above a configurator"
+    ARGUMENT = "default of a flag"
+    FIELD = "class attribute"
+    ENTRY = "entry of a dictionary"
+    ENVIRONMENT = "default of an environment variable"
+    FLAG = "flag on the launch line"
+    VARIABLE = "environment of the launch line"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The characters ``span`` of the file ``path``; ``line`` (from 1) is where they begin."""
+
+    path: Path | None
+    line: int
+    span: Span | None = None
+
+    def __str__(self) -> str:
+        """``train.py:74``."""
+        return f"{self.path.name}:{self.line}" if self.path else f"line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that somebody wrote down.
+
+    ``key`` is what people call it: ``DEVICE_BATCH_SIZE``, ``--device-batch-size``, ``args.B``.
+    ``place.span`` are the characters of the value, which another value may take the place of; None
+    where it has none of its own. ``default`` is where the script sets what the launch line
+    overrides.
+    """
+
+    key: str
+    value: Scalar
+    surface: Surface
+    place: Place
+    default: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal inside an expression, or what is known of the machine."""
+
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The number of processes."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What an operator, a comparison or a function made of other terms: ``//``, ``==``, ``round``.
+
+    ``line`` is where it stands in ``path``, 0 where that does not matter.
+    """
+
+    symbol: str
+    operands: tuple[Term, ...]
+    value: Scalar
+    path: Path | None = None
+    line: int = 0
+
+
+Term = Given | Number | World | Operation
+
+
+FUNCTIONS: Mapping[str, Callable[..., object]] = {
+    **BUILTINS,
+    "math.ceil": math.ceil,
+    "math.floor": math.floor,
+    "math.sqrt": math.sqrt,
+    "math.isqrt": math.isqrt,
+    "math.log": math.log,
+    "math.log2": math.log2,
+    "math.log10": math.log10,
+    "math.exp": math.exp,
+    "math.gcd": math.gcd,
+    "math.prod": math.prod,
+    "math.pow": math.pow,
+}
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_UNARY = {"neg": "-", "pos": "+", "not": "not", "inv": "~"}
+
+
+def apply(symbol: str, operands: tuple[Scalar, ...]) -> Scalar:
+    """What ``symbol`` makes of plain values. Raises Unevaluable, also for what Python would raise.
+
+    >>> apply("//", (524288, 65536))
+    8
+    """
+    function: Callable[..., object]
+    if symbol in _UNARY:
+        function, arguments = unary, (_UNARY[symbol], *operands)
+    elif symbol in _COMPARISONS:
+        function, arguments = compare, (symbol, *operands)
+    elif symbol in BINARY:
+        function, arguments = binary, (symbol, *operands)
+    elif symbol in FUNCTIONS:
+        function, arguments = FUNCTIONS[symbol], operands
+    else:
+        raise Unevaluable(f"calls {symbol} at run time")
+    found = guarded(Scope({}), function, *arguments)
+    if isinstance(found, (list, tuple, dict)):
+        raise Unevaluable("not one value")
+    return found
+
+
+def evaluate(term: Term, changes: Mapping[Given, Scalar], world: int | None = None) -> Scalar:
+    """The value of ``term`` with other values for what was given, and for so many processes.
+
+    Raises Unevaluable where the script would fail.
+    """
+    if isinstance(term, Given):
+        return changes.get(term, term.value)
+    if isinstance(term, World):
+        return term.value if world is None else world
+    if isinstance(term, Number):
+        return term.value
+    return apply(term.symbol, tuple(evaluate(each, changes, world) for each in term.operands))
+
+
+def leaves(term: Term) -> Iterator[Given | World]:
+    """What was given, and the world size, wherever they stand in ``term``; each once."""
+    found: dict[Given | World, None] = {}
+    _gather(term, found)
+    yield from found
+
+
+def _gather(term: Term, found: dict[Given | World, None]) -> None:
+    if isinstance(term, (Given, World)):
+        found[term] = None
+    elif isinstance(term, Operation):
+        for operand in term.operands:
+            _gather(operand, found)
+
+
+_BINDS = {"**": 4, "*": 3, "/": 3, "//": 3, "%": 3, "+": 2, "-": 2}
+
+
+def describe(term: Term, *, outermost: int = 0) -> str:
+    """The term as people write it, with the names of what was given.
+
+    ``TOTAL_BATCH_SIZE // (DEVICE_BATCH_SIZE * MAX_SEQ_LEN)``
+    """
+    if isinstance(term, Given):
+        return term.key
+    if isinstance(term, World):
+        return "world size"
+    if isinstance(term, Number):
+        return str(term.value)
+    if term.symbol in _BINDS:
+        own = _BINDS[term.symbol]
+        left = describe(term.operands[0], outermost=own)
+        right = describe(term.operands[1], outermost=own + 1)
+        text = f"{left} {term.symbol} {right}"
+        return f"({text})" if own < outermost else text
+    if term.symbol in _COMPARISONS or (len(term.operands) == 2 and not term.symbol.isidentifier()):
+        inner = f" {term.symbol} ".join(describe(each, outermost=1) for each in term.operands)
+        return f"({inner})" if outermost else inner
+    if term.symbol in _UNARY:
+        sign = "not " if term.symbol == "not" else _UNARY[term.symbol]
+        return f"{sign}{describe(term.operands[0], outermost=5)}"
+    return f"{term.symbol}({', '.join(map(describe, term.operands))})"
