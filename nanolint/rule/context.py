@@ -266,6 +266,25 @@ class Context:
 
         return parse_tree(self.text)
 
+    @cached_property
+    def script_tree(self) -> libcst.Module | None:
+        """The concrete syntax tree of the script that trains: of this file, or the train.py.
+
+        None where none is near or it cannot be read.
+        """
+        from nanolint.errors import Unusable
+        from nanolint.source.parse import parse_tree
+        from nanolint.source.refusals import TooComplex, Unparsable
+        from nanolint.trainers.nanogpt.reading import read_source
+
+        script = self.project.train_script
+        if script is None or self.is_train_script:
+            return self.tree if self.is_train_script else None
+        try:
+            return parse_tree(read_source(script))
+        except (Unusable, Unparsable, TooComplex):
+            return None
+
     def spans(self, nodes: Iterable[libcst.CSTNode]) -> dict[libcst.CSTNode, Span]:
         """Where ``nodes`` of ``tree`` lie in the text, own parentheses included."""
         from nanolint.diagnostics import Span

@@ -58,6 +58,7 @@ _MODULES = {
         "suppressed_compile_errors",
         "renamed_allocator_variable",
         "unmodelled_compile_mode",
+        "late_gradient_sync",
     ),
 }
 

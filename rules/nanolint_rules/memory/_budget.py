@@ -24,7 +24,7 @@ from nanolint.rule import (
 from nanolint_rules._following import follows
 from nanolint_rules._values import blocker, flags_fix, insertion
 from nanolint_rules.config._sums import sums_to_update
-from nanolint_rules.memory._safety import unsafe_because
+from nanolint_rules.memory._safety import stops_averaging, unsafe_because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -153,6 +153,9 @@ def _with_edits(
     context: Context, clause: str, change: Change, safety: Safety = Safety.SAFE
 ) -> Cure:
     changed = {key: value for key, value in change.counts.items() if context.value(key) != value}
+    broken = stops_averaging(context, changed)
+    if broken is not None:
+        return Cure(clause, notes=(f"not fixed: {broken}",))
     if any(context.from_command_line(key) for key in changed):
         command = " ".join(f"--{key}={value}" for key, value in changed.items())
         return Cure(clause, flags_fix(context, changed, safety), notes=(f"pass {command} instead",))

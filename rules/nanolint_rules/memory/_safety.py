@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Dialect, keeps_shape
 from nanolint_rules._values import lost_choice, others_change
+from nanolint_rules.torch._gradient_sync import FLAG, late_syncs
+from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,6 +27,26 @@ def unsafe_because(
         *_uneven(context, changed),
         *_asked_to_evaluate(context),
         *_lost_shapes(context, edits),
+    )
+
+
+def stops_averaging(context: Context, changed: Mapping[str, int]) -> str | None:
+    """Why several micro-steps are worse than none: the script sets DDP's flag too late (NL418).
+
+    Only where one micro-step on several GPUs, with which nothing goes wrong, becomes more.
+    """
+    run = context.run
+    if run is None or run.world_size == 1 or run.micro_steps > 1:
+        return None
+    after = replace(run, **dict(changed))
+    if after.micro_steps == 1 or context.script_tree is None:
+        return None
+    tree = context.script_tree
+    if next(late_syncs(tree, names(tree)), None) is None:
+        return None
+    return (
+        f"with {after.micro_steps} micro-steps the script, which sets {FLAG} after the forward "
+        "pass, stops averaging gradients (NL418)"
     )
 
 

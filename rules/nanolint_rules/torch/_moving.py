@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING, TypeVar
 
 from nanolint.rule import Edit
+from nanolint_rules.torch._names import found_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import libcst as cst
 
-    from nanolint.rule import Context
+    from nanolint.rule import Context, Span
     from nanolint_rules.torch._names import Names, Reference
 
     _Reference = TypeVar("_Reference", bound=Reference)
@@ -142,6 +143,40 @@ def removed_line(context: Context, names: Names, statement: cst.CSTNode) -> Edit
     if line is None or before.strip() or "#" in inside or names.siblings(statement) < 2:
         return None
     return Edit(start, line.end(), "")
+
+
+def moved_above(
+    context: Context, block: cst.IndentedBlock, moved: cst.CSTNode, place: cst.CSTNode
+) -> tuple[Edit, ...] | None:
+    """Move a statement of ``block``, with its comments, above an earlier one.
+
+    None where that one or another between them gives a value to a name that it reads, or where
+    it shares its line.
+    """
+    statements = list(block.body)
+    first, last = statements.index(place), statements.index(moved)
+    if isinstance(moved, cst.SimpleStatementLine) and len(moved.body) > 1:
+        return None
+    between = {
+        name.value
+        for statement in statements[first:last]
+        for target in (*found_in(statement, cst.AssignTarget), *found_in(statement, cst.For))
+        for name in found_in(target.target, cst.Name)
+    }
+    if between & {name.value for name in found_in(moved, cst.Name)}:
+        return None
+    spans = context.spans([moved, place])
+    start, end = _own_lines(context.text, spans[moved])
+    above, _ = _own_lines(context.text, spans[place])
+    return Edit(above, above, context.text[start:end]), Edit(start, end, "")
+
+
+def _own_lines(text: str, span: Span) -> tuple[int, int]:
+    """The lines of a statement, with the comments right above it, but no empty line."""
+    blank = list(re.finditer(r"(?m)^[ \t]*(?:\r\n|\r|\n)", text[span.start : span.end]))
+    code = re.search(r"(?m)^[ \t]*[^#\s]", text[span.start : span.end])
+    ends = [match.end() for match in blank if code and match.end() <= code.start()]
+    return span.start + max(ends, default=0), span.end
 
 
 def _alone(uses: Sequence[Reference]) -> bool:
