@@ -153,7 +153,7 @@ def _with_edits(
     context: Context, clause: str, change: Change, safety: Safety = Safety.SAFE
 ) -> Cure:
     changed = {key: value for key, value in change.counts.items() if context.value(key) != value}
-    broken = stops_averaging(context, changed)
+    broken = stops_averaging(context, change)
     if broken is not None:
         return Cure(clause, notes=(f"not fixed: {broken}",))
     if any(context.from_command_line(key) for key in changed):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Dialect, keeps_shape
@@ -13,7 +12,7 @@ from nanolint_rules.torch._names import names
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from nanolint.rule import Context, Edit
+    from nanolint.rule import Change, Context, Edit
 
 STEPS = "gradient_accumulation_steps"
 
@@ -30,7 +29,7 @@ def unsafe_because(
     )
 
 
-def stops_averaging(context: Context, changed: Mapping[str, int]) -> str | None:
+def stops_averaging(context: Context, change: Change) -> str | None:
     """Why several micro-steps are worse than none: the script sets DDP's flag too late (NL418).
 
     Only where one micro-step on several GPUs, with which nothing goes wrong, becomes more.
@@ -38,7 +37,7 @@ def stops_averaging(context: Context, changed: Mapping[str, int]) -> str | None:
     run = context.run
     if run is None or run.world_size == 1 or run.micro_steps > 1:
         return None
-    after = replace(run, **dict(changed))
+    after = change.applied(run)
     if after.micro_steps == 1 or context.script_tree is None:
         return None
     tree = context.script_tree

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint_rules.torch._names import found_in
+from nanolint_rules.torch._names import all_in, found_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,14 +38,11 @@ def late_syncs(tree: cst.Module, names: Names) -> Iterator[LateSync]:
             continue
         if isinstance(assignment.value, cst.Name):
             continue  # True or False, set for good
-        loop = next((n for n in names.ancestors(assignment) if _is_loop(n)), None)
-        forward = loop and _forward_before(assignment, target.value, loop)
-        if forward:
+        loops = (n for n in names.ancestors(assignment) if isinstance(n, (cst.For, cst.While)))
+        loop = next(loops, None)
+        forward = None if loop is None else _forward_before(assignment, target.value, loop)
+        if forward is not None:
             yield LateSync(assignment, forward)
-
-
-def _is_loop(node: cst.CSTNode) -> bool:
-    return isinstance(node, (cst.For, cst.While))
 
 
 def _forward_before(
@@ -54,7 +51,7 @@ def _forward_before(
     """The call of ``model`` whose backward pass follows ``assignment``, None where none does."""
     forward: cst.Call | None = None
     is_set = False
-    for node in found_in(loop, cst.CSTNode):
+    for node in all_in(loop):
         if node is assignment:
             if forward is None:
                 return None

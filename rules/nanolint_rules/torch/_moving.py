@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, TypeVar
 
 from nanolint.rule import Edit
-from nanolint_rules.torch._names import found_in
+from nanolint_rules.torch._names import all_in, found_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -153,15 +153,15 @@ def moved_above(
     None where that one or another between them gives a value to a name that it reads, or where
     it shares its line.
     """
-    statements = list(block.body)
+    statements: list[cst.CSTNode] = list(block.body)
     first, last = statements.index(place), statements.index(moved)
     if isinstance(moved, cst.SimpleStatementLine) and len(moved.body) > 1:
         return None
     between = {
         name.value
         for statement in statements[first:last]
-        for target in (*found_in(statement, cst.AssignTarget), *found_in(statement, cst.For))
-        for name in found_in(target.target, cst.Name)
+        for target in _targets(statement)
+        for name in found_in(target, cst.Name)
     }
     if between & {name.value for name in found_in(moved, cst.Name)}:
         return None
@@ -169,6 +169,14 @@ def moved_above(
     start, end = _own_lines(context.text, spans[moved])
     above, _ = _own_lines(context.text, spans[place])
     return Edit(above, above, context.text[start:end]), Edit(start, end, "")
+
+
+def _targets(statement: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """What a statement, or one inside it, gives values to."""
+    bound = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For)
+    for node in all_in(statement):
+        if isinstance(node, bound):
+            yield node.target
 
 
 def _own_lines(text: str, span: Span) -> tuple[int, int]:

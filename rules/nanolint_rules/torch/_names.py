@@ -231,11 +231,13 @@ def _last_part(name: str) -> str:
 
 def found_in(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
     """The nodes of one kind in ``node``, in the order of the text."""
-    found: list[_Node] = []
-    waiting: list[cst.CSTNode] = [node]
+    return [each for each in all_in(node) if isinstance(each, kind)]
+
+
+def all_in(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """``node`` and all that it is made of, in the order of the text."""
+    waiting = [node]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, kind):
-            found.append(each)
+        yield each
         waiting += reversed(each.children)
-    return found

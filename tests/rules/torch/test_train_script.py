@@ -48,6 +48,7 @@ def forward(ctx, x): return x
 """
 ALLOCATOR = "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n"
 ERRORS = "import torch\ntorch._dynamo.config.suppress_errors = True\n"
+LATE = "model.require_backward_grad_sync = part == last\n        scaler.scale"
 WRONG = {
     "NL401": ("setup", "torch.amp.GradScaler('cuda', ", "torch.cuda.amp.GradScaler("),
     "NL402": ("evaluation", "with ctx:", "with torch.cuda.amp.autocast():"),
@@ -61,6 +62,7 @@ WRONG = {
     "NL410": ("imports", "import torch\n", ERRORS),
     "NL411": ("imports", "import os\n", ALLOCATOR),
     "NL412": ("setup", "torch.compile(model)", "torch.compile(model, mode='max-autotune')"),
+    "NL418": ("loop", "scaler.scale", LATE),
 }
 
 every_rule = pytest.mark.parametrize("code", sorted(WRONG))
