@@ -49,3 +49,5 @@ WDDM_KEPT_PERCENT = 5
 # compiled by Inductor's choices.
 MODEL_ERROR_EAGER_PERCENT = 2
 MODEL_ERROR_COMPILED_PERCENT = 5
+# Of published peaks of real cards: see the table in docs/trace.md.
+TRACE_ERROR_PER_MILLE = 2

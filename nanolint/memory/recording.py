@@ -13,6 +13,7 @@ from nanolint.gpus.abilities import compiles
 from nanolint.memory.loop.nanogpt import train
 from nanolint.memory.loop.played import MICRO_STEPS, representative
 from nanolint.memory.model.gpt import GPT
+from nanolint.memory.profile import profiled
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Phase, Tape
 from nanolint.memory.tensors.device import Device
@@ -95,7 +96,8 @@ class _Recipe(NamedTuple):
 
     def record(self) -> Tape:
         if isinstance(self.run.program, Profiled):
-            raise NotImplementedError("a tape of a profile")
+            profile = self.run.program.profile
+            return profiled(profile, self.run.batch_size, self.run.micro_steps)
         tape = Tape()
         write(self.run, self.shapes, tape, compiled=self.compiled)
         return tape

@@ -6,11 +6,13 @@ number about another run, so it is never tried.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
+    from nanolint.run.profile import Profile
     from nanolint.source.values import Plain
 
 # What the loop and the batch follow, whatever the model is.
@@ -62,9 +64,22 @@ class ReadModel:
 
 @dataclass(frozen=True, slots=True)
 class Profiled:
-    """A tape that was recorded once, as a function of the fields that it ``follows``."""
+    """A tape that was recorded once, as a function of the micro-batch.
 
-    follows: frozenset[str]
+    Two are the same where their ``key`` is: the digest of the file that the profile stands in.
+    """
+
+    key: str
+    profile: Profile = field(compare=False, repr=False)
+
+    @property
+    def follows(self) -> frozenset[str]:
+        """The fields of a run that its tape follows."""
+        return frozenset({"batch_size", "gradient_accumulation_steps"})
+
+    def covers(self, batch_size: int, micro_steps: int) -> bool:
+        """Whether this micro-batch is one that it knows, with so many of them to a step."""
+        return self.profile.regime(batch_size, micro_steps) is not None
 
 
 Program = ReadModel | Profiled

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.run.program import Profiled
 from nanolint.settings.torch_version import DEFAULT
 
 if TYPE_CHECKING:
@@ -102,6 +103,14 @@ class Run:
     def follows(self, *keys: str) -> bool:
         """Whether its memory is known for other values of these fields, too."""
         return self.program is None or self.program.follows.issuperset(keys)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a tape of it: a profile covers some micro-batches, and no others."""
+        program = self.program
+        return not isinstance(program, Profiled) or program.covers(
+            self.batch_size, self.micro_steps
+        )
 
     @property
     def on_gpu(self) -> bool:

@@ -35,6 +35,7 @@ class Traced:
     """One traced run. Bytes are PyTorch's own figures; the tape has the requests, rounded up."""
 
     tape: Tape
+    requests: tuple[int, ...]  # of each allocation, not rounded
     torch: str  # "2.13.0+cu130"
     capability: tuple[int, int]
     allocated_bytes: int  # torch.cuda.max_memory_allocated
@@ -63,6 +64,7 @@ def read(told: Mapping[str, Any]) -> Traced:
         major, minor = told["capability"]
         return Traced(
             tape=tape,
+            requests=tuple(map(int, told["nbytes"])),
             torch=str(told["torch"]),
             capability=(int(major), int(minor)),
             allocated_bytes=int(told["allocated"]),

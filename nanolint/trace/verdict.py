@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanolint.memory.allocator.play import play
+from nanolint.memory.constants import TRACE_ERROR_PER_MILLE
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import replay_tape
 from nanolint.memory.verdict.verdict import Outcome, usable_bytes
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.trace.traced import Traced
-
-# Of published peaks of real cards: see the table in docs/trace.md.
-TRACE_ERROR_PER_MILLE = 2
 
 
 class TracedVerdict:

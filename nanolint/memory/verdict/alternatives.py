@@ -67,6 +67,8 @@ class Alternatives:
         if run.batch_size < 2 or run.eval_only or not run.follows("batch_size"):
             return None
         half = replace(run, batch_size=run.batch_size // 2)
+        if not half.is_known:
+            return None
         effect = f"effective batch {half.effective_batch_size:,}"
         return self._of(f"batch_size = {half.batch_size} ({effect})", half)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.memory.verdict.changes import micro_batch, partner
-from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.memory.verdict.search import best_micro_batch, divisors_down
 from nanolint.memory.verdict.verdict import Outcome, Verdict, judge
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ def best_fit(run: Run, target: Machine) -> Fit | None:
 
     With eval_only the number of sequences in an evaluation is kept.
     """
-    single = _one_sequence(run)
+    single = _smallest(run)
+    if single is None:
+        return None
     found = best_micro_batch([(single, target)], upward=True)
     best = single if found is None else found.applied(single)
     verdict = judge(best, target)
@@ -37,7 +39,15 @@ def best_fit(run: Run, target: Machine) -> Fit | None:
     return Fit(best, verdict, is_own=best == run)
 
 
-def _one_sequence(run: Run) -> Run:
-    """The same effective batch in micro-batches of one sequence: the search goes up from it."""
+def _smallest(run: Run) -> Run | None:
+    """The same effective batch in micro-batches of one sequence: the search goes up from it.
+
+    Of the smallest that is known, where a profile does not know that; None where it knows none.
+    """
     others: int = getattr(run, partner(run))
-    return micro_batch(run, 1, run.batch_size * others).applied(run)
+    single = micro_batch(run, 1, run.batch_size * others).applied(run)
+    if single.is_known:
+        return single
+    pairs = divisors_down(run.batch_size, others, run.batch_size * others)
+    runs = [micro_batch(run, *pair).applied(run) for pair in pairs]
+    return next((each for each in reversed(runs) if each.is_known), None)

@@ -58,7 +58,9 @@ def best_micro_batch(
     candidates = [
         pair
         for pair in divisors_down(run.batch_size, others, most)
-        if pair[0] > least and not _is_uneven(run, pair[1])
+        if pair[0] > least
+        and not _is_uneven(run, pair[1])
+        and micro_batch(run, *pair).applied(run).is_known
     ]
 
     def has_hope(pair: tuple[int, int]) -> bool:

@@ -11,15 +11,17 @@ from nanolint.memory.allocator.play import play
 from nanolint.memory.constants import (
     MODEL_ERROR_COMPILED_PERCENT,
     MODEL_ERROR_EAGER_PERCENT,
+    TRACE_ERROR_PER_MILLE,
     WDDM_KEPT_PERCENT,
 )
 from nanolint.memory.recording import allocated_bytes, recorded, runs_compiled, state_bytes
 from nanolint.memory.torch import variable_in_error
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import failure, message, replay
+from nanolint.run.program import Profiled
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Machine
+    from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.memory.torch import Version
     from nanolint.memory.verdict.overhead import Interval
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
@@ -131,9 +133,15 @@ def comfortable_limit(run: Run, target: Machine) -> int:
     """The limit lowered by the overhead's uncertainty and by the error of the program's model."""
     held = overhead(target.gpu, run.world_size)
     limit = usable_bytes(target, held)
-    compiled = runs_compiled(run, target.gpu)
-    percent = MODEL_ERROR_COMPILED_PERCENT if compiled else MODEL_ERROR_EAGER_PERCENT
-    return limit - (held.high - held.expected) - limit * percent // 100
+    return limit - (held.high - held.expected) - limit * error_per_mille(run, target.gpu) // 1000
+
+
+def error_per_mille(run: Run, gpu: Gpu) -> int:
+    """How far the way to its tape may be off: what was recorded of it."""
+    if isinstance(run.program, Profiled):
+        return max(TRACE_ERROR_PER_MILLE, run.program.profile.error_per_mille)
+    compiled = runs_compiled(run, gpu)
+    return 10 * (MODEL_ERROR_COMPILED_PERCENT if compiled else MODEL_ERROR_EAGER_PERCENT)
 
 
 def is_comfortable(run: Run, target: Machine) -> bool:

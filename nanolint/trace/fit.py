@@ -1,0 +1,286 @@
+"""Traces at a few micro-batches, fitted to a tape for all those between them.
+
+Between thresholds (a kernel that is chosen by size, a branch of the script) the events are the same
+and only sizes change, as polynomials of the micro-batch of degree 2 at most. The thresholds are
+found by bisection. What is fitted is compared with micro-batches that were traced for that alone.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.frozen import dataclass
+from nanolint.memory.allocator.play import play
+from nanolint.memory.profile import tape_of
+from nanolint.memory.recording import allocated_peak
+from nanolint.memory.tape import ROUNDING
+from nanolint.run.profile import LONGEST_TEXT, HeldOut, Kind, Regime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
+
+    from nanolint.memory.tape import Tape
+
+    Tracer: TypeAlias = Callable[[int, int], "Point | None"]
+
+MOST_TRACES = 60
+FITTED = 3  # micro-batches of a regime: lowest, middle, highest
+
+
+class Point(NamedTuple):
+    """One trace: the micro-batch, the micro-steps, the tape, what each allocation requested."""
+
+    batch_size: int
+    micro_steps: int
+    tape: Tape
+    requests: Sequence[int]
+
+    @property
+    def events(self) -> tuple[int, ...]:
+        """Those of the tape, with releases that follow on each other youngest first.
+
+        Their order changes nothing: free neighbours are one block whatever was freed first. It is
+        that of addresses in the host's memory where torch lets go of a table of tensors.
+        """
+        marks = {at for at, _ in self.tape.phases}
+        found, released = list[int](), list[int]()
+        for number, event in enumerate(self.tape.events):
+            if released and (event >= 0 or number in marks):
+                found += sorted(released)
+                released.clear()
+            (released if event < 0 else found).append(event)
+        return (*found, *sorted(released))
+
+    @property
+    def structure(self) -> tuple[object, ...]:
+        """All but the sizes."""
+        tape = self.tape
+        return self.events, tuple(tape.names), tuple(tape.components), tuple(tape.phases)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What the traces gave. ``complete``: no micro-batch between them is unknown."""
+
+    kinds: tuple[Kind, ...]
+    regimes: tuple[Regime, ...]
+    held_out: tuple[HeldOut, ...]
+    error_per_mille: int
+    complete: bool
+
+
+def fit(
+    trace: Tracer, batches: Iterable[int], micro_steps: Sequence[int], most: int = MOST_TRACES
+) -> Fitted:
+    """Trace until the micro-batches from the lowest to the highest of ``batches`` are known.
+
+    ``trace(batch_size, micro_steps)`` gives None where the script cannot have that micro-batch.
+    The thresholds are looked for with the first of ``micro_steps`` and taken over for the others.
+    """
+    surveys, anchors = list[_Survey](), sorted(set(batches))
+    for number, steps in enumerate(micro_steps):
+        survey = _Survey(trace, steps, most - sum(len(each.points) for each in surveys))
+        survey.look(anchors)
+        survey.resolve()
+        if number == 0:
+            survey.hold_out()
+        anchors = survey.anchors()
+        surveys.append(survey)
+    kinds: dict[Kind, int] = {}
+    regimes, held_out, worst = list[Regime](), list[HeldOut](), Fraction(0)
+    for survey in surveys:
+        for points in survey.groups():
+            chosen = _chosen(points)
+            regime = _regime(chosen, points, kinds)
+            regimes.append(regime)
+            for point in points:
+                if point not in chosen:
+                    found, error = _compared(regime, tuple(kinds), point)
+                    held_out.append(found)
+                    worst = max(worst, error)
+    per_mille = -(-worst.numerator * 1000 // worst.denominator)
+    complete = all(survey.complete for survey in surveys)
+    return Fitted(tuple(kinds), tuple(regimes), tuple(held_out), per_mille, complete)
+
+
+class _Survey:
+    """The traces of one number of micro-steps."""
+
+    def __init__(self, trace: Tracer, micro_steps: int, most: int) -> None:
+        self._trace, self._micro_steps, self._most = trace, micro_steps, most
+        self.points: dict[int, Point] = {}
+        self._numbers: dict[int, int] = {}  # of each micro-batch's structure
+        self._structures: dict[tuple[object, ...], int] = {}
+        self._refused: set[int] = set()
+
+    def look(self, batches: Iterable[int]) -> None:
+        for batch in batches:
+            self._at(batch)
+
+    def resolve(self) -> None:
+        """Bisect between neighbours that differ, the widest gap first."""
+        while self._left():
+            wide = max(self._gaps(), key=lambda gap: gap[1] - gap[0], default=None)
+            if wide is None or sum(wide) // 2 in self._refused:
+                return
+            self._at(sum(wide) // 2)
+
+    def hold_out(self) -> None:
+        """Trace micro-batches inside each regime that is wide enough; they may divide it."""
+        tried = set[int]()
+        while self._left():
+            wanted = (place for points in self.groups() for place in _places(points))
+            place = next(
+                (each for each in wanted if each not in self.points | dict.fromkeys(tried)), None
+            )
+            if place is None:
+                return
+            tried.add(place)
+            self._at(place)
+            self.resolve()
+
+    def groups(self) -> list[list[Point]]:
+        """Neighbours that have the same structure."""
+        groups: list[list[Point]] = []
+        last = None
+        for batch in sorted(self.points):
+            number = self._numbers[batch]
+            if number != last:
+                groups.append([])
+            groups[-1].append(self.points[batch])
+            last = number
+        return groups
+
+    def anchors(self) -> list[int]:
+        """The micro-batches that the others' regimes are fitted on."""
+        return sorted({point.batch_size for points in self.groups() for point in _chosen(points)})
+
+    @property
+    def complete(self) -> bool:
+        return not self._gaps()
+
+    def _left(self) -> bool:
+        return len(self.points) + len(self._refused) < self._most
+
+    def _gaps(self) -> list[tuple[int, int]]:
+        batches = sorted(self.points)
+        return [
+            (low, high)
+            for low, high in pairwise(batches)
+            if high - low > 1 and self._numbers[low] != self._numbers[high]
+        ]
+
+    def _at(self, batch: int) -> None:
+        if batch in self.points or batch in self._refused or not self._left():
+            return
+        point = self._trace(batch, self._micro_steps)
+        if point is None:
+            self._refused.add(batch)
+            return
+        self.points[batch] = point
+        number = self._structures.setdefault(point.structure, len(self._structures))
+        self._numbers[batch] = number
+
+
+def _places(points: Sequence[Point]) -> list[int]:
+    """The middle of a regime, and one that is held out: a place between the middle and its end."""
+    low, high = points[0].batch_size, points[-1].batch_size
+    if high - low < FITTED - 1 or len(points) > FITTED:
+        return []
+    middle = (low + high) // 2
+    return [middle, (middle + high) // 2] if len(points) < FITTED else [(low + middle) // 2 + 1]
+
+
+def _chosen(points: Sequence[Point]) -> list[Point]:
+    """The lowest, the one nearest to the middle, the highest."""
+    if len(points) <= FITTED:
+        return list(points)
+    first, *inner, last = points
+    middle = (first.batch_size + last.batch_size) / 2
+    return [first, min(inner, key=lambda point: abs(point.batch_size - middle)), last]
+
+
+def _regime(chosen: Sequence[Point], points: Sequence[Point], kinds: dict[Kind, int]) -> Regime:
+    tape = chosen[0].tape
+    batches = [point.batch_size for point in chosen]
+    requests = zip(*(point.requests for point in chosen), strict=True)
+    polynomials: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
+    numbers = []
+    for sizes, name, component in zip(requests, tape.names, tape.components, strict=True):
+        if sizes not in polynomials:
+            polynomials[sizes] = _polynomial(batches, sizes)
+        kind = Kind(*polynomials[sizes], name[:LONGEST_TEXT], component.value)
+        numbers.append(kinds.setdefault(kind, len(kinds)))
+    return Regime(
+        low=batches[0],
+        high=batches[-1],
+        micro_steps=points[0].micro_steps,
+        traced=tuple(point.batch_size for point in points),
+        events=_relative(chosen[0].events, numbers),
+        phases=tuple((at, phase.value) for at, phase in tape.phases),
+    )
+
+
+def _relative(events: Sequence[int], kinds: Sequence[int]) -> tuple[int, ...]:
+    """As ``Regime.events`` has them: what repeats in a run repeats there, too."""
+    alive, found = list[int](), list[int]()
+    for event in events:
+        if event >= 0:
+            alive.append(event)
+            found.append(kinds[event])
+        else:
+            place = len(alive) - 1
+            while alive[place] != ~event:
+                place -= 1
+            found.append(~(len(alive) - 1 - place))
+            del alive[place]
+    return tuple(found)
+
+
+def _polynomial(batches: Sequence[int], sizes: Sequence[int]) -> tuple[int, tuple[int, ...]]:
+    """Divisor and coefficients of the polynomial of the least degree through all sizes.
+
+    A line is good enough within a block of the allocator: some kernels round their scratch down.
+    """
+    if len(set(sizes)) == 1:
+        return 1, (sizes[0],)
+    ends = _through((batches[0], batches[-1]), (sizes[0], sizes[-1]))
+    off = (abs(_value(ends, batch) - size) for batch, size in zip(batches, sizes, strict=True))
+    found = ends if max(off) < ROUNDING else _through(batches, sizes)
+    divisor = lcm(*(each.denominator for each in found))
+    return divisor, tuple(int(each * divisor) for each in found)
+
+
+def _through(batches: Sequence[int], sizes: Sequence[int]) -> list[Fraction]:
+    """Coefficients of the polynomial through two or three points (Newton's differences)."""
+    first, second = batches[:2]
+    slope = Fraction(sizes[1] - sizes[0], second - first)
+    line = [sizes[0] - slope * first, slope]
+    if len(batches) == len(line):
+        return line
+    third = batches[2]
+    bend = (sizes[2] - _value(line, third)) / ((third - first) * (third - second))
+    return [line[0] + bend * first * second, slope - bend * (first + second), bend]
+
+
+def _value(coefficients: Sequence[Fraction], batch: int) -> Fraction:
+    return sum((each * batch**power for power, each in enumerate(coefficients)), Fraction(0))
+
+
+def _compared(regime: Regime, kinds: tuple[Kind, ...], point: Point) -> tuple[HeldOut, Fraction]:
+    """How far the profile is off for a trace that it was not made from, and by what part."""
+    tape = tape_of(regime, kinds, point.batch_size)
+    allocated, reserved = (
+        (measure(tape), measure(point.tape)) for measure in (allocated_peak, _reserved_peak)
+    )
+    errors = [Fraction(abs(mine - real), max(1, real)) for mine, real in (allocated, reserved)]
+    differences = (mine - real for mine, real in (allocated, reserved))
+    return HeldOut(point.batch_size, point.micro_steps, *differences), max(errors)
+
+
+def _reserved_peak(tape: Tape) -> int:
+    return play(tape).peak_reserved_bytes

@@ -1,0 +1,149 @@
+"""Traces at a few micro-batches as a tape for all others."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from nanolint.memory.profile import NotCovered, profiled, tape_of
+from nanolint.memory.recording import allocated_peak
+from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.run.profile import Profile, digest, read, write
+from nanolint.trace.fit import Fitted, Point, fit
+
+T, C = 1024, 64
+THRESHOLD = 3072  # tokens; an embedding's gradient is sorted from there on
+
+
+def run(batch: int, micro_steps: int, shuffle: int = 0) -> Point:
+    """A run of a script: weights, then per micro-step activations, a mask, scratch, a gradient."""
+    tape, requests = Tape(), list[int]()
+
+    def alloc(nbytes: int, name: str, component: Component = Component.ACTIVATIONS) -> int:
+        requests.append(nbytes)
+        return tape.alloc(nbytes, name, component)
+
+    tape.phase(Phase.SETUP)
+    alloc(4 * 1000 * C, "model.py:3 wte", Component.PARAMETERS)
+    for _ in range(micro_steps):
+        tape.phase(Phase.FORWARD)
+        hidden = alloc(4 * batch * T * C, "model.py:9 x = wte(idx)")
+        mask = alloc(batch * batch * T, "model.py:11 mask = same(batch)")
+        tape.phase(Phase.BACKWARD)
+        if batch * T > THRESHOLD:
+            scratch = alloc(batch * T // 10, "model.py:9 x = wte(idx)")
+            tape.free(scratch)
+        gradient = alloc(4 * 1000 * C, "model.py:9 x = wte(idx)", Component.GRADIENTS)
+        let_go = [hidden, mask, gradient]
+        random.Random(shuffle).shuffle(let_go)
+        tape.free(*let_go)
+    return Point(batch, micro_steps, tape, requests)
+
+
+class Tracer:
+    """Counts what is traced; refuses some micro-batches, as a script may."""
+
+    def __init__(self, *refused: int) -> None:
+        self.asked: list[tuple[int, int]] = []
+        self._refused = refused
+
+    def __call__(self, batch: int, micro_steps: int) -> Point | None:
+        self.asked.append((batch, micro_steps))
+        if batch in self._refused:
+            return None
+        return run(batch, micro_steps, shuffle=len(self.asked))
+
+
+def bounds(fitted: Fitted, micro_steps: int = 1) -> list[tuple[int, int]]:
+    return [(each.low, each.high) for each in fitted.regimes if each.micro_steps == micro_steps]
+
+
+def profile_of(fitted: Fitted) -> Profile:
+    return Profile(
+        traced="2026-11-20", command="python train.py", torch="2.13.0+cu130", capability=(8, 0),
+        sm_count=108, world_size=1, script="train.py", files={"train.py": digest(b"")},
+        settings={"n_layer": "6"}, micro_batch="batch_size", accumulation=None,
+        error_per_mille=fitted.error_per_mille, held_out=fitted.held_out, kinds=fitted.kinds,
+        regimes=fitted.regimes,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Fitted:
+    return fit(Tracer(), (1, 12, 100), (1, 2))
+
+
+def test_the_threshold_is_found_whatever_the_order_of_releases(fitted: Fitted) -> None:
+    assert bounds(fitted) == [(1, 3), (4, 100)]
+    assert bounds(fitted, 2) == [(1, 3), (4, 100)]
+    assert fitted.complete
+
+
+@pytest.mark.parametrize("micro_steps", [1, 2])
+@pytest.mark.parametrize("batch", [1, 2, 3, 4, 5, 17, 64, 99, 100])
+def test_every_micro_batch_between_has_the_bytes_of_its_own_trace(
+    fitted: Fitted, batch: int, micro_steps: int
+) -> None:
+    real, tape = run(batch, micro_steps), profiled(profile_of(fitted), batch, micro_steps)
+    assert tape.events == list(real.events)
+    assert tape.sizes == real.tape.sizes
+    assert (tape.names, tape.phases) == (real.tape.names, real.tape.phases)
+    assert tape.components == real.tape.components
+
+
+def test_what_was_held_out_is_told_with_its_error(fitted: Fitted) -> None:
+    assert {each.batch_size for each in fitted.held_out} - {1, 3, 4, 100}
+    assert all(each.allocated_bytes == each.reserved_bytes == 0 for each in fitted.held_out)
+    assert fitted.error_per_mille == 0
+
+
+def test_a_size_that_no_polynomial_has_is_an_error_that_is_told() -> None:
+    def trace(batch: int, micro_steps: int) -> Point:
+        point = run(batch, micro_steps)
+        sizes = [size * (3 if batch % 2 else 1) for size in point.requests]
+        tape = Tape()
+        tape.events, tape.names = point.tape.events, point.tape.names
+        tape.components, tape.phases = point.tape.components, point.tape.phases
+        tape.sizes = sizes
+        return point._replace(tape=tape, requests=sizes)
+
+    found = fit(trace, (4, 100), (1,))
+    worst = max(
+        abs(each.allocated_bytes) / allocated_peak(trace(each.batch_size, 1).tape)
+        for each in found.held_out
+    )
+    assert found.error_per_mille / 1000 >= worst > 0.1
+
+
+def test_few_traces_are_enough() -> None:
+    tracer = Tracer()
+    fit(tracer, (1, 100), (1, 2, 4))
+    assert len(tracer.asked) == len(set(tracer.asked)) < 30
+
+
+def test_what_the_script_refuses_is_left_out() -> None:
+    found = fit(Tracer(1, 2), (1, 2, 3, 40), (1,))
+    assert bounds(found) == [(3, 3), (4, 40)]
+
+
+def test_with_too_few_traces_the_gap_is_not_covered() -> None:
+    found = fit(Tracer(), (1, 100), (1,), most=3)
+    assert not found.complete
+    with pytest.raises(NotCovered):
+        profiled(profile_of(found), 20, 1)
+
+
+def test_more_micro_steps_stand_for_those_of_the_same_parity() -> None:
+    profile = profile_of(fit(Tracer(), (4, 12), (3, 4)))
+    for many, few in ((3, 3), (5, 3), (41, 3), (4, 4), (40, 4)):
+        regime = profile.regime(8, many)
+        assert regime is not None and regime.micro_steps == few
+    assert profile.regime(8, 2) is None
+
+
+def test_a_profile_is_the_same_when_it_is_read_again_and_small(fitted: Fitted) -> None:
+    profile = profile_of(fitted)
+    assert read(write(profile)) == profile
+    assert len(write(profile)) < 4000
+    assert tape_of(profile.regimes[0], profile.kinds, 2).sizes == run(2, 1).tape.sizes
