@@ -75,10 +75,11 @@ class Related:
 class Diagnostic:
     """One finding about one file.
 
-    ``message`` is one line and stands alone; ``notes`` are further lines for the full report
-    (the numbers, why there is no fix, a corrected command line). ``trust`` (a
-    ``nanolint.run.trust.Trust``) and ``doubts``, a line each, are set where it is about a run's
-    memory.
+    ``message`` is one line and stands alone, ``brief`` the same where there is room for a few words
+    only; ``remedy`` is a clause on what would help, where the message does not say. ``notes`` are
+    further lines for the full report (the numbers, why there is no fix, a corrected command line),
+    ``details`` those that are shown on demand. ``trust`` (a ``nanolint.run.trust.Trust``) and
+    ``doubts``, a line each, are set where it is about a run's memory.
     """
 
     code: str
@@ -92,3 +93,18 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     trust: str | None = None
     doubts: tuple[str, ...] = ()
+    remedy: str = ""
+    brief: str = ""
+    details: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """All that there is room for in one line: the message and the remedy."""
+        return f"{self.message}; {self.remedy}" if self.remedy else self.message
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """For who sees the first line, and may open the rest: message and notes, remedy early."""
+        if not self.brief:
+            return (self.line, *self.notes)
+        return (f"{self.brief}; {self.remedy}", self.message, *self.notes)

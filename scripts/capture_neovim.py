@@ -31,7 +31,7 @@ SCENES = (
     (
         "A batch that is too large is typed, and `:lua vim.diagnostic.open_float()`:",
         (["/batch_size =", "Enter", "wwciw16", "Escape"], "E batch_size = 16"),
-        ([":lua vim.diagnostic.open_float()", "Enter"], "estimate_loss will see"),
+        ([":lua vim.diagnostic.open_float()", "Enter"], "estimate_loss averages"),
     ),
     (
         "`:lua vim.lsp.buf.hover()` on the key:",

@@ -118,7 +118,7 @@ class Trial:
         for each in result.diagnostics:
             tried.findings[each.code] += 1
             row = result.text.count("\n", 0, each.span.start) + 1
-            told = f"{tried.name}/{name}:{row}: {each.code} {each.message}"
+            told = f"{tried.name}/{name}:{row}: {each.code} {each.line}"
             tried.told.append(told)
 
     def _judge(self, path: Path, work: Work) -> FileResult:

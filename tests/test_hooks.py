@@ -112,7 +112,7 @@ def test_a_commit_is_refused_and_passes_once_corrected(repository: Repository) -
     repository.write(CONFIG, LARGE)
     passed, told = repository.commit()
     assert not passed
-    assert "runs RTX 4070 out of memory" in told
+    assert "does not fit RTX 4070" in told
     assert repository.text() == LARGE
     repository.write(CONFIG, FIXED)
     assert repository.commit()[0]
@@ -192,4 +192,4 @@ def test_try_repo(repository: Repository, published: Path, monkeypatch: pytest.M
         check=False,
     )
     assert done.returncode == 1
-    assert "runs RTX 4070 out of memory" in done.stdout
+    assert "does not fit RTX 4070" in done.stdout

@@ -16,9 +16,11 @@ from nanolint.errors import Unusable
 from nanolint.launches.files import is_launch_file
 from nanolint.linting.discovery import discover, is_excluded_anywhere
 from nanolint.report.results import FileResult, Results
+from nanolint.settings.formats import FOR_PROGRAMS
 from nanolint.settings.schema import SettingsError
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
     from nanolint.linting.discovery import Candidate
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 STDIN_NAME = "<stdin>"
 WITH_RUNS = "json-full"  # the format that says in bytes what each run takes
+MOST_TOLD = 12  # runs whose answer people get in a line each, unless they ask for more
 
 
 def check_files(paths: Sequence[str], configuration: Configuration, streams: Streams) -> int:
@@ -87,12 +90,12 @@ def check_runs(
     if refusals and not jobs:
         raise refusals[0]
     judged = with_progress(
-        judge_all(jobs, list(plans.values()), _work(configuration)), len(jobs), streams
+        judge_all(jobs, list(plans.values()), _work(configuration, len(jobs))), len(jobs), streams
     )
     files += place_all(planned, judged)
     if refuse:
         files = [_refused(file) for file in files]
-    return report(Results(files, options.unsafe_fixes), configuration, streams)
+    return report(Results(files, options.unsafe_fixes, options.verbose), configuration, streams)
 
 
 def check_stdin(configuration: Configuration, streams: Streams) -> int:
@@ -115,7 +118,7 @@ def check_stdin(configuration: Configuration, streams: Streams) -> int:
     if options.fix and not options.diff:
         _write_stdout(fixed, streams)
         streams = Streams(streams.stdin, streams.stderr, streams.stderr)
-    return report(Results([result], options.unsafe_fixes), configuration, streams)
+    return report(Results([result], options.unsafe_fixes, options.verbose), configuration, streams)
 
 
 def _refused(file: FileResult) -> FileResult:
@@ -137,7 +140,8 @@ def _hint(name: str) -> str:
     return f"; did you mean the command `nanolint {near[0]}`?" if near else ""
 
 
-def _work(configuration: Configuration) -> Work:
+def _work(configuration: Configuration, runs: int = 1) -> Work:
+    """What to do with each of so many ``runs``."""
     options = configuration.options
     output_format = configuration.settings_of(Path()).settings.output_format
     return Work(
@@ -145,8 +149,15 @@ def _work(configuration: Configuration) -> Work:
         unsafe=options.unsafe_fixes,
         write=options.add_ignore or (options.fix and not options.diff),
         ignore=options.add_ignore,
-        amounts=output_format == WITH_RUNS,
+        amounts=output_format == WITH_RUNS or _tells_each(options, output_format, runs),
     )
+
+
+def _tells_each(options: Namespace, output_format: str, runs: int) -> bool:
+    """Whether the summary has a line for each run."""
+    if options.quiet or options.diff or output_format in FOR_PROGRAMS:
+        return False
+    return runs <= MOST_TOLD or bool(options.verbose)
 
 
 def _write_stdout(raw: bytes, streams: Streams) -> None:

@@ -213,6 +213,9 @@ def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
             for each in finding.related
             if each.span != ELSEWHERE and not isinstance(each.span, FlagSpan)
         ),
+        remedy=finding.remedy,
+        brief=finding.brief,
+        details=finding.details,
     )
 
 

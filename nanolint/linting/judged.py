@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.memory.verdict import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.rule.context import Case
 
 
@@ -18,8 +20,8 @@ class JudgedRun:
 
     ``trust`` is a ``nanolint.run.trust.Trust``. ``doubts`` are a line each: what is doubted, or
     why the run is not known. ``fits`` is None where that was not judged. ``process_bytes`` is what
-    nvidia-smi would show, and ``usable_bytes`` what PyTorch could reserve; None unless both were
-    asked for and are known.
+    nvidia-smi would show, and ``usable_bytes`` what PyTorch could reserve; ``brief`` says
+    the same for people. They are None unless they were asked for and are known.
     """
 
     gpu: str | None
@@ -28,6 +30,17 @@ class JudgedRun:
     doubts: tuple[str, ...] = ()
     process_bytes: int | None = None
     usable_bytes: int | None = None
+    brief: Brief | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A verdict for people: in one line, and in the columns of a table."""
+
+    headline: str  # "fits RTX 4070: 10.7 of 11.7 GiB (1.1 to spare)"
+    outcome: str  # "fits"
+    share: str  # "10.7 of 11.7 GiB"
+    margin: str  # "1.1 to spare"
 
 
 def judged_runs(cases: Sequence[Case], *, memory: bool, amounts: bool) -> Iterator[JudgedRun]:
@@ -49,6 +62,15 @@ def judged_runs(cases: Sequence[Case], *, memory: bool, amounts: bool) -> Iterat
             yield JudgedRun(gpu, fits, trust, doubts)
         elif amounts:
             process, usable = verdict.process_bytes, verdict.usable_bytes
-            yield JudgedRun(gpu, verdict.fits, trust, doubts, process, usable)
+            yield JudgedRun(gpu, verdict.fits, trust, doubts, process, usable, _brief(verdict))
         else:
             yield JudgedRun(gpu, verdict.fits, trust, doubts)
+
+
+def _brief(verdict: Verdict) -> Brief:
+    return Brief(
+        words.headline(verdict),
+        words.OUTCOMES[verdict.outcome],
+        words.share(verdict),
+        words.margin(verdict),
+    )

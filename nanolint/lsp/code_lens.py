@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.load import TROUBLE, load_of
+from nanolint.memory.verdict.words import margin
 from nanolint.run.trust import in_short
 from nanolint.trainers.nanogpt.kind import FileKind
-from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from nanolint.rule.context import Case, Context
@@ -37,11 +37,10 @@ def _memory(case: Case, run: Run) -> tuple[str, ...]:
     load = load_of(case)
     if load is None:
         return ()
-    room = "to spare" if load.verdict.margin_bytes >= 0 else "short"
-    margin = f"{format_bytes(abs(load.verdict.margin_bytes))} {room}"
     trouble = TROUBLE.get(load.verdict.outcome)
     half = " in float16" if case.resolution.in_float16 else ""
-    return f"peak {load.amount}{half}", f"{trouble}, {margin}" if trouble else margin
+    room = margin(load.verdict)
+    return f"peak {load.amount}{half}", f"{trouble}, {room}" if trouble else room
 
 
 def _batch(run: Run) -> tuple[str, ...]:

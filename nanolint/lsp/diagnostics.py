@@ -35,7 +35,7 @@ def protocol_diagnostic(found: Diagnostic, uri: str, positions: Positions) -> ty
         code=found.code,
         code_description=None if url is None else types.CodeDescription(url),
         source=SOURCE,
-        message="\n".join((found.message, *found.notes)),
+        message="\n".join(found.lines),
         tags=_tags(found.name) or None,
         related_information=[
             types.DiagnosticRelatedInformation(

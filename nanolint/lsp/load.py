@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.memory.verdict.verdict import Outcome
-from nanolint.units import GIB
+from nanolint.memory.verdict.words import share
 
 if TYPE_CHECKING:
     from nanolint.memory.verdict.verdict import Verdict
@@ -34,21 +34,9 @@ class Load:
     doubts: tuple[str, ...] = ()
 
     @property
-    def total_bytes(self) -> int:
-        """What PyTorch reports as the card's memory."""
-        return self.verdict.target.gpu.total_bytes
-
-    @property
     def amount(self) -> str:
-        """The process beside the card: ``6.01 of 11.71 GiB``, and other programs where told.
-
-        ``~`` marks what is only estimated.
-        """
-        used = f"{'~' if self.doubts else ''}{self.verdict.process_bytes / GIB:.2f}"
-        if self.verdict.target.in_use_bytes:
-            used += f" + {self.verdict.target.in_use_bytes / GIB:.2f} in use"
-        about = "~" if self.verdict.target.gpu.estimated else ""
-        return f"{used} of {about}{self.total_bytes / GIB:.2f} GiB"
+        """The process beside the card: ``6.0 of 11.7 GiB``."""
+        return share(self.verdict, about=bool(self.doubts))
 
 
 def loads(context: Context) -> tuple[Load, ...]:

@@ -24,5 +24,5 @@ def render(results: Results, printer: Printer) -> None:
                 (printable(file.name), "bold"),
                 f":{row}:{column}: ",
                 (f"{diagnostic.code}[{severity.value}]", STYLES[severity]),
-                f" {printable(diagnostic.message)}",
+                f" {printable(diagnostic.line)}",
             )

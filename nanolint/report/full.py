@@ -20,9 +20,9 @@ STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cya
 INDENT = "  "
 
 OFFERS = {
-    Safety.SAFE: "fix with --fix",
-    Safety.UNSAFE: "fix with --fix --unsafe-fixes",
-    Safety.DISPLAY: "possible change, not applied",
+    Safety.SAFE: "--fix",
+    Safety.UNSAFE: "--fix --unsafe-fixes",
+    Safety.DISPLAY: "shown only",
 }
 
 
@@ -33,7 +33,7 @@ def render(results: Results, printer: Printer) -> None:
         room = room_beside(len(str(lines.last_row)), printer.width)
         differences: dict[tuple[Edit, ...], list[list[Segment]]] = {}
         for diagnostic in file.diagnostics:
-            _finding(diagnostic, file, lines, room, printer)
+            _finding(diagnostic, file, lines, room, printer, verbose=results.verbose)
             if diagnostic.fix is not None:
                 edits = diagnostic.fix.edits
                 if edits not in differences:  # which several findings may share
@@ -44,29 +44,38 @@ def render(results: Results, printer: Printer) -> None:
 
 
 def _finding(
-    diagnostic: Diagnostic, file: FileResult, lines: LineIndex, room: int, printer: Printer
+    diagnostic: Diagnostic,
+    file: FileResult,
+    lines: LineIndex,
+    room: int,
+    printer: Printer,
+    *,
+    verbose: bool,
 ) -> None:
     style = STYLES[diagnostic.severity]
     printer.paragraph(
         (f"{diagnostic.severity.value}[{diagnostic.code}]", f"bold {style}"),
-        (f" {diagnostic.name}: ", "bold"),
+        (": ", "bold"),
         text=diagnostic.message,
         indent=INDENT,
     )
     gutter = len(str(lines.last_row))
     for segments in excerpt(diagnostic, file.name, lines, style, room):
         printer.line(*segments)
-    for kind, text in _remarks(diagnostic):
+    for kind, text in _remarks(diagnostic, verbose=verbose):
         head = f" {' ' * gutter} = "
         indent = " " * len(f"{head}{kind}: ")
         printer.paragraph((head, GUTTER_STYLE), (f"{kind}: ", "bold"), text=text, indent=indent)
 
 
-def _remarks(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
-    """What stands below the excerpt, each with its kind."""
+def _remarks(diagnostic: Diagnostic, *, verbose: bool) -> Iterator[tuple[str, str]]:
+    """What stands below the excerpt, each with its kind: the remedy last, beside its difference."""
     if diagnostic.gpu is not None and diagnostic.gpu not in diagnostic.message:
         yield "gpu", diagnostic.gpu
-    for note in diagnostic.notes:
+    for note in (*diagnostic.notes, *(diagnostic.details if verbose else ())):
         yield "note", note
-    if diagnostic.fix is not None:
-        yield "help", f"{diagnostic.fix.title} ({OFFERS[diagnostic.fix.safety]})"
+    fix = diagnostic.fix
+    if fix is not None:
+        yield "help", f"{diagnostic.remedy or fix.title} ({OFFERS[fix.safety]})"
+    elif diagnostic.remedy:
+        yield "help", diagnostic.remedy

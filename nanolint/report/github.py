@@ -34,7 +34,7 @@ def render(results: Results, printer: Printer) -> None:
                 _command(
                     COMMANDS[diagnostic.severity],
                     {"title": title, "file": file.name, **place},
-                    "\n".join((diagnostic.message, *diagnostic.notes)),
+                    "\n".join((diagnostic.line, *diagnostic.notes)),
                 )
             )
 

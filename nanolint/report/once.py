@@ -30,7 +30,7 @@ def once_per_project(results: Results, codes: Mapping[str, Once]) -> Results:
         for number, found in enumerate(file.diagnostics):
             if found.code in codes:
                 project = file.project or str(Path(file.name).parent)
-                said = found.message if codes[found.code] is Once.MESSAGE else ""
+                said = found.line if codes[found.code] is Once.MESSAGE else ""
                 places[project, found.code, said].append((index, number))
     kept: dict[tuple[int, int], tuple[str, ...]] = {}
     folded = set()

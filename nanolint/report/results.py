@@ -55,6 +55,7 @@ class Results:
 
     files: Sequence[FileResult]
     unsafe_fixes: bool = False  # whether the user asked for unsafe fixes too
+    verbose: bool = False  # whether the user asked for details
     known: int = 0  # findings left out because a baseline lists them
 
     @cached_property

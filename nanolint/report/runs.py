@@ -10,10 +10,12 @@ from nanolint.run.trust import Trust
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.linting.judged import JudgedRun
     from nanolint.report.printer import Printer
     from nanolint.report.results import FileResult
 
 MOST_REASONS = 3  # that are given unless asked for more
+STYLES = {"fits": "green", "barely fits": "yellow", "does not fit": "red"}
 TRACE_HINT = "Tracing gives a number: nanolint trace -- python train.py ..."
 
 
@@ -56,6 +58,35 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
     if others:
         told.append(f"{_number(others, 'file')} {'hold' if others > 1 else 'holds'} no run")
     printer.line(f"{'; '.join(told)}.")
+
+
+def answers(files: Sequence[FileResult], printer: Printer) -> None:
+    """Write the answer for each run of which it is known in bytes: a line, or a table a card.
+
+    A single run that does not fit has its answer above, in the finding.
+    """
+    told = [(file, run, run.brief) for file in files for run in file.runs if run.brief]
+    if len(told) == 1:
+        file, run, brief = told[0]
+        if not any(brief.headline == found.message for found in file.diagnostics):
+            printer.line(f"{printable(file.name)}: {brief.headline}{_doubted(run)}")
+        return
+    names = max((len(file.name) for file, _, _ in told), default=0)
+    outcomes = max((len(brief.outcome) for _, _, brief in told), default=0)
+    shares = max((len(brief.share) for _, _, brief in told), default=0)
+    for card in dict.fromkeys(run.gpu for _, run, _ in told):
+        printer.line((f"{card}", "bold"))
+        for file, run, brief in told:
+            if run.gpu == card:
+                printer.line(
+                    f"  {printable(file.name):<{names}}  ",
+                    (f"{brief.outcome:<{outcomes}}", STYLES[brief.outcome]),
+                    f"  {brief.share:>{shares}}  {brief.margin}{_doubted(run)}",
+                )
+
+
+def _doubted(run: JudgedRun) -> str:
+    return ", in doubt" if run.trust == Trust.DOUBTED else ""
 
 
 def _of(count: int, total: int) -> str:

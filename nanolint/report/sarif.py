@@ -90,7 +90,7 @@ def _results(file: FileResult, rules: dict[str, int], *, unsafe: bool) -> Iterat
             "ruleId": diagnostic.code,
             "ruleIndex": rules[diagnostic.code],
             "level": LEVELS[diagnostic.severity],
-            "message": {"text": "\n".join((diagnostic.message, *diagnostic.notes))},
+            "message": {"text": "\n".join((diagnostic.line, *diagnostic.notes))},
             "locations": [_location(diagnostic.span, file.name, lines)],
             "partialFingerprints": {FINGERPRINT: fingerprint},
         }

@@ -16,7 +16,7 @@ target GPU, which has the resolved run and the verdict on it. Edits of the text 
 from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
 from nanolint.gpus import abilities
 from nanolint.gpus.gpu import Gpu, Machine
-from nanolint.memory.recording import allocated_bytes, runs_compiled
+from nanolint.memory.recording import allocated_bytes, runs_compiled, state_bytes
 from nanolint.memory.tape import Phase
 from nanolint.memory.verdict import changes
 from nanolint.memory.verdict.changes import Change
@@ -24,6 +24,7 @@ from nanolint.memory.verdict.replay import OutOfMemory
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.smallest import smallest_card
 from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
+from nanolint.memory.verdict.words import amount, brief, headline
 from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Once, Rule, rule
 from nanolint.rule.context import Case, Context
 from nanolint.rule.rewrite import (
@@ -84,13 +85,16 @@ __all__ = [
     "Verdict",
     "abilities",
     "allocated_bytes",
+    "amount",
     "attention_kernel",
     "best_micro_batch",
+    "brief",
     "changes",
     "config_runs",
     "datasets",
     "format_bytes",
     "has_dataset",
+    "headline",
     "in_short",
     "insert_assignment",
     "is_arithmetic",
@@ -105,4 +109,5 @@ __all__ = [
     "rule",
     "runs_compiled",
     "smallest_card",
+    "state_bytes",
 ]

@@ -48,7 +48,7 @@ class Once(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule yields; the engine adds the rule's code, name and, unless given, severity."""
+    """What a rule yields, as in ``Diagnostic``; the engine adds code, name and severity."""
 
     message: str
     span: Span
@@ -57,6 +57,9 @@ class Finding:
     notes: tuple[str, ...] = ()
     related: tuple[Related, ...] = ()
     severity: Severity | None = None
+    remedy: str = ""
+    brief: str = ""
+    details: tuple[str, ...] = ()
 
 
 Findings: TypeAlias = "Iterator[Finding]"  # what a check yields

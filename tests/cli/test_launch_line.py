@@ -103,7 +103,8 @@ class TestOneRun:
         assert not launched("python train.py config/big.py config/small.py") & OOM
         line = "python train.py config/big.py config/small.py"
         outcome = nanolint("launch", GPU, "--", line)
-        assert outcome.out == "No findings in 2 files.\n"
+        assert outcome.out.endswith("No findings in 2 files.\n")
+        assert "config/small.py: fits " in outcome.out
         assert launched("python train.py config/small.py config/big.py") & OOM
 
     def test_a_finding_stands_in_the_config_that_decides(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.memory.verdict.verdict import Outcome
-from nanolint.units import GIB, format_bytes
+from nanolint.units import GIB, MIB, format_bytes
 from tests.support.command import nanolint
 from tests.support.lsp_configs import context_of
 
@@ -35,15 +35,15 @@ def test_rule_explain_lens_and_hint_tell_the_same_margin(config: str) -> None:
     assert verdict is not None
     assert verdict.outcome is Outcome.THIN
     assert verdict.replay.peak.reserved_bytes > verdict.usable_bytes  # without limit it is more
-    spare = format_bytes(verdict.margin_bytes)
+    spare = f"{verdict.margin_bytes / MIB:.0f} MiB"
     (finding,) = json.loads(
         nanolint(config, "--gpu", CARD, "--select", "NL103", "--output-format", "json").out
     )
-    assert f"about {spare} to spare" in finding["message"]
+    assert f"by {spare} only" in finding["message"]
     (lens,) = code_lenses(context)
     assert f"thin margin, {spare} to spare" in lens
     (hint,) = inlay_hints(context, TINY)
-    assert f"{spare} to spare" in hint.tooltip
+    assert f"{format_bytes(verdict.margin_bytes)} to spare" in hint.tooltip
     explained = nanolint("explain", config, "--gpu", CARD).out
     (told,) = re.findall(r"to spare +([0-9.]+ GiB)", explained)
     assert told == f"{verdict.margin_bytes / GIB:.2f} GiB"

@@ -123,7 +123,7 @@ async def test_the_hint_and_the_lens_tell_what_the_run_takes(
     editor.open(CONFIG)
     (hint,) = await editor.hints(CONFIG)
     (lens,) = await editor.lenses(CONFIG)
-    assert isinstance(hint.label, str) and hint.label.endswith(" of 11.71 GiB")
+    assert isinstance(hint.label, str) and hint.label.endswith(" of 11.7 GiB")
     assert lens.startswith(f"RTX 4070 | peak {hint.label} | ")
     assert lens.endswith("to spare | effective batch 160 | 163,840 tokens per iteration")
 

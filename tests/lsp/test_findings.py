@@ -99,7 +99,9 @@ async def test_a_finding_says_all_that_an_editor_can_show(tmp_path: Path) -> Non
         found = by_code(await pushed(editor))["NL102"]
     assert found.severity == types.DiagnosticSeverity.Error
     assert found.source == "nanolint"
-    assert found.message.startswith("batch_size = 16 runs RTX 3060 12GB out of memory")
+    first, second, *_ = found.message.splitlines()
+    assert first.startswith("needs 12.3 of 11.6 GiB; batch_size = 8, gradient")
+    assert second == "does not fit RTX 3060 12GB: needs 12.3 of 11.6 GiB (0.7 short)"
     assert found.code_description is not None
     assert found.code_description.href.endswith("/memory/oversized_logits.md")
     related = found.related_information or ()

@@ -63,7 +63,9 @@ def test_a_batch_that_is_too_large_is_an_error_on_its_line_as_soon_as_it_is_type
     assert seen["typed"]["text"] == TOO_LARGE.rstrip("\n")
     assert seen["typed"]["code"] == "NL102"
     assert seen["typed"]["line"] == BATCH_LINE
-    assert "batch_size = 16 runs RTX 3060 12GB out of memory" in seen["typed"]["message"]
+    assert (
+        "does not fit RTX 3060 12GB: needs 12.3 of 11.6 GiB (0.7 short)" in seen["typed"]["message"]
+    )
 
 
 def test_a_hover_tells_about_the_key(seen: dict[str, Any]) -> None:

@@ -81,7 +81,7 @@ async def test_a_sitting_at_the_editor(tmp_path: Path) -> None:
         found = await error(editor)
         assert found.code == "NL102"
         assert found.range.start.line == BATCH_LINE
-        assert "batch_size = 16 runs RTX 3060 12GB out of memory" in found.message
+        assert "does not fit RTX 3060 12GB: needs 12.3 of 11.6 GiB (0.7 short)" in found.message
 
         hover = await editor.hover("config.py", BATCH_LINE, 2)
         assert hover is not None

@@ -70,6 +70,7 @@ class TestJson:
                 "url": "https://github.com/nanolint/nanolint/blob/main/rules/"
                 "nanolint_rules/memory/oversized_logits.md",
                 "notes": ["Tried to allocate 6.14 GiB."],
+                "details": [],
                 "related": [
                     {
                         "message": "feeds this",

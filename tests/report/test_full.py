@@ -9,6 +9,7 @@ from nanolint.diagnostics import Diagnostic, Edit, Fix, Safety, Severity, Span
 from nanolint.report import full
 from nanolint.report.printer import Printer
 from nanolint.report.results import FileResult, Results
+from tests.report.conftest import TEXT
 
 
 def rendered(results: Results, *, color: bool = False, width: int | None = None) -> str:
@@ -28,7 +29,7 @@ def test_everything_at_once(results: Results) -> None:
     assert (
         rendered(results)
         == """\
-error[NL102] oversized-logits: batch_size = 64 runs RTX 3060 12GB out of memory
+error[NL102]: batch_size = 64 runs RTX 3060 12GB out of memory
   --> config/a.py:2:1
    |
  1 | # 124M
@@ -40,7 +41,7 @@ error[NL102] oversized-logits: batch_size = 64 runs RTX 3060 12GB out of memory
    | ----------------------------------- feeds this
    |
    = note: Tried to allocate 6.14 GiB.
-   = help: Set batch_size = 8 and gradient_accumulation_steps = 320 (fix with --fix)
+   = help: Set batch_size = 8 and gradient_accumulation_steps = 320 (--fix)
  2 - batch_size = 64
  2 + batch_size = 8
  5 - gradient_accumulation_steps = 5 * 8
@@ -53,11 +54,11 @@ error[NL102] oversized-logits: batch_size = 64 runs RTX 3060 12GB out of memory
 def test_a_terminal_is_filled_but_source_is_never_wrapped(results: Results) -> None:
     lines = rendered(results, width=50).splitlines()
     assert lines[:2] == [
-        "error[NL102] oversized-logits: batch_size = 64",
-        "  runs RTX 3060 12GB out of memory",
+        "error[NL102]: batch_size = 64 runs RTX 3060 12GB",
+        "  out of memory",
     ]
     assert "   = help: Set batch_size = 8 and" in lines
-    assert "           gradient_accumulation_steps = 320 (fix" in lines
+    assert "           gradient_accumulation_steps = 320" in lines
     assert " 5 + gradient_accumulation_steps = 40 * 8" in lines
 
 
@@ -80,15 +81,29 @@ def test_the_gpu_is_named_unless_the_message_does(oom: Diagnostic) -> None:
 
 def test_each_safety_has_its_own_offer(oom: Diagnostic) -> None:
     for safety, offer in (
-        (Safety.SAFE, "(fix with --fix)"),
-        (Safety.UNSAFE, "(fix with --fix --unsafe-fixes)"),
-        (Safety.DISPLAY, "(possible change, not applied)"),
+        (Safety.SAFE, "(--fix)"),
+        (Safety.UNSAFE, "(--fix --unsafe-fixes)"),
+        (Safety.DISPLAY, "(shown only)"),
     ):
         fix = Fix("Change it", safety, (Edit(0, 1, "x"),))
         found = replace(oom, fix=fix, related=(), span=Span(0, 1))
         assert f"Change it {offer}\n" in rendered(
             Results([FileResult("a.py", "a = 1\n", (found,))])
         )
+
+
+def test_the_remedy_takes_the_place_of_the_title(oom: Diagnostic) -> None:
+    found = replace(oom, remedy="batch_size = 8 fits")
+    file = FileResult("a.py", TEXT, (found,))
+    assert "   = help: batch_size = 8 fits (--fix)\n" in rendered(Results([file]))
+    unfixed = FileResult("a.py", TEXT, (replace(found, fix=None),))
+    assert "   = help: batch_size = 8 fits\n" in rendered(Results([unfixed]))
+
+
+def test_details_are_shown_on_demand(oom: Diagnostic) -> None:
+    files = [FileResult("a.py", TEXT, (replace(oom, details=("PyTorch would say so",)),))]
+    assert "PyTorch would say so" not in rendered(Results(files))
+    assert "   = note: PyTorch would say so\n" in rendered(Results(files, verbose=True))
 
 
 class TestUnderline:
@@ -131,7 +146,7 @@ class TestHostileText:
         shown = one("a = 1\n", "a = 1", name="bad\n\x1b[2J.py", message="found 'x\ny\x1b'")
         assert "\x1b" not in shown
         assert "  --> bad␊␛[2J.py:1:1\n" in shown
-        assert "rule-name: found 'x␊y␛'\n" in shown
+        assert ": found 'x␊y␛'\n" in shown
 
     def test_what_looks_like_rich_markup_is_text(self) -> None:
         text = "a = '[red]x[/red] :smile:'\n"

@@ -82,7 +82,7 @@ class Bench:
         index = LineIndex(text)
         return [
             f"{name}:{':'.join(map(str, index.position(each.span.start)))}: "
-            f"{each.code}[{each.severity.value}] {each.message}"
+            f"{each.code}[{each.severity.value}] {each.line}"
             for each in self.findings(text)
         ]
 

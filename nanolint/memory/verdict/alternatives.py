@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import has_triton
-from nanolint.memory.verdict.changes import Change, change, shorter_contexts
+from nanolint.memory.verdict.changes import change, shorter_contexts, smaller_checkpoints
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, judge
 from nanolint.run.run import Attention
-from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nanolint.gpus.gpu import Machine
+    from nanolint.memory.verdict.changes import Change
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
 
@@ -101,12 +101,7 @@ class Alternatives:
         return self._largest([change(n_embd=heads * width, n_head=heads) for heads in fewer])
 
     def _smaller_checkpoint(self) -> Alternative | None:
-        names = list(PRETRAINED_SIZES)
-        if self._run.init_from not in names or not self._run.follows("init_from"):
-            return None
-
-        smaller = names[: names.index(self._run.init_from)]
-        return self._largest([_checkpoint(name) for name in reversed(smaller)])
+        return self._largest(list(smaller_checkpoints(self._run)))
 
     def _logits_deleted(self) -> Alternative | None:
         """``del logits`` after each call of the model, which only train.py can say."""
@@ -144,10 +139,3 @@ class Alternatives:
             else:
                 low = middle + 1
         return self._with(changes[low])
-
-
-def _checkpoint(name: str) -> Change:
-    """Another pretrained model, which brings its own sizes."""
-    layers, heads, width = PRETRAINED_SIZES[name]
-    implied = (("n_layer", layers), ("n_head", heads), ("n_embd", width))
-    return Change((("init_from", name),), implied)

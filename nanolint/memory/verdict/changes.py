@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,17 @@ def partner(run: Run) -> str:
 def micro_batch(run: Run, batch_size: int, partner_value: int) -> Change:
     """Another micro-batch, and what makes up for it."""
     return Change((("batch_size", batch_size), (partner(run), partner_value)))
+
+
+def smaller_checkpoints(run: Run) -> Iterator[Change]:
+    """The pretrained models that are smaller than the one of ``run``, the largest first."""
+    names = list(PRETRAINED_SIZES)
+    known = run.init_from in names and run.follows("init_from")
+    at = names.index(run.init_from) if known else 0
+    for name in reversed(names[:at]):
+        layers, heads, width = PRETRAINED_SIZES[name]
+        implied = (("n_layer", layers), ("n_head", heads), ("n_embd", width))
+        yield Change((("init_from", name),), implied)
 
 
 def shorter_contexts(run: Run) -> Iterator[Change]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,13 +14,17 @@ from nanolint.rule import (
     Related,
     Safety,
     Verdict,
+    amount,
     best_micro_batch,
+    brief,
     changes,
     format_bytes,
+    headline,
     is_comfortable,
     judge,
     replace_integer,
     smallest_card,
+    state_bytes,
 )
 from nanolint_rules._following import follows
 from nanolint_rules._values import blocker, flags_fix, insertion
@@ -27,42 +32,48 @@ from nanolint_rules.config._sums import sums_to_update
 from nanolint_rules.memory._safety import stops_averaging, unsafe_because
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from nanolint.rule import Change, Context, Edit, Machine, OutOfMemory, Run
+    from nanolint.rule import Change, Context, Edit, Machine, OutOfMemory, Run, Span
 
 FAMILY = "out-of-memory"
 
 
 class Cure(NamedTuple):
-    """What would make the run fit: a clause for the message, the fix if the file can take it."""
+    """What would make the run fit: a clause for people, the fix if the file can take it.
+
+    ``changes`` are the keys that it gives other values.
+    """
 
     clause: str
     fix: Fix | None = None
     notes: tuple[str, ...] = ()
+    changes: frozenset[str] = frozenset()
 
 
 def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bool]) -> Findings:
     """A finding for each target on which the run dies in the way that ``matches`` describes."""
     failing = [
-        (case.run, case.gpu_name, verdict, verdict.oom)
+        (verdict, verdict.oom)
         for case in context.cases
-        if case.run is not None
-        and (verdict := case.verdict) is not None
+        if (verdict := case.verdict) is not None
         and verdict.oom is not None
         and matches(verdict.outcome, verdict.oom)
     ]
     if not failing:
         return
     remedy = cure(context)
-    for run, gpu_name, verdict, oom in failing:
+    for verdict, oom in failing:
         yield Finding(
-            message=f"{describe_failure(run, gpu_name, verdict, oom)}; {remedy.clause}",
-            span=context.span("batch_size", partner(context), "block_size"),
+            message=headline(verdict),
+            brief=brief(verdict),
+            remedy=remedy.clause,
+            span=to_blame(context, remedy),
             fix=remedy.fix,
-            gpu=gpu_name,
-            notes=(oom.message, *_in_float16(context), *remedy.notes),
-            related=_related(context),
+            gpu=verdict.target.label,
+            notes=(_stops_at(verdict, oom), *_in_float16(context), *remedy.notes),
+            details=(f"PyTorch would say: {oom.message}",),
+            related=tuple(_related(context, remedy, verdict, oom)),
         )
 
 
@@ -73,15 +84,18 @@ def _in_float16(context: Context) -> tuple[str, ...]:
     return (f"counted in float16 (NL203): {cards} has no bfloat16",) if lacking else ()
 
 
-def describe_failure(run: Run, gpu_name: str, verdict: Verdict, oom: OutOfMemory) -> str:
-    """What fails, where, and by how much."""
+def _stops_at(verdict: Verdict, oom: OutOfMemory) -> str:
+    """What takes the memory: the model itself, or the allocation at which the run stops."""
+    if _is_too_large(verdict):
+        adam = "" if verdict.run.eval_only else ", gradients and Adam's state"
+        return f"the parameters{adam} alone take {amount(state_bytes(verdict.run))}"
     where = "before the first step" if oom.sets_up else f"in {oom.phase.within}"
-    return (
-        f"batch_size = {run.batch_size} runs {gpu_name} out of memory {where}: "
-        f"{format_bytes(oom.requested_bytes)} wanted for {oom.at}, "
-        f"{format_bytes(oom.free_bytes)} of {format_bytes(verdict.usable_bytes)} free, "
-        f"{format_bytes(oom.allocated_bytes)} allocated"
-    )
+    return f"stops {where}, at {format_bytes(oom.requested_bytes)} for {oom.at}"
+
+
+def _is_too_large(verdict: Verdict) -> bool:
+    """Whether the model does not fit, whatever it is trained on."""
+    return state_bytes(verdict.run) > verdict.usable_bytes
 
 
 def partner(context: Context) -> str:
@@ -98,11 +112,20 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
     found = best_micro_batch(pairs, upward=upward)
     if found is not None:
         fits = _fits(pairs) + (" comfortably" if comfortably else "")
-        return _with_edits(context, f"{found.joined(' with ')} {fits}", found)
+        return _with_edits(context, f"{found} {fits}{_kept(context)}", found)
     if upward:
         return Cure("no larger micro-batch keeps the effective batch")
     none = _none(pairs)
-    return _shorter_block(context, pairs, none) or _bigger_card(pairs, none)
+    return _shorter_block(context, pairs, none) or _another_model_or_card(pairs, none)
+
+
+def _kept(context: Context) -> str:
+    run = context.run
+    return (
+        ""
+        if run is None or run.eval_only
+        else f", effective batch {run.effective_batch_size:,} kept"
+    )
 
 
 def _pairs(context: Context) -> list[tuple[Run, Machine]]:
@@ -140,13 +163,22 @@ def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str
     return None
 
 
-def _bigger_card(pairs: list[tuple[Run, Machine]], none: str) -> Cure:
+def _another_model_or_card(pairs: list[tuple[Run, Machine]], none: str) -> Cure:
     run = replace(pairs[0][0], batch_size=1)
     card = smallest_card(run, pairs[0][1])
-    if card is None:
+    larger = None if card is None else f"{card.name} ({amount(card.total_bytes)})"
+    smaller = next((each for each in changes.smaller_checkpoints(run) if _helps(each, pairs)), None)
+    if smaller is not None:
+        or_card = f", or another card: {larger}" if larger else ""
+        return Cure(f"{none}; {smaller} does{or_card}")
+    if larger is None:
         return Cure(f"{none}, on this card or on any other in the catalogue")
-    size = format_bytes(card.total_bytes)
-    return Cure(f"{none}; the smallest card that takes batch_size = 1 is {card.name} ({size})")
+    return Cure(f"{none}; the smallest card that takes batch_size = 1 is {larger}")
+
+
+def _helps(other: Change, pairs: list[tuple[Run, Machine]]) -> bool:
+    """Whether some micro-batch of the run with ``other`` fits everywhere."""
+    return all(is_comfortable(other.applied(_by_ones(run)), target) for run, target in pairs)
 
 
 def _with_edits(
@@ -158,24 +190,32 @@ def _with_edits(
         return Cure(clause, notes=(f"not fixed: {broken}",))
     if any(context.from_command_line(key) for key in changed):
         command = " ".join(f"--{key}={value}" for key, value in changed.items())
-        return Cure(clause, flags_fix(context, changed, safety), notes=(f"pass {command} instead",))
+        notes = (f"pass {command} instead",)
+        return Cure(clause, flags_fix(context, changed, safety), notes, frozenset(changed))
     followed = [key for key in changed if _is_followed(context, key, changed)]
     written = {key: value for key, value in changed.items() if key not in followed}
     reason = next(filter(None, (blocker(context, key, changed) for key in written)), None)
     if reason is not None:
-        return Cure(clause, notes=(f"not fixed: {reason}",))
+        return Cure(clause, None, (f"not fixed: {reason}",), frozenset(changed))
     run = context.run
     edits = {key: _edit(context, key, value) for key, value in written.items()}
-    notes = list(unsafe_because(context, changed, edits))
-    if notes:
+    remarks = list(unsafe_because(context, changed, edits))
+    if remarks:
         safety = Safety.UNSAFE
     if run is not None and "batch_size" in changed and not run.eval_only:
         before, after = (run.eval_iters * size for size in (run.batch_size, changed["batch_size"]))
-        notes.append(f"estimate_loss will see {after:,} sequences a split, not {before:,}")
+        remarks.append(_fewer_evaluated(before, after, changed["batch_size"]))
     title = "Set " + " and ".join(f"{key} = {value}" for key, value in written.items())
     title += "".join(f"; {key} = {changed[key]} follows" for key in followed)
     all_edits = sorted([*edits.values(), *sums_to_update(context, changed)])
-    return Cure(clause, Fix(title, safety, tuple(all_edits)), tuple(notes))
+    fix = Fix(title, safety, tuple(all_edits))
+    return Cure(clause, fix, tuple(remarks), frozenset(changed))
+
+
+def _fewer_evaluated(before: int, after: int, batch_size: int) -> str:
+    told = f"estimate_loss averages {after:,} sequences per split instead of {before:,}"
+    kept = f"; eval_iters = {before // batch_size} keeps them" if before % batch_size == 0 else ""
+    return told + kept
 
 
 def _is_followed(context: Context, key: str, changed: Mapping[str, int]) -> bool:
@@ -202,15 +242,30 @@ def _edit(context: Context, key: str, value: int) -> Edit:
     return replace_integer(assignment, value, context.module.comments, keep=keep)
 
 
-def _related(context: Context) -> tuple[Related, ...]:
-    """The other keys of this file that the failing allocation depends on."""
-    reasons = {
-        partner(context): "makes up for a smaller micro-batch",
-        "block_size": "the T of (B*T, V)",
-        "init_from": "decides how large the model is",
-    }
-    return tuple(
-        Related(context.span(key), reason)
-        for key, reason in reasons.items()
-        if context.assignment(key)
-    )
+def to_blame(context: Context, remedy: Cure) -> Span:
+    """The value to change; where no micro-batch helps, what makes the model large."""
+    run = context.run
+    if run is None or "batch_size" in remedy.changes:
+        return context.span("batch_size", partner(context), "block_size")
+    if "block_size" in remedy.changes:
+        return context.span("block_size", "batch_size")
+    if run.init_from != "scratch":
+        return context.span("init_from", "batch_size", "block_size")
+    return context.span("n_embd", "n_layer", "block_size", "batch_size")
+
+
+def _related(
+    context: Context, remedy: Cure, verdict: Verdict, oom: OutOfMemory
+) -> Iterator[Related]:
+    """The other keys of this file that matter, and how."""
+    reasons = {}
+    if partner(context) in remedy.changes:
+        reasons[partner(context)] = "raised to keep the effective batch"
+    shape = re.search(r"\(.*\bB\b.*\bT\b.*\)", oom.at)
+    if shape and not _is_too_large(verdict):
+        reasons["block_size"] = f"the T of {shape[0]}"
+    if verdict.run.init_from != "scratch":
+        reasons["init_from"] = "the model's size comes from here"
+    for key, reason in reasons.items():
+        if context.assignment(key):
+            yield Related(context.span(key), reason)

@@ -13,10 +13,11 @@ from nanolint.rule import (
     Outcome,
     Safety,
     Severity,
-    format_bytes,
+    brief,
+    headline,
     rule,
 )
-from nanolint_rules.memory._budget import cure, partner
+from nanolint_rules.memory._budget import cure, to_blame
 
 
 @rule(
@@ -30,17 +31,14 @@ def thin_margin(context: Context) -> Findings:
     """The run fits the target GPU, but only inside the model's own error margin."""
     for case in context.cases:
         verdict = case.verdict
-        if verdict is None or case.run is None or verdict.outcome is not Outcome.THIN:
+        if verdict is None or verdict.outcome is not Outcome.THIN:
             continue
         remedy = cure(context, comfortably=True)
-        spare = verdict.margin_bytes
-        room = f"about {format_bytes(spare)}" if spare else "nothing"
         yield Finding(
-            message=(
-                f"batch_size = {case.run.batch_size} fits {case.gpu_name} with {room} to spare, "
-                f"less than the prediction can be wrong; {remedy.clause}"
-            ),
-            span=context.span("batch_size", partner(context), "block_size"),
+            message=headline(verdict),
+            brief=brief(verdict),
+            remedy=remedy.clause,
+            span=to_blame(context, remedy),
             fix=remedy.fix and replace(remedy.fix, safety=Safety.DISPLAY),
             gpu=case.gpu_name,
         )

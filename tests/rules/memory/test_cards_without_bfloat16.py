@@ -38,7 +38,7 @@ def test_what_does_not_fit_in_float16_either_is_counted_so_and_says_so() -> None
     bench = Bench("NL102", gpu="gtx-1080-ti")
     found = bench.finding(GPT2)
     assert COUNTED in found.notes
-    assert found.message.endswith("; batch_size = 6 with gradient_accumulation_steps = 80 fits")
+    assert found.remedy.startswith("batch_size = 6, gradient_accumulation_steps = 80 fits")
     fixed = unsafely_fixed(bench, GPT2)
     assert "batch_size = 6\n" in fixed
     assert "gradient_accumulation_steps = 10 * 8\n" in fixed
@@ -48,7 +48,7 @@ def test_what_does_not_fit_in_float16_either_is_counted_so_and_says_so() -> None
 def test_the_same_is_found_whether_float16_is_written_or_counted() -> None:
     bench = Bench("NL102", gpu="gtx-1080-ti")
     written, counted = bench.finding(HALF), bench.finding(GPT2)
-    assert written.message == counted.message
+    assert written.line == counted.line
     assert COUNTED not in written.notes
 
 

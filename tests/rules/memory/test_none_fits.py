@@ -9,21 +9,36 @@ CARD = "8xRTX3070"
 
 
 def test_one_sequence_that_fits_thinly_is_not_denied() -> None:
-    failing = Bench("NL102", gpu=CARD).finding(f"{LARGE}batch_size = 8\n").message
-    thin = Bench("NL103", gpu=CARD).finding(f"{LARGE}batch_size = 1\n").message
-    assert "; no micro-batch fits comfortably; the smallest card that takes" in failing
-    assert thin.startswith("batch_size = 1 fits 8x RTX 3070 with about ")
-    assert "; no micro-batch fits comfortably; the smallest card that takes" in thin
-    assert not thin.endswith("comfortably")
+    failing = Bench("NL102", gpu=CARD).finding(f"{LARGE}batch_size = 8\n")
+    thin = Bench("NL103", gpu=CARD).finding(f"{LARGE}batch_size = 1\n")
+    assert failing.remedy.startswith("no micro-batch fits comfortably; ")
+    assert thin.message.startswith("fits 8x RTX 3070 by ")
+    assert thin.remedy.startswith("no micro-batch fits comfortably; ")
 
 
 def test_one_sequence_that_does_not_fit_is_denied() -> None:
-    message = Bench("NL101", gpu="3GB").finding(f"{LARGE}batch_size = 8\n").message
-    assert "; no micro-batch fits; the smallest card that takes" in message
+    remedy = Bench("NL101", gpu="3GB").finding(f"{LARGE}batch_size = 8\n").remedy
+    assert remedy.startswith("no micro-batch fits; ")
+
+
+def test_the_nearest_checkpoint_that_fits_is_named_beside_a_card() -> None:
+    text = "init_from = 'gpt2-xl'\nbatch_size = 1\ngradient_accumulation_steps = 32\n"
+    found = Bench("NL101", gpu="rtx-4070").finding(text)
+    assert found.remedy.startswith("no micro-batch fits; init_from = 'gpt2-medium' does, or ")
+    assert found.span.start == 0, "what makes the model large is to blame, not batch_size = 1"
+    nearest = text.replace("gpt2-xl", "gpt2-medium")
+    assert not Bench("NL101", gpu="rtx-4070").findings(nearest)
+    assert Bench("NL101", gpu="rtx-4070").findings(text.replace("gpt2-xl", "gpt2-large"))
+
+
+def test_a_model_from_scratch_is_to_blame_itself() -> None:
+    text = "batch_size = 1\nn_layer = 48\nn_head = 25\nn_embd = 1600\n"
+    found = Bench("NL101", gpu="rtx-4070").finding(text)
+    assert text[found.span.start : found.span.end] == "n_embd = 1600"
+    assert found.remedy.startswith("no micro-batch fits; the smallest card that takes")
 
 
 def test_a_run_that_must_give_cached_memory_back_is_told_what_is_left_then() -> None:
     tiny = "n_layer = 1\nblock_size = 256\nbatch_size = 1\ngradient_accumulation_steps = 1\n"
     message = Bench("NL103", gpu="1200MiB").finding(f"{tiny}compile = False\n").message
-    spare = "about 66.00 MiB to spare, less than"
-    assert message.startswith(f"batch_size = 1 fits 1200 MiB card with {spare}")
+    assert message.startswith("fits 1200 MiB card by 66 MiB only (1.1 of 1.2 GiB)")
