@@ -9,6 +9,7 @@ from nanolint.memory.model.repeated import Plans, Repeated
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.ops.attention import attend
+from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.linear import matmul
 from nanolint.memory.tensors.ops.loss import cross_entropy, softmax
 from nanolint.memory.tensors.ops.pointwise import add, compare, masked_fill, mul
@@ -16,7 +17,6 @@ from nanolint.memory.tensors.ops.unary import gelu
 from nanolint.memory.tensors.ops.views import contiguous, narrow, split, transpose, view
 from nanolint.memory.tensors.parameter import Buffer
 from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import empty
 from nanolint.run.run import Attention
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class GPT(Module):
     def forward(self, idx: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """idx and targets (B, T) int64 to the logits (B, T, V) and the loss."""
         _, t = idx.shape
-        pos = empty(self.device, (t,), INT64, activation("positions", "(T)"))
+        pos = create(self.device, (t,), INT64, activation("positions", "(T)"))
         tok_emb = self.wte(idx)
         pos_emb = self.wpe(pos)
         x = self.drop(add(tok_emb, pos_emb, activation("embeddings")))

@@ -41,7 +41,8 @@ class Repeated(Module):
         """What the layer makes of x."""
         device = x.device
         casts = device.casts
-        if device.awaits_workspace or any(each.node in casts for each in self._parameters):
+        alone = device.awaits_workspace or device.tracer is not None
+        if alone or any(each.node in casts for each in self._parameters):
             out: Tensor = self.layer(x)
             return out
         return self._plans.forward(x, self.training).play(x, self._parameters)

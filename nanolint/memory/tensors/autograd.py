@@ -17,6 +17,7 @@ from nanolint.memory.tensors.dtypes import UINT8
 from nanolint.memory.tensors.layout import is_contiguous, is_dense, like_strides, result_strides
 from nanolint.memory.tensors.ops.sums import sum_scratch_bytes
 from nanolint.memory.tensors.tensor import Node, empty
+from nanolint.memory.tensors.tracing import tracer_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -82,7 +83,10 @@ class Leaf(Node):
         (new,), self.gradients = self.gradients, [None]
         if new is None:
             return []
-        if self.gradient is None:
+        tracer = tracer_at(new.device)
+        if tracer is not None:
+            tracer.land(self, new)
+        elif self.gradient is None:
             shape, dtype, role = self.outputs[0]
             if new.in_flight > 1 or not _lies_as(new, self.strides):
                 strides = self.strides if is_dense(shape, self.strides) else None
@@ -225,6 +229,10 @@ def receive(node: Node, index: int, new: Tensor) -> None:
 def _matching(new: Tensor | None, shape: Shape, dtype: Dtype, role: Role) -> Tensor | None:
     if new is None:
         return None
+    tracer = tracer_at(new.device)
+    if tracer is not None:
+        found = tracer.matching(new, shape, dtype, role)
+        return new if found is new else _replaced(new, found)
     if new.shape != shape:
         summed = empty(new.device, shape, new.dtype, role.gradient)
         if shape and new.shape[new.ndim - len(shape) :] == shape:
@@ -253,6 +261,10 @@ def _replaced(old: Tensor, new: Tensor) -> Tensor:
 
 def _sum(old: Tensor, new: Tensor) -> Tensor:
     """Of two gradients of one tensor, in place where nobody else looks at the first."""
+    tracer = tracer_at(old.device)
+    if tracer is not None:
+        land(new)
+        return _replaced(old, tracer.sum(old, new))
     storage = old.storage
     in_place = storage is None or (
         old.in_flight == storage.in_flight == 1

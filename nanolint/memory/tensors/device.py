@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 MAIN, AUTOGRAD = "main", "autograd"  # the threads that launch kernels
 
 
+class NotTraced(Exception):
+    """An operation that no tracer knows; ``str`` names it."""
+
+
 class Storage:
     """One allocation, released with its last holder.
 
@@ -65,12 +69,15 @@ class Device:
         self.half: Dtype | None = None
         self.casts: dict[object, object] = {}
         self.thread = MAIN
+        self.tracer: object | None = None  # takes operations instead of running them (tracing.py)
         self._workspaces = dict.fromkeys((MAIN, AUTOGRAD), workspace_bytes)
         self._keeps_workspace = keeps_workspace
         self.attention_state = attention_state
 
     def alloc(self, nbytes: int, name: str, component: Component) -> Storage:
-        """Memory of so many bytes, not 0."""
+        """Memory of so many bytes, not 0. Raises NotTraced while operations are traced."""
+        if self.tracer is not None:
+            raise NotTraced(name)
         return Storage(self.tape.alloc(nbytes, name, component), self.tape.events)
 
     @property

@@ -14,6 +14,7 @@ from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.views import contiguous, narrow
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
@@ -37,6 +38,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, *, flash: bool) -> Tensor:
     return narrow(_flash(*padded), -1, width)
 
 
+@traced
 def _padded(x: Tensor) -> Tensor:
     """Each head with zeros behind it, in order."""
     width = x.shape[-1]
@@ -68,6 +70,7 @@ def _swap(x: Tensor) -> Tensor:
     return out
 
 
+@traced
 def _flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """flash_attn/flash_api.cpp, ``mha_fwd`` and ``mha_bwd``."""
     device = q.device
@@ -128,6 +131,7 @@ def _splits(blocks: int, slots: int, keys: int, width: int) -> int:
     return next((count for count, use in uses.items() if use >= 0.85 * best), 1)
 
 
+@traced
 def _efficient(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """attention.cu, attention_backward.cu and mem_eff_attention/kernel_{forward,backward}.h."""
     device = q.device

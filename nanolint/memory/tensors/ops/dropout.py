@@ -8,11 +8,13 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
+@traced
 def dropout(x: Tensor, p: float, training: bool) -> Tensor:
     """``F.dropout``: ``x`` itself unless it drops something."""
     if not (training and p > 0):

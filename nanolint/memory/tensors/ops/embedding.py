@@ -15,6 +15,7 @@ from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.role import role as role_of
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.role import Role
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 SCRATCH = role_of("embedding backward scratch", Component.GRADIENTS)
 
 
+@traced
 def embedding(index: Tensor, weight: Tensor, role: Role | None = None) -> Tensor:
     """``F.embedding``: a row (width) of weight (rows, width) for each index."""
     width = weight.shape[1]

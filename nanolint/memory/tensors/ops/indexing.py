@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
+@traced
 def gather(x: Tensor, index: Tensor) -> Tensor:
     """``x.gather(dim, index)``: the gradient is scattered into zeros."""
     out = empty(x.device, index.shape, x.dtype, x.role.made("gathered"))
@@ -23,6 +25,7 @@ def gather(x: Tensor, index: Tensor) -> Tensor:
     return record(out, (x,), backward, index)
 
 
+@traced
 def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
     """``x.index_select(dim, index)``: the gradient is added into zeros."""
     along = normalized(dim, x.ndim)

@@ -17,6 +17,7 @@ from nanolint.memory.tensors.ops.views import (
     unsqueeze,
 )
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
+@traced
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """``torch.cat``: gradients are views of the gradient."""
     first = tensors[0]
@@ -46,6 +48,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return cat([unsqueeze(each, dim) for each in tensors], dim)
 
 
+@traced
 def repeat(x: Tensor, times: Sequence[int]) -> Tensor:
     """``x.repeat(*times)``: the gradient is summed over the copies."""
     whole = (1,) * (len(times) - x.ndim) + x.shape
@@ -70,6 +73,7 @@ def repeat_interleave(x: Tensor, times: int, dim: int) -> Tensor:
     return flatten(clone(expand(wide, shape)), along, along + 1)
 
 
+@traced
 def roll(x: Tensor) -> Tensor:
     """``x.roll``."""
     source = contiguous(x)
@@ -78,6 +82,7 @@ def roll(x: Tensor) -> Tensor:
     return record(out, (x,), lambda g: [roll(g)])
 
 
+@traced
 def pad(x: Tensor, padding: Sequence[int]) -> Tensor:
     """``F.pad`` with a number: ``padding`` is (before, after), the last dimension first."""
     shape = list(x.shape)

@@ -19,6 +19,7 @@ from nanolint.memory.tensors.ops.views import (
     view,
 )
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,8 +140,8 @@ def _batched(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
 def _mm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     out = _product(x, y, (x.shape[0], y.shape[1]), role)
     inputs = x, y
-    backward = _product_backward(x, y, column_first=True)
-    return record(out, inputs, backward, *_factors(x, y))
+    backward = product_backward(x, y, column_first=True)
+    return record(out, inputs, backward, *factors(x, y))
 
 
 def _bmm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
@@ -153,24 +154,26 @@ def _bmm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
         of_x = _bmm(g, transpose(y, 1, 2), roles[0].reshaped) if needs_x else None
         return [of_x, of_y]
 
-    return record(out, (x, y), backward, *_factors(x, y))
+    return record(out, (x, y), backward, *factors(x, y))
 
 
+@traced
 def _addmm(bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     out = _product(x, y, (x.shape[0], y.shape[1]), role)
-    factors = _product_backward(x, y, column_first=False)
+    of_factors = product_backward(x, y, column_first=False)
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
-        return [g, *factors(g, *saved)]
+        return [g, *of_factors(g, *saved)]
 
-    return record(out, (bias, x, y), backward, *_factors(x, y))
+    return record(out, (bias, x, y), backward, *factors(x, y))
 
 
-def _factors(x: Tensor, y: Tensor) -> tuple[Tensor | None, Tensor | None]:
+def factors(x: Tensor, y: Tensor) -> tuple[Tensor | None, Tensor | None]:
     """What the other one's gradient needs."""
     return x if y.requires_grad else None, y if x.requires_grad else None
 
 
+@traced
 def _product(x: Tensor, y: Tensor, shape: Shape, role: Role | None) -> Tensor:
     """The result of a product, and copies of operands that cuBLAS cannot read as they lie."""
     device = x.device
@@ -193,7 +196,7 @@ def _is_readable(shape: Shape, strides: Strides) -> bool:
     return (column == 1 and row >= max(1, columns)) or (row == 1 and column >= max(1, rows))
 
 
-def _product_backward(
+def product_backward(
     x: Tensor, y: Tensor, *, column_first: bool
 ) -> Callable[..., list[Tensor | None]]:
     """Gradients of both matrices, each laid out as its own; the formulas run by argument name.

@@ -9,6 +9,7 @@ from nanolint.memory.tensors.dtypes import FLOAT16, FLOAT32
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
@@ -29,6 +30,7 @@ def _autocast_type(x: Tensor) -> Dtype | None:
     return None if x.device.half is None else FLOAT32
 
 
+@traced
 def _softmax(x: Tensor, dtype: Dtype | None, label: str, *, multiplies: bool) -> Tensor:
     """``multiplies``: the backward pass makes a buffer of the gradient times the result."""
     made = dtype or x.dtype
@@ -59,6 +61,7 @@ def cross_entropy(logits: Tensor, targets: Tensor, *, reduces: bool = True) -> T
     return nll_loss(log_softmax(logits, logits.dtype), targets, reduces=reduces)
 
 
+@traced
 def nll_loss(log: Tensor, targets: Tensor, *, reduces: bool = True) -> Tensor:
     """``F.nll_loss``; without ``reduces`` one loss for each class."""
     wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))

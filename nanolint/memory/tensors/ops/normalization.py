@@ -15,11 +15,13 @@ from nanolint.memory.tensors.ops.reductions import mean
 from nanolint.memory.tensors.ops.unary import power, rsqrt
 from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
+@traced
 def layer_norm(x: Tensor, dimensions: int, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """``F.layer_norm`` over the last ``dimensions``; float32 under autocast."""
     shift = bias and to_float32(bias)
@@ -81,6 +83,7 @@ def _is_channels_last(x: Tensor) -> bool:
     return is_contiguous(shape, strides)
 
 
+@traced
 def rms_norm(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
     """``F.rms_norm`` over the last ``dimensions``.
 

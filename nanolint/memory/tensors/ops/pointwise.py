@@ -12,6 +12,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, DEFAULTS, FLOAT32, FLOATING, kind_of, promote
 from nanolint.memory.tensors.layout import broadcast, result_strides
 from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tracing import traced, tracer_at
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype, Number
@@ -54,6 +55,9 @@ def elementwise(dtype: Dtype, label: str, *operands: Operand, role: Role | None 
     if role is None:
         widest = next((each for each in tensors if each.shape == shape), first)
         role = widest.role.made(label, widest.role.dims if widest.shape == shape else "")
+    tracer = tracer_at(first.device)
+    if tracer is not None:
+        return tracer.elementwise(label, operands, shape, strides, dtype, role)
     return empty(first.device, shape, dtype, role, strides)
 
 
@@ -126,6 +130,7 @@ def compare(x: Operand, y: Operand) -> Tensor:
     return elementwise(BOOL, "comparison", x, y)
 
 
+@traced
 def masked_fill(x: Tensor, mask: Tensor) -> Tensor:
     """``x.masked_fill(mask, number)``: a copy in order, filled in place."""
     out = empty(x.device, broadcast(x.shape, mask.shape), x.dtype, x.role.made("masked"))
@@ -136,6 +141,7 @@ def masked_fill(x: Tensor, mask: Tensor) -> Tensor:
     return record(out, (x,), backward, mask)
 
 
+@traced
 def where(mask: Tensor, x: Operand, y: Operand) -> Tensor:
     """``torch.where``."""
     dtype = result_type(x, y)

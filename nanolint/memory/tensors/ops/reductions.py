@@ -12,6 +12,7 @@ from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.unary import exp
 from nanolint.memory.tensors.ops.views import contiguous, expand, unsqueeze, view
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
+@traced
 def total(
     x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False, dtype: Dtype | None = None
 ) -> Tensor:
@@ -36,6 +38,7 @@ def total(
     return record(out, (x,), backward)
 
 
+@traced
 def mean(x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Tensor:
     """``x.mean(dims)``."""
     over = _dimensions(x, dims)
@@ -48,6 +51,7 @@ def mean(x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Tenso
     return record(out, (x,), backward)
 
 
+@traced
 def maximum(x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Tensor:
     """``x.amax(dims)`` and ``amin``: equal maxima share the gradient."""
     over = _dimensions(x, dims)
@@ -65,6 +69,7 @@ def maximum(x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Te
     return record(out, (x,), backward, x, out)
 
 
+@traced
 def logsumexp(x: Tensor, dim: int, *, keepdim: bool = False) -> Tensor:
     """``torch.logsumexp``; float32 under autocast."""
     wide = to_float32(x)
@@ -86,6 +91,7 @@ def logsumexp(x: Tensor, dim: int, *, keepdim: bool = False) -> Tensor:
     return record(out, (wide,), backward, wide, out)
 
 
+@traced
 def cumsum(x: Tensor, dim: int) -> Tensor:
     """``torch.cumsum``; float32 under autocast."""
     over, size = normalized(dim, x.ndim), x.shape[dim] if x.shape else 1

@@ -13,6 +13,7 @@ from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, FLOATING, promote
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, neg, sub
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
@@ -179,6 +180,7 @@ def clamp(x: Tensor, bounds: int = 2) -> Tensor:
     return record(out, (x,), backward, x)
 
 
+@traced
 def triangle(x: Tensor) -> Tensor:
     """``torch.tril`` and ``torch.triu``."""
     out = empty(x.device, x.shape, x.dtype, x.role.made("triangle"))

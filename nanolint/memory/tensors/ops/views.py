@@ -19,6 +19,7 @@ from nanolint.memory.tensors.layout import (
     view_strides,
 )
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced, tracer_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
+
+VIEW = ("view",)  # the same elements in the same order
 
 
 def view(x: Tensor, shape: Shape) -> Tensor:
@@ -38,7 +41,7 @@ def view(x: Tensor, shape: Shape) -> Tensor:
     strides = view_strides(x.shape, x.strides, shape)
     if strides is None:
         raise ValueError(f"{x} with strides {x.strides} has no view of shape {shape}")
-    return _view(x, shape, strides, _reshaping(x.shape))
+    return _view(x, VIEW, shape, strides, _reshaping(x.shape))
 
 
 def reshape(x: Tensor, shape: Shape) -> Tensor:
@@ -46,13 +49,13 @@ def reshape(x: Tensor, shape: Shape) -> Tensor:
     shape = _completed(shape, x.numel)
     strides = view_strides(x.shape, x.strides, shape)
     if strides is not None:
-        return _view(x, shape, strides, _reshaping(x.shape))
+        return _view(x, VIEW, shape, strides, _reshaping(x.shape))
     return unsafe_view(clone(x), shape)
 
 
 def unsafe_view(x: Tensor, shape: Shape) -> Tensor:
     """A view of a tensor that nobody will see again: autograd takes it for the tensor itself."""
-    out = _view(x, shape, contiguous_strides(shape), _reshaping(x.shape))
+    out = _view(x, VIEW, shape, contiguous_strides(shape), _reshaping(x.shape))
     out.is_view = False
     return out
 
@@ -86,6 +89,7 @@ def permute(x: Tensor, order: Sequence[int]) -> Tensor:
     back = [dims.index(dim) for dim in range(len(dims))]
     return _view(
         x,
+        ("permute", *dims),
         tuple(x.shape[dim] for dim in dims),
         tuple(x.strides[dim] for dim in dims),
         lambda g: [permute(g, back)],
@@ -96,9 +100,8 @@ def expand(x: Tensor, shape: Shape) -> Tensor:
     """``x.expand(shape)``: -1 leaves a dimension. The gradient is summed, by autograd's engine."""
     missing = len(shape) - x.ndim
     shape = tuple(x.shape[dim - missing] if size == -1 else size for dim, size in enumerate(shape))
-    return _view(
-        x, shape, expanded_strides(x.shape, x.strides, shape), lambda g: [g], x.role.reshaped
-    )
+    strides = expanded_strides(x.shape, x.strides, shape)
+    return _view(x, ("expand",), shape, strides, lambda g: [g], x.role.reshaped)
 
 
 def unsqueeze(x: Tensor, dim: int) -> Tensor:
@@ -107,6 +110,7 @@ def unsqueeze(x: Tensor, dim: int) -> Tensor:
     step = x.shape[dim] * x.strides[dim] if dim < x.ndim else 1
     return _view(
         x,
+        VIEW,
         (*x.shape[:dim], 1, *x.shape[dim:]),
         (*x.strides[:dim], step, *x.strides[dim:]),
         lambda g: [squeeze(g, dim)],
@@ -122,29 +126,36 @@ def squeeze(x: Tensor, dim: int | None = None) -> Tensor:
     ]
     return _view(
         x,
+        VIEW,
         tuple(x.shape[each] for each in kept),
         tuple(x.strides[each] for each in kept),
         _reshaping(x.shape),
     )
 
 
-def narrow(x: Tensor, dim: int, length: int, step: int = 1) -> Tensor:
-    """``x[..., start:start + length * step:step]``; the gradient is padded with zeros."""
+def narrow(x: Tensor, dim: int, length: int, step: int = 1, start: int | None = None) -> Tensor:
+    """``x[..., start:start + length * step:step]``; the gradient is padded with zeros.
+
+    Where it starts is of no matter but to a tracer, which takes two unknown places for different.
+    """
     dim = normalized(dim, x.ndim)
     whole = x.shape
     shape = (*whole[:dim], length, *whole[dim + 1 :])
     strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :])
-    return _view(x, shape, strides, lambda g: [_zeros(g, whole)], x.role.reshaped)
+    how = ("slice", dim, start, step)
+    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
 
 
-def select(x: Tensor, dim: int) -> Tensor:
-    """``x[..., index]``."""
+def select(x: Tensor, dim: int, index: int | None = None) -> Tensor:
+    """``x[..., index]``; which is of no matter but to a tracer."""
     dim, whole = normalized(dim, x.ndim), x.shape
     shape = (*whole[:dim], *whole[dim + 1 :])
     strides = (*x.strides[:dim], *x.strides[dim + 1 :])
-    return _view(x, shape, strides, lambda g: [_zeros(g, whole)], x.role.reshaped)
+    how = ("select", dim, index)
+    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
 
 
+@traced
 def split(x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Sequence[Tensor]:
     """``x.split(sizes, dim)``: views whose gradients are concatenated."""
     dim, whole = normalized(dim, x.ndim), x.shape
@@ -173,6 +184,7 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> Sequence[Tensor]:
     return split(x, max(1, -(-size // chunks)), dim)
 
 
+@traced
 def unbind(x: Tensor, dim: int = 0) -> Sequence[Tensor]:
     """``x.unbind(dim)``: a view for each index, whose gradients are stacked."""
     dim, whole = normalized(dim, x.ndim), x.shape
@@ -198,12 +210,14 @@ def contiguous(x: Tensor, role: Role | None = None) -> Tensor:
     return x if x.is_contiguous else clone(x, role)
 
 
+@traced
 def clone(x: Tensor, role: Role | None = None) -> Tensor:
     """A copy in order."""
     out = empty(x.device, x.shape, x.dtype, role or x.role)
     return record(out, (x,), lambda g: [g])
 
 
+@traced
 def cast(x: Tensor, dtype: Dtype, role: Role | None = None) -> Tensor:
     """``x.to(dtype)``: ``x`` where it has that type; its gradient is cast back."""
     if x.dtype is dtype:
@@ -224,19 +238,27 @@ def _joined(given: Tensor, _zeros: list[Tensor], whole: Shape, role: Role) -> Te
 
 def _view(
     x: Tensor,
+    how: tuple[object, ...],
     shape: Shape,
     strides: Strides,
     backward: Callable[[Tensor], list[Tensor | None]],
     role: Role | None = None,
 ) -> Tensor:
-    return record(x.view(shape, strides, role or x.role), (x,), backward)
+    tracer = tracer_at(x.device)
+    if tracer is None:
+        out = x.view(shape, strides, role or x.role)
+    else:
+        out = tracer.view(x, how, shape, strides, role or x.role)
+    return record(out, (x,), backward)
 
 
 def _reshaping(shape: Shape) -> Callable[[Tensor], list[Tensor | None]]:
     return lambda g: [reshape(g, shape)]
 
 
-def _zeros(g: Tensor, shape: Shape) -> Tensor:
+@traced
+def _zeros(g: Tensor, shape: Shape, _how: tuple[object, ...]) -> Tensor:
+    """The gradient of a part, and zeros around it."""
     return empty(g.device, shape, g.dtype, g.role.reshaped)
 
 

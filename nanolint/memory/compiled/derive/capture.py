@@ -1,0 +1,253 @@
+"""Trace a model's forward and backward pass into one graph, as AOTAutograd does.
+
+The model's own statements run on tensors that hold operations instead of memory. The pretend
+autograd runs its backward pass on them as well, so that the joint graph has PyTorch's own order.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from nanolint.memory.compiled.derive.operations import (
+    GETITEM,
+    INPUT,
+    POINTWISE,
+    REDUCTION,
+    VIEW,
+    Operation,
+    Operations,
+)
+from nanolint.memory.tensors.autograd import numbers, run_graph, take_off
+from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.layout import contiguous_strides, like_strides
+from nanolint.memory.tensors.ops.pointwise import add
+from nanolint.memory.tensors.ops.views import cast, view
+from nanolint.memory.tensors.tensor import Node, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.dtypes import Dtype, Number
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.parameter import Parameter
+    from nanolint.memory.tensors.role import Role
+
+Formulas: TypeAlias = "dict[str, Callable[..., Any]]"
+
+# Steps of a kernel, as torch/_inductor counts them for "too much to be inlined"; others take one.
+COSTS = {
+    "GELU output": 9,
+    "SiLU output": 6,
+    "softplus output": 8,
+    "": 14,  # the gradient of one of these
+}
+
+
+class Traced(Tensor):
+    """A tensor that holds the operation that makes it."""
+
+    __slots__ = ("made",)
+
+    def __init__(
+        self, device: Device, made: Operation, role: Role | None = None, is_view: bool = False
+    ) -> None:
+        super().__init__(
+            device, None, made.shape, made.strides, made.dtype, role or made.role, is_view
+        )
+        self.made = made
+
+    def detach(self) -> Traced:
+        """The same tensor, without what made it differentiable."""
+        return Traced(self.device, self.made, self.role, self.is_view)
+
+
+class Capture:
+    """Takes a device's operations. ``formulas`` make those that are more than one operation."""
+
+    def __init__(self, device: Device, formulas: Formulas) -> None:
+        self.device = device
+        self.graph = Operations()
+        self.formulas = formulas
+        self._inputs: dict[int, tuple[Tensor, Operation]] = {}
+        self._landed: dict[object, Operation] = {}
+        self._unknown = count(1)
+
+    def of(self, x: Tensor) -> Operation:
+        """The operation behind a tensor; a new input where there is none."""
+        if isinstance(x, Traced):
+            return x.made
+        known = self._inputs.get(id(x))
+        if known is None:
+            made = Operation("input", INPUT, (), x.shape, x.strides, x.dtype, x.role)
+            known = self._inputs[id(x)] = x, self.graph.add(made)
+        return known[1]
+
+    @property
+    def inputs(self) -> dict[int, Operation]:
+        """The inputs, by the ids of their tensors."""
+        return {key: made for key, (_, made) in self._inputs.items()}
+
+    def make(
+        self,
+        name: str,
+        kind: int,
+        of: Sequence[Tensor],
+        shape: Shape,
+        dtype: Dtype,
+        role: Role,
+        *settings: Any,
+        strides: Strides | None = None,
+        cost: int = 1,
+    ) -> Traced:
+        """A new operation, and its result."""
+        strides = contiguous_strides(shape) if strides is None else strides
+        sources = [self.of(each) for each in of]
+        made = Operation(name, kind, sources, shape, strides, dtype, role, settings, cost)
+        return Traced(self.device, self.graph.add(made))
+
+    def several(
+        self,
+        name: str,
+        kind: int,
+        of: Sequence[Tensor],
+        results: Sequence[tuple[Shape, Strides | None, Dtype, Role]],
+        *settings: Any,
+    ) -> list[Traced]:
+        """An operation with several results."""
+        first = results[0]
+        sources = [self.of(each) for each in of]
+        whole = Operation(name, kind, sources, (), (), first[2], first[3], settings)
+        self.graph.add(whole)
+        found = []
+        for place, (shape, strides, dtype, role) in enumerate(results):
+            strides = contiguous_strides(shape) if strides is None else strides
+            part = Operation("getitem", GETITEM, (whole,), shape, strides, dtype, role, (place,))
+            found.append(Traced(self.device, self.graph.add(part)))
+        whole.parts = tuple(each.made for each in found)
+        return found
+
+    # What the tensors ask of a tracer.
+
+    def elementwise(
+        self,
+        label: str,
+        operands: Sequence[Tensor | Number],
+        shape: Shape,
+        strides: Strides,
+        dtype: Dtype,
+        role: Role,
+    ) -> Tensor:
+        """An operation on elements: numbers are settings."""
+        tensors = [each for each in operands if isinstance(each, Tensor)]
+        known = tuple(None if isinstance(each, Tensor) else each for each in operands)
+        cost = COSTS.get(label, 1 + len(known) - len(tensors))
+        return self.make(
+            label, POINTWISE, tensors, shape, dtype, role, *known, strides=strides, cost=cost
+        )
+
+    def view(
+        self, x: Tensor, how: tuple[Any, ...], shape: Shape, strides: Strides, role: Role
+    ) -> Tensor:
+        """A view; where a part of it lies is made up where that is not known."""
+        kind, *settings = how
+        if None in settings:
+            settings = [-next(self._unknown) if each is None else each for each in settings]
+        source = self.of(x)
+        made = Operation(
+            kind, VIEW, (source,), shape, strides, source.dtype, role, tuple(settings), 0
+        )
+        return Traced(self.device, self.graph.add(made), role, is_view=True)
+
+    def create(self, what: str, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+        """A tensor that depends on no other."""
+        return self.make(what, POINTWISE, (), shape, dtype, role, cost=2)
+
+    def call(self, name: str, arguments: Any, named: Any) -> Any:
+        """An operation by its formula. Raises NotTraced."""
+        formula = self.formulas.get(name)
+        if formula is None:
+            raise NotTraced(name)
+        return formula(self, *arguments, **named)
+
+    def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+        """``sum_to_size`` and a cast, as autograd's engine makes them."""
+        found = gradient
+        if found.shape != shape:
+            found = self.summed_to(found, shape, role)
+        return cast(found, dtype, role.gradient)
+
+    def summed_to(self, x: Tensor, shape: Shape, role: Role) -> Tensor:
+        """The sum over the dimensions that ``shape`` was repeated over."""
+        lead = x.ndim - len(shape)
+        over = tuple(range(lead)) + tuple(
+            lead + dim for dim, size in enumerate(shape) if size == 1 and x.shape[lead + dim] != 1
+        )
+        kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
+        if over:
+            x = self.make("sum", REDUCTION, (x,), kept, x.dtype, role.gradient, over)
+        return view(x, shape) if lead else x
+
+    def sum(self, old: Tensor, new: Tensor) -> Tensor:
+        """Two gradients of one tensor, added."""
+        return add(old, new, old.role)
+
+    def land(self, leaf: object, gradient: Tensor) -> None:
+        """A parameter's gradient."""
+        self._landed[leaf] = self.of(gradient)
+
+    def gradient_of(self, parameter: Parameter) -> Operation | None:
+        """What lands at a parameter; None where nothing does."""
+        return self._landed.get(parameter.node)
+
+
+class _Root(Node):
+    """Hands the gradients of all outputs to a backward pass."""
+
+    def __init__(self, outputs: list[Tensor], tangents: list[Tensor]) -> None:
+        edges = tuple((each.node, each.index) for each in outputs if each.node is not None)
+        super().__init__(edges, (), next(numbers))
+        self._tangents: list[Tensor] = tangents
+
+    def run(self) -> list[Tensor | None]:
+        """The gradients, once."""
+        made: list[Tensor | None] = [*self._tangents]
+        self._tangents = []
+        for each in made:
+            if each is not None:
+                take_off(each)
+        return made
+
+
+def capture(
+    device: Device,
+    forward: Callable[[], Sequence[Tensor]],
+    parameters: Sequence[Parameter],
+    formulas: Formulas,
+) -> Capture:
+    """The graph of ``forward``, and of its backward pass where gradients are enabled.
+
+    Raises NotTraced where an operation is not known.
+    """
+    tracer = Capture(device, formulas)
+    casts, device.casts = device.casts, {}
+    device.tracer = tracer
+    try:
+        outputs = list(forward())
+        tracer.graph.outputs = [tracer.of(each) for each in outputs]
+        if device.grad_enabled:
+            differentiable = [each for each in outputs if each.node is not None]
+            tangents = [
+                Tensor(device, None, each.shape, like_strides(each.shape, each.strides),
+                       each.dtype, each.role.gradient)
+                for each in differentiable
+            ]  # fmt: skip
+            tracer.graph.tangents = [tracer.of(each) for each in tangents]
+            if differentiable:
+                run_graph(_Root(differentiable, [*tangents]), device)
+            tracer.graph.gradients = [tracer.gradient_of(each) for each in parameters]
+    finally:
+        device.tracer = None
+        device.casts = casts
+    return tracer

@@ -1,0 +1,107 @@
+"""A minimal cut of a small network: Dinic's method.
+
+Of all minimal cuts the one nearest to the sink, as networkx finds it for PyTorch's partitioner:
+a vertex lies on the sink's side where it can still send something there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+UNLIMITED = 1 << 62
+
+
+class Network:
+    """Vertices are numbers from 0."""
+
+    def __init__(self, vertices: int) -> None:
+        self._out: list[list[int]] = [[] for _ in range(vertices)]
+        self._to: list[int] = []
+        self._rest: list[int] = []  # what an edge can still carry; its twin is at ``edge ^ 1``
+
+    def edge(self, start: int, end: int, capacity: int) -> None:
+        """Add an edge."""
+        for here, there, most in ((start, end, capacity), (end, start, 0)):
+            self._out[here].append(len(self._to))
+            self._to.append(there)
+            self._rest.append(most)
+
+    def cut(self, source: int, sink: int) -> list[bool]:
+        """For each vertex whether it lies on the source's side.
+
+        Raises ValueError where no cut has a finite capacity.
+        """
+        total = 0
+        while True:
+            levels = self._levels(source, sink)
+            if levels[sink] < 0:
+                break
+            total += self._block(source, sink, levels)
+            if total >= UNLIMITED:
+                raise ValueError("no finite cut")
+        return self._sides(sink)
+
+    def _levels(self, source: int, sink: int) -> list[int]:
+        levels = [-1] * len(self._out)
+        levels[source] = 0
+        queue = deque([source])
+        while queue:
+            here = queue.popleft()
+            for edge in self._out[here]:
+                there = self._to[edge]
+                if self._rest[edge] and levels[there] < 0:
+                    levels[there] = levels[here] + 1
+                    if there == sink:
+                        return levels
+                    queue.append(there)
+        return levels
+
+    def _block(self, source: int, sink: int, levels: list[int]) -> int:
+        """Send as much as goes along edges to the next level."""
+        out, to, rest = self._out, self._to, self._rest
+        place = [0] * len(out)
+        sent = 0
+        path: list[int] = []
+        here = source
+        while True:
+            if here == sink:
+                most = min(rest[edge] for edge in path)
+                sent += most
+                first = len(path)
+                for index in range(len(path) - 1, -1, -1):
+                    edge = path[index]
+                    rest[edge] -= most
+                    rest[edge ^ 1] += most
+                    if not rest[edge]:
+                        first = index
+                here = to[path[first] ^ 1]
+                del path[first:]
+                continue
+            edges = out[here]
+            while place[here] < len(edges):
+                edge = edges[place[here]]
+                if rest[edge] and levels[to[edge]] == levels[here] + 1:
+                    break
+                place[here] += 1
+            if place[here] < len(edges):
+                edge = edges[place[here]]
+                path.append(edge)
+                here = to[edge]
+            elif not path:
+                return sent
+            else:
+                here = to[path.pop() ^ 1]
+                place[here] += 1
+
+    def _sides(self, sink: int) -> list[bool]:
+        """Whether a vertex cannot reach the sink any more."""
+        side = [True] * len(self._out)
+        side[sink] = False
+        unseen = [sink]
+        while unseen:
+            for edge in self._out[unseen.pop()]:
+                there = self._to[edge]
+                if self._rest[edge ^ 1] and side[there]:
+                    side[there] = False
+                    unseen.append(there)
+        return side

@@ -1,0 +1,35 @@
+"""The operations that Inductor decomposes, or calls as they are, each with its backward pass.
+
+A formula has the name and the arguments of the eager operation (nanolint/memory/tensors/ops).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.formulas import (
+    attention,
+    elements,
+    indices,
+    joining,
+    loss,
+    normalization,
+    products,
+    reductions,
+    views,
+)
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.capture import Formulas
+
+FORMULAS: Formulas = {
+    **attention.FORMULAS,
+    **elements.FORMULAS,
+    **indices.FORMULAS,
+    **joining.FORMULAS,
+    **loss.FORMULAS,
+    **normalization.FORMULAS,
+    **products.FORMULAS,
+    **reductions.FORMULAS,
+    **views.FORMULAS,
+}

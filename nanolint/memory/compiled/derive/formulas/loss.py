@@ -1,0 +1,90 @@
+"""Softmax and cross-entropy (torch/_decomp/decompositions.py)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.formulas.reductions import reduce
+from nanolint.memory.compiled.derive.operations import POINTWISE
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
+from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.pointwise import compare, div, mul, neg, sub
+from nanolint.memory.tensors.ops.unary import exp, log
+from nanolint.memory.tensors.ops.views import cast, squeeze, unsqueeze
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.tensor import Tensor
+
+IGNORED = -100
+
+
+def softmax(t: Capture, x: Tensor, dtype: Dtype | None, label: str, *, multiplies: bool) -> Tensor:
+    """``_softmax`` (``multiplies``) and ``_log_softmax`` over the last dimension."""
+    made = dtype or x.dtype
+    source = cast(x, made)
+    over = (x.ndim - 1,)
+    role = x.role.made(label, x.role.dims)
+    with t.device.no_grad():
+        wide = cast(source, FLOAT32) if made.itemsize < 4 else source
+        top = reduce(t, "amax", wide, over, True)
+        shifted = sub(wide, top)
+        weights = exp(shifted)
+        summed = reduce(t, "sum", weights, over, True)
+        out = div(weights, summed, role) if multiplies else sub(shifted, log(summed), role)
+        out = cast(out, made, role)
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        flow = cast(g, FLOAT32) if made.itemsize < 4 else g
+        known = cast(out, FLOAT32) if made.itemsize < 4 else out
+        if multiplies:
+            product = mul(flow, known)
+            found = sub(product, mul(known, reduce(t, "sum", product, over, True)))
+        else:
+            below = mul(exp(known), reduce(t, "sum", flow, over, True))
+            found = sub(flow, below)
+        return [cast(found, source.dtype, source.role.gradient)]
+
+    return record(out, (source,), backward, out)
+
+
+def nll_loss(t: Capture, log: Tensor, targets: Tensor, *, reduces: bool = True) -> Tensor:
+    """``nll_loss_forward`` and ``nll_loss_backward``."""
+    wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))
+    with t.device.no_grad():
+        counted = compare(targets, IGNORED)
+        safe = _choice(t, counted, targets)
+        taken = t.make(
+            "gather", POINTWISE, (wide, unsqueeze(safe, 1)), (*targets.shape, 1), wide.dtype,
+            log.role.made("log-probabilities of the targets"), 1, cost=4,
+        )  # fmt: skip
+        each = _choice(t, counted, neg(squeeze(taken, 1)))
+        count = cast(reduce(t, "sum", counted, (0,), False, INT64), wide.dtype)
+        count.role = log.role.made("cross_entropy count")
+        loss = each
+        if reduces:
+            loss = div(reduce(t, "sum", each, (0,), False), count, log.role.made("loss"))
+
+    def backward(g: Tensor, log: Tensor, targets: Tensor, count: Tensor) -> list[Tensor | None]:
+        share = div(g, count) if reduces else unsqueeze(g, 1)
+        places = unsqueeze(targets, 1)
+        counted = compare(places, IGNORED)
+        safe = _choice(t, counted, places)
+        # scatter of -1 into zeros, upon a constant: a comparison with the column's number
+        hot = t.make("scatter", POINTWISE, (safe,), log.shape, log.dtype, log.role.gradient, cost=5)
+        kept = _choice(t, counted, share)
+        return [mul(hot, kept, log.role.gradient)]
+
+    return record(loss, (wide,), backward, wide, targets, count)
+
+
+def _choice(t: Capture, mask: Tensor, x: Tensor) -> Tensor:
+    """``where(mask, x, 0)``."""
+    assert mask.dtype is BOOL
+    return t.make("where", POINTWISE, (mask, x), mask.shape, x.dtype, x.role.made("choice"), 0,
+                  cost=2)  # fmt: skip
+
+
+FORMULAS: Formulas = {"_softmax": softmax, "nll_loss": nll_loss}

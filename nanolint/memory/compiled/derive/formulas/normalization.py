@@ -1,0 +1,130 @@
+"""Normalisation (torch/_decomp/decompositions.py, native_layer_norm and _fused_rms_norm)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.formulas.reductions import reduce
+from nanolint.memory.compiled.derive.operations import REDUCTION
+from nanolint.memory.tensors.autograd import record_all
+from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
+from nanolint.memory.tensors.ops.unary import power, rsqrt
+from nanolint.memory.tensors.ops.views import cast
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.tensors.tensor import Tensor
+
+EPSILON = 1e-5
+
+
+def layer_norm(
+    t: Capture, x: Tensor, dims: int, weight: Tensor | None, bias: Tensor | None
+) -> Tensor:
+    """``native_layer_norm``: float32 under autocast."""
+    shift = None if bias is None else to_float32(bias)
+    scale = None if weight is None else to_float32(weight)
+    source = to_float32(x)
+    over = tuple(range(x.ndim - dims, x.ndim))
+    outer = tuple(range(x.ndim - dims))
+    inner = prod(x.shape[x.ndim - dims :])
+    needs = [each is not None and each.requires_grad for each in (source, scale, shift)]
+    roles = [None if each is None else each.role.gradient for each in (source, scale, shift)]
+    dtype = source.dtype
+    with t.device.no_grad():
+        wide = cast(source, FLOAT32)
+        rows = (*x.shape[: x.ndim - dims], *(1 for _ in range(dims)))
+        stats = x.role.made("LayerNorm variance"), x.role.made("LayerNorm mean")
+        results = [(rows, None, FLOAT32, role) for role in stats]
+        variance, mean = t.several("var_mean", REDUCTION, (wide,), results, over, True)
+        rstd = rsqrt(add(variance, EPSILON, x.role.made("LayerNorm rstd")))
+        rstd.role = x.role.made("LayerNorm rstd")
+        hat = mul(sub(wide, mean), rstd, x.role.made("normalised input", x.role.dims))
+        out = hat if scale is None else mul(hat, scale)
+        if shift is not None:
+            out = add(out, shift)
+        out = cast(out, dtype, x.role.made("LayerNorm output", x.role.dims))
+        if out is hat:  # nothing was added: the result is another tensor
+            out = hat.detach()
+
+    def backward(
+        g: Tensor,
+        _mean: None,
+        _rstd: None,
+        x: Tensor,
+        scale: Tensor | None,
+        mean: Tensor,
+        rstd: Tensor,
+    ) -> list[Tensor | None]:
+        wide, flow = cast(x, FLOAT32), cast(g, FLOAT32)
+        hat = mul(sub(wide, mean), rstd, wide.role.made("normalised input", wide.role.dims))
+        of_hat = flow if scale is None else mul(flow, scale)
+        found: list[Tensor | None] = [None, None, None]
+        if needs[0]:
+            scaled = mul(of_hat, float(inner))
+            plain = reduce(t, "sum", of_hat, over, True)
+            weighted = reduce(t, "sum", mul(of_hat, hat), over, True)
+            below = mul(hat, weighted)
+            between = sub(sub(scaled, plain), below)
+            found[0] = mul(div(rstd, float(inner)), between, roles[0])
+        if needs[1]:
+            product = mul(flow, hat)
+            found[1] = reduce(t, "sum", product, outer, False) if outer else product
+        if needs[2]:
+            found[2] = reduce(t, "sum", flow, outer, False) if outer else flow
+        return [
+            None if each is None else cast(each, dtype, role)
+            for each, role in zip(found, roles, strict=True)
+        ]
+
+    inputs = source, scale, shift
+    return record_all((out, mean, rstd), inputs, backward, source, scale, mean, rstd)[0]
+
+
+def rms_norm(t: Capture, x: Tensor, dims: int, weight: Tensor | None) -> Tensor:
+    """``_fused_rms_norm``: float32 under autocast from torch 2.12 on."""
+    scale = None if weight is None else to_float32(weight)
+    source = to_float32(x)
+    over = tuple(range(x.ndim - dims, x.ndim))
+    outer = tuple(range(x.ndim - dims))
+    inner = prod(x.shape[x.ndim - dims :])
+    needs = [each is not None and each.requires_grad for each in (source, scale)]
+    roles = [None if each is None else each.role.gradient for each in (source, scale)]
+    dtype = source.dtype
+    with t.device.no_grad():
+        wide = cast(source, FLOAT32)
+        squares = reduce(t, "mean", power(wide, 2), over, True)
+        rstd = rsqrt(add(squares, EPSILON))
+        rstd.role = x.role.made("RMSNorm rstd")
+        out = mul(wide, rstd, x.role.made("normalised input", x.role.dims))
+        if scale is not None:
+            out = mul(out, scale)
+        out = cast(out, dtype, x.role.made("RMSNorm output", x.role.dims))
+
+    def backward(
+        g: Tensor, _rstd: None, x: Tensor, scale: Tensor | None, rstd: Tensor
+    ) -> list[Tensor | None]:
+        wide, flow = cast(x, FLOAT32), cast(g, FLOAT32)
+        of_hat = flow if scale is None else mul(flow, cast(scale, FLOAT32))
+        hat = mul(wide, rstd, wide.role.made("normalised input", wide.role.dims))
+        found: list[Tensor | None] = [None, None]
+        if needs[0]:
+            weighted = reduce(t, "sum", mul(hat, of_hat), over, True)
+            below = mul(div(hat, float(inner)), weighted)
+            found[0] = mul(sub(of_hat, below), rstd, roles[0])
+        if needs[1]:
+            product = mul(flow, hat)
+            found[1] = reduce(t, "sum", product, outer, False) if outer else product
+        return [
+            None if each is None else cast(each, dtype, role)
+            for each, role in zip(found, roles, strict=True)
+        ]
+
+    inputs = source, scale
+    return record_all((out, rstd), inputs, backward, source, scale, rstd)[0]
+
+
+FORMULAS: Formulas = {"layer_norm": layer_norm, "rms_norm": rms_norm}

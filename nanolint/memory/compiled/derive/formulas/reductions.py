@@ -1,0 +1,120 @@
+"""Sums, means, maxima (torch/_inductor/lowering.py, make_reduction)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.operations import REDUCTION
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import FLOATING, INT64
+from nanolint.memory.tensors.layout import normalized
+from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.pointwise import add, compare, div, mul, sub
+from nanolint.memory.tensors.ops.unary import exp, log
+from nanolint.memory.tensors.ops.views import cast, expand, squeeze, unsqueeze, view
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+def reduce(
+    t: Capture,
+    name: str,
+    x: Tensor,
+    over: tuple[int, ...],
+    keepdim: bool,
+    dtype: Dtype | None = None,
+) -> Tensor:
+    """One reduction, without a gradient."""
+    dtype = dtype or x.dtype
+    kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
+    shape = kept if keepdim else tuple(s for dim, s in enumerate(x.shape) if dim not in over)
+    return t.make(name, REDUCTION, (x,), shape, dtype, x.role.made(name), over, keepdim)
+
+
+def dimensions(x: Tensor, dims: Sequence[int]) -> tuple[int, ...]:
+    """All of them where none is named."""
+    return tuple(sorted(normalized(dim, x.ndim) for dim in dims)) or tuple(range(x.ndim))
+
+
+def restored(x: Tensor, shape: Shape, over: Sequence[int], keepdim: bool) -> Tensor:
+    """What was reduced, repeated to the whole shape."""
+    if not keepdim:
+        for dim in over:
+            x = unsqueeze(x, dim) if x.shape else view(x, (1,) * len(shape))
+            if x.ndim == len(shape):
+                break
+    return expand(x, shape)
+
+
+def total(
+    t: Capture,
+    x: Tensor,
+    dims: Sequence[int] = (),
+    *,
+    keepdim: bool = False,
+    dtype: Dtype | None = None,
+) -> Tensor:
+    """``aten.sum``; float32 under autocast."""
+    over, shape = dimensions(x, dims), x.shape
+    if dtype is None and x.dtype.kind < FLOATING:
+        dtype = INT64
+    wide = x if dtype is not None else to_float32(x)
+    out = reduce(t, "sum", wide, over, keepdim, dtype)
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        return [restored(g, shape, over, keepdim)]
+
+    return record(out, (wide,), backward)
+
+
+def mean(t: Capture, x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Tensor:
+    """``aten.mean``."""
+    over, shape = dimensions(x, dims), x.shape
+    out = reduce(t, "mean", x, over, keepdim)
+    count = prod(shape[dim] for dim in over)
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        return [div(restored(g, shape, over, keepdim), count)]
+
+    return record(out, (x,), backward)
+
+
+def maximum(t: Capture, x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Tensor:
+    """``aten.amax``: equal maxima share the gradient."""
+    over, shape = dimensions(x, dims), x.shape
+    out = reduce(t, "amax", x, over, keepdim)
+
+    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        mask = compare(restored(out, shape, over, keepdim), x)
+        count = reduce(t, "sum", cast(mask, INT64), over, True, INT64)
+        return [mul(div(restored(g, shape, over, keepdim), count), mask)]
+
+    return record(out, (x,), backward, x, out)
+
+
+def logsumexp(t: Capture, x: Tensor, dim: int, *, keepdim: bool = False) -> Tensor:
+    """``aten.logsumexp``; float32 under autocast."""
+    wide = to_float32(x)
+    over, shape = dimensions(wide, (dim,)), wide.shape
+    with t.device.no_grad():
+        top = reduce(t, "amax", wide, over, True)
+        summed = reduce(t, "sum", exp(sub(wide, top)), over, True)
+        out = add(log(summed), top)
+        if not keepdim:
+            out = squeeze(out, dim)
+
+    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        weights = exp(sub(x, restored(out, shape, over, keepdim)))
+        return [mul(restored(g, shape, over, keepdim), weights)]
+
+    return record(out, (wide,), backward, wide, out)
+
+
+FORMULAS: Formulas = {"total": total, "mean": mean, "maximum": maximum, "logsumexp": logsumexp}

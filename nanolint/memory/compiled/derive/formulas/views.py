@@ -1,0 +1,108 @@
+"""Views with several results, copies and casts."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.compiled.derive.operations import POINTWISE
+from nanolint.memory.tensors.autograd import record, record_all
+from nanolint.memory.tensors.layout import like_strides, normalized
+from nanolint.memory.tensors.ops.joining import cat, stack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape
+    from nanolint.memory.tensors.role import Role
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+def split(t: Capture, x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Sequence[Tensor]:
+    """``aten.split``: slices, whose gradients are concatenated."""
+    dim, whole = normalized(dim, x.ndim), x.shape
+    if isinstance(sizes, int):
+        full, rest = divmod(whole[dim], sizes)
+        sizes = [sizes] * full + ([rest] if rest else [])
+    shapes = [(*whole[:dim], size, *whole[dim + 1 :]) for size in sizes]
+    starts = [0, *accumulate(sizes)]
+    outs = [
+        t.view(x, ("slice", dim, start, 1), shape, x.strides, x.role.reshaped)
+        for shape, start in zip(shapes, starts, strict=False)
+    ]
+
+    def backward(*gradients: Tensor | None) -> list[Tensor | None]:
+        given = next(each for each in gradients if each is not None)
+        parts = [
+            full_of(t, shape, given.dtype, given.role) if each is None else each
+            for each, shape in zip(gradients, shapes, strict=True)
+        ]
+        return [cat(parts, dim)]
+
+    return record_all(outs, (x,), backward)
+
+
+def unbind(t: Capture, x: Tensor, dim: int = 0) -> Sequence[Tensor]:
+    """``aten.unbind``: one index of a dimension each, whose gradients are stacked."""
+    dim, whole = normalized(dim, x.ndim), x.shape
+    shape = (*whole[:dim], *whole[dim + 1 :])
+    strides = (*x.strides[:dim], *x.strides[dim + 1 :])
+    outs = [
+        t.view(x, ("select", dim, index), shape, strides, x.role.reshaped)
+        for index in range(whole[dim])
+    ]
+
+    def backward(*gradients: Tensor | None) -> list[Tensor | None]:
+        given = next(each for each in gradients if each is not None)
+        parts = [
+            full_of(t, shape, given.dtype, given.role) if each is None else each
+            for each in gradients
+        ]
+        return [stack(parts, dim)]
+
+    return record_all(outs, (x,), backward)
+
+
+def clone(t: Capture, x: Tensor, role: Role | None = None) -> Tensor:
+    """``aten.clone`` to elements in order."""
+    out = t.make("clone", POINTWISE, (x,), x.shape, x.dtype, role or x.role, cost=0)
+    return record(out, (x,), lambda g: [g])
+
+
+def cast(t: Capture, x: Tensor, dtype: Dtype, role: Role | None = None) -> Tensor:
+    """``prims.convert_element_type``."""
+    if x.dtype is dtype:
+        return x
+    before, gradient = x.dtype, x.role.gradient
+    strides = like_strides(x.shape, x.strides)
+    out = t.make("convert", POINTWISE, (x,), x.shape, dtype, role or x.role.copy, strides=strides)
+    if not (before.is_differentiable and dtype.is_differentiable):
+        return out
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        return [cast(t, g, before, gradient)]
+
+    return record(out, (x,), backward)
+
+
+def zeros_around(t: Capture, g: Tensor, shape: Shape, how: tuple[Any, ...]) -> Tensor:
+    """``aten.slice_scatter`` and ``select_scatter`` into zeros: one step of a kernel."""
+    _, dim, start, *_ = how
+    role = g.role.reshaped
+    return t.make("scatter part", POINTWISE, (g,), shape, g.dtype, role, how[0], dim, start, cost=6)
+
+
+def full_of(t: Capture, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+    """``aten.full``: a number wherever it is read."""
+    return t.make("full", POINTWISE, (), shape, dtype, role)
+
+
+FORMULAS: Formulas = {
+    "split": split,
+    "unbind": unbind,
+    "clone": clone,
+    "cast": cast,
+    "_zeros": zeros_around,
+}

@@ -1,0 +1,142 @@
+"""A graph of operations, as AOTAutograd traces a forward and a backward pass into one.
+
+An operation here is one of ATen's after Inductor's decompositions, or a view. Only what decides
+memory is kept: shapes, types, who reads whom, and in which order the operations were traced.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.memory.tensors.dtypes import FLOAT32
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.role import Role
+
+Setting: TypeAlias = "int | float | str | bool | Dtype | tuple[Setting, ...] | None"
+
+# Kinds of operations, as far as the partitioner, lowering and fusion tell them apart.
+INPUT, VIEW, POINTWISE, REDUCTION, RANDOM, CALL, GETITEM = range(7)
+
+
+class Operation:
+    """One operation and its result; ``of`` are the operations whose results it reads.
+
+    ``settings`` are its other arguments: two operations of the same name, inputs and settings are
+    the same. ``cost`` is how many steps of a kernel it takes. Without a shape it is several
+    results, each taken by an operation "getitem".
+    """
+
+    __slots__ = (
+        "cost", "dtype", "kind", "name", "number", "of", "parts", "role", "settings", "shape",
+        "strides", "users",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        kind: int,
+        of: Sequence[Operation],
+        shape: Shape,
+        strides: Strides,
+        dtype: Dtype,
+        role: Role,
+        settings: tuple[Setting, ...] = (),
+        cost: int = 1,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.of = tuple(of)
+        self.shape = shape
+        self.strides = strides
+        self.dtype = dtype
+        self.role = role
+        self.settings = settings
+        self.cost = cost
+        self.parts: tuple[Operation, ...] = ()  # of an operation with several results
+        self.users: dict[Operation, None] = {}
+        self.number = -1
+
+    def __repr__(self) -> str:
+        return f"%{self.number} {self.name}{self.shape} {self.dtype.name}"
+
+    @property
+    def numel(self) -> int:
+        """Elements of the result."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the result, or of all of them."""
+        if self.parts:
+            return sum(part.nbytes for part in self.parts)
+        return self.dtype.itemsize * prod(self.shape)
+
+    def copy(self, of: Sequence[Operation]) -> Operation:
+        """The same operation on other results."""
+        return Operation(
+            self.name, self.kind, of, self.shape, self.strides, self.dtype, self.role,
+            self.settings, self.cost,
+        )  # fmt: skip
+
+
+class Operations:
+    """Operations in the order in which they were traced, and what they are traced for."""
+
+    def __init__(self) -> None:
+        self.all: list[Operation] = []
+        self.outputs: list[Operation] = []  # of the forward pass
+        self.gradients: list[Operation | None] = []  # one for each of ``learned``
+        self.tangents: list[Operation] = []  # the gradients of the outputs, inputs themselves
+
+    def add(self, operation: Operation) -> Operation:
+        """Append it."""
+        operation.number = len(self.all)
+        self.all.append(operation)
+        return operation
+
+    def connect(self) -> None:
+        """Number all operations, and note who uses whom; outputs are no users."""
+        for number, each in enumerate(self.all):
+            each.number = number
+            each.users = {}
+        for each in self.all:
+            for source in each.of:
+                source.users[each] = None
+
+    def wanted(self) -> Iterable[Operation]:
+        """What the graph is there for."""
+        return (each for each in (*self.outputs, *self.gradients) if each is not None)
+
+    def replace(self, old: dict[Operation, Operation]) -> None:
+        """Put other operations in the place of some, in all that reads them."""
+
+        def now(each: Operation) -> Operation:
+            while each in old:
+                each = old[each]
+            return each
+
+        for each in self.all:
+            each.of = tuple(now(source) for source in each.of)
+            each.parts = tuple(now(part) for part in each.parts)
+        self.outputs = [now(each) for each in self.outputs]
+        self.gradients = [each and now(each) for each in self.gradients]
+        self.all = [each for each in self.all if each not in old]
+
+    def drop_dead(self) -> None:
+        """Leave out what nothing that is wanted needs; inputs stay."""
+        alive = set(self.wanted())
+        for each in reversed(self.all):
+            if each in alive:
+                alive.update(each.of)
+        self.all = [each for each in self.all if each in alive or each.kind == INPUT]
+
+
+def is_float(dtype: Dtype) -> bool:
+    """Whether it is a floating type that autocast may choose or widen."""
+    return dtype.kind == FLOAT32.kind

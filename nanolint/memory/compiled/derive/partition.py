@@ -1,0 +1,269 @@
+"""Where the joint graph is cut: which results the forward pass keeps for the backward pass.
+
+torch/_functorch/partitioners.py, ``min_cut_rematerialization_partition``, 2.13.0: a minimal cut
+over bytes, weighed by the distance from the backward pass, in which some results may not be
+computed again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.memory.compiled.derive.flow import UNLIMITED, Network
+from nanolint.memory.compiled.derive.operations import (
+    GETITEM,
+    INPUT,
+    POINTWISE,
+    RANDOM,
+    REDUCTION,
+    VIEW,
+    Operation,
+    Operations,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+LONGEST_CHAIN = 100  # operations
+FAR = 1_000_000_000
+NEAREST, FARTHEST = 1, 100  # distances that weigh differently
+GROWTH = 1.1  # a step away from the backward pass
+
+# Not in the partitioner's list of what may be computed again.
+KEPT_NAMES = frozenset({"embedding", "scatter", "scatter part", "cat"})
+
+
+class Parts(NamedTuple):
+    """The two graphs: operations in the order in which Inductor lowers them."""
+
+    forward: list[Operation]
+    backward: list[Operation]
+    saved: list[Operation]
+
+
+def partition(graph: Operations, parameters: Container[Operation]) -> Parts:
+    """Cut a simplified joint graph. ``parameters`` live through the run anyway."""
+    return _Partition(graph, parameters).parts()
+
+
+class _Partition:
+    def __init__(self, graph: Operations, parameters: Container[Operation]) -> None:
+        self.graph = graph
+        self.parameters = parameters
+        self.banned: set[Operation] = set()
+        tangents = graph.tangents
+        self.closure = _reached(tangents)  # what follows from the gradients of the outputs
+        self.needed_backward = self.closure | {g for g in graph.gradients if g is not None}
+        given = [each for each in graph.all if each.kind == INPUT and each not in set(tangents)]
+        self.inputs = given
+        self.forward = _needed(graph.outputs, set(given))
+        self.place = {
+            each: place
+            for place, each in enumerate(each for each in graph.all if each in self.forward)
+        }
+        self.distance = self._distances()
+
+    def _distances(self) -> dict[Operation, int]:
+        distance: dict[Operation, int] = {}
+        for each in reversed(self.graph.all):
+            if each not in self.forward:
+                distance[each] = 0
+            else:
+                distance[each] = min([FAR, *(distance[user] + 1 for user in each.users)])
+        return distance
+
+    def parts(self) -> Parts:
+        """The two graphs."""
+        saved = self._saved()
+        inputs = set(self.inputs)
+        forward = _needed([*self.graph.outputs, *saved], inputs)
+        backward = _needed(
+            [each for each in self.graph.gradients if each is not None],
+            set(saved) | set(self.graph.tangents),
+        )
+        order = self.graph.all
+        return Parts(
+            [each for each in order if each in forward and each not in inputs],
+            _as_autograd(order, backward, set(saved), self.graph),
+            saved,
+        )
+
+    def _saved(self) -> list[Operation]:
+        operations = self.graph.all
+        network = Network(2 * len(operations) + 2)
+        source, sink = 2 * len(operations), 2 * len(operations) + 1
+        for each in operations:
+            enter, leave = 2 * each.number, 2 * each.number + 1
+            if each in self.needed_backward:
+                if each in self.closure:
+                    network.edge(enter, sink, UNLIMITED)
+                    continue
+                network.edge(leave, sink, UNLIMITED)
+            if each.kind == INPUT or (each in self.forward and self._is_kept(each)):
+                self._ban(each)
+            network.edge(enter, leave, self._weight(each))
+            for user in each.users:
+                network.edge(leave, 2 * user.number, UNLIMITED)
+        self._ban_uses_far_apart()
+        self._ban_long_chains()
+        for each in self.banned:
+            network.edge(source, 2 * each.number, UNLIMITED)
+        side = network.cut(source, sink)
+        return [
+            each for each in operations if side[2 * each.number] and not side[2 * each.number + 1]
+        ]
+
+    def _ban(self, each: Operation) -> None:
+        if each.kind != VIEW:
+            self.banned.add(each)
+
+    def _weight(self, each: Operation) -> int:
+        if each.parts:
+            return UNLIMITED
+        if each in self.parameters:
+            return 0
+        steps = max(min(self.distance[each], FARTHEST), NEAREST)
+        nbytes = int(each.nbytes * GROWTH**steps)
+        materialized = each.kind == INPUT or not all(is_fusible(each, user) for user in each.users)
+        return nbytes if materialized else 2 * nbytes
+
+    def _is_kept(self, each: Operation) -> bool:
+        """``should_ban_recomputation``."""
+        if each.kind == GETITEM:
+            return False
+        if not is_recomputable(each) or self._is_materialized_backward(each):
+            return True
+        return 4 * each.nbytes < sum(source.nbytes for source in dict.fromkeys(each.of))
+
+    def _is_materialized_backward(self, each: Operation) -> bool:
+        if each.kind == VIEW:
+            return False
+        unseen = [each]
+        while unseen:
+            current = unseen.pop()
+            for user in current.users:
+                if user not in self.forward and not is_fusible(current, user):
+                    return True
+                if user.kind == VIEW:
+                    unseen.append(user)
+        return False
+
+    def _ban_uses_far_apart(self) -> None:
+        """A result that is used again behind something that cannot be fused."""
+        place = self.place
+        for used in (each for each in self.graph.all if each in self.forward):
+            users = [user for user in used.users if user in place]
+            if not users:
+                continue
+            first = self._first_unfusible(users, max(place[user] for user in users))
+            for user in users:
+                if place[user] > first and is_fusible(used, user):
+                    self._ban(user)
+
+    def _first_unfusible(self, users: Iterable[Operation], most: int) -> int:
+        place = self.place
+        queue = [(place[user], True, user.number) for user in users]
+        heapq.heapify(queue)
+        seen = set(queue)
+        operations = self.graph.all
+        while queue:
+            at, fusible, number = heapq.heappop(queue)
+            if not fusible:
+                return at
+            each = operations[number]
+            for user in each.users:
+                if user in place and place[user] <= most:
+                    entry = place[user], is_fusible(each, user), user.number
+                    if entry not in seen:
+                        seen.add(entry)
+                        heapq.heappush(queue, entry)
+        return most
+
+    def _ban_long_chains(self) -> None:
+        """One result in each chain of more than a hundred operations that could all be fused."""
+        place, visited = self.place, set[Operation]()
+        for start in (each for each in self.graph.all if each in self.forward):
+            queue = [(place[start], start.number)]
+            while queue:
+                at, number = heapq.heappop(queue)
+                each = self.graph.all[number]
+                if each in visited:
+                    continue
+                visited.add(each)
+                if at > place[start] + LONGEST_CHAIN and not queue:
+                    self._ban(each)
+                    break
+                for user in each.users:
+                    if user in place and is_fusible(each, user) and user not in self.banned:
+                        heapq.heappush(queue, (place[user], user.number))
+
+
+def is_recomputable(each: Operation) -> bool:
+    """Whether it is on the partitioner's list."""
+    if each.kind in {VIEW, GETITEM, POINTWISE, REDUCTION}:
+        return each.name not in KEPT_NAMES
+    return False
+
+
+def is_fusible(one: Operation, other: Operation) -> bool:
+    """Whether the partitioner takes them for one kernel."""
+    if other.name == "cat":
+        return True
+    return _may_fuse(one) and _may_fuse(other)
+
+
+def _may_fuse(each: Operation) -> bool:
+    return is_recomputable(each) or each.kind == RANDOM
+
+
+def _reached(starts: Iterable[Operation]) -> set[Operation]:
+    found = set(starts)
+    unseen = [*found]
+    while unseen:
+        for user in unseen.pop().users:
+            if user not in found:
+                found.add(user)
+                unseen.append(user)
+    return found
+
+
+def _needed(wanted: Iterable[Operation], given: set[Operation]) -> set[Operation]:
+    """What has to be computed, with the given results that it is computed from."""
+    found = set[Operation]()
+    unseen = [*wanted]
+    while unseen:
+        each = unseen.pop()
+        if each in found:
+            continue
+        found.add(each)
+        if each not in given:
+            unseen.extend(each.of)
+            unseen.extend(each.parts)
+    return found
+
+
+def _as_autograd(
+    order: list[Operation], needed: set[Operation], saved: set[Operation], graph: Operations
+) -> list[Operation]:
+    """The backward pass in the order of autograd's engine, with what it computes again just before
+    it is used (``reordering_to_mimic_autograd_engine``)."""
+    given = saved | set(graph.tangents) | {each for each in order if each.kind == INPUT}
+    rest = [each for each in order if each in needed and each not in given]
+    tangents = set(graph.tangents)
+    first = next((place for place, each in enumerate(rest) if tangents & set(each.of)), None)
+    if first is None:
+        return rest
+    found: dict[Operation, None] = {}
+    for each in rest[first:]:
+        wanted: dict[Operation, None] = {}
+        unseen = [each]
+        while unseen:
+            current = unseen.pop()
+            if current in wanted or current in found or current in given:
+                continue
+            wanted[current] = None
+            unseen.extend(current.of)
+        for one in sorted(wanted, key=lambda it: it.number):
+            found[one] = None
+    return [*found]

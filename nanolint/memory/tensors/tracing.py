@@ -1,0 +1,86 @@
+"""Operations that are traced into a graph instead of being run: the seam for torch.compile.
+
+While a device has a tracer its operations allocate nothing. Views and elementwise operations tell
+the tracer what they are; the others, marked ``traced``, are looked up there by their names.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.dtypes import Dtype, Number
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.role import Role
+
+Eager = TypeVar("Eager", bound="Callable[..., Any]")
+
+
+class Tracer(Protocol):
+    """What takes the operations of a device on which nothing runs."""
+
+    def elementwise(
+        self,
+        label: str,
+        operands: Sequence[Tensor | Number],
+        shape: Shape,
+        strides: Strides,
+        dtype: Dtype,
+        role: Role,
+    ) -> Tensor:
+        """An operation on elements."""
+
+    def view(
+        self, x: Tensor, how: tuple[Any, ...], shape: Shape, strides: Strides, role: Role
+    ) -> Tensor:
+        """Another shape on x: ("view",), ("permute", *order), ("expand",), ("slice", dim, start,
+        length, step) or ("select", dim, index)."""
+
+    def create(self, what: str, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+        """A tensor that depends on no other."""
+
+    def call(self, name: str, arguments: Any, named: Any) -> Any:
+        """An operation by its name. Raises NotTraced where it is not known."""
+
+    def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+        """A gradient summed to a shape and cast to a type."""
+
+    def sum(self, old: Tensor, new: Tensor) -> Tensor:
+        """Two gradients of one tensor, added."""
+
+    def land(self, leaf: object, gradient: Tensor) -> None:
+        """A parameter's gradient."""
+
+
+def tracer_at(device: Device) -> Tracer | None:
+    """What takes the operations of a device, if it does not run them."""
+    return cast("Tracer | None", device.tracer)
+
+
+def _tracer_of(arguments: Sequence[Any]) -> Tracer | None:
+    """The tracer of the device that the first tensor among ``arguments`` lies on."""
+    for each in arguments:
+        if isinstance(each, Tensor):
+            return tracer_at(each.device)
+        if isinstance(each, (list, tuple)) and each and isinstance(each[0], Tensor):
+            return tracer_at(each[0].device)
+    return None
+
+
+def traced(eager: Eager) -> Eager:
+    """Let an operation go to the tracer by its name, where there is one."""
+
+    @wraps(eager)
+    def call(*arguments: Any, **named: Any) -> Any:
+        tracer = _tracer_of(arguments)
+        if tracer is None:
+            return eager(*arguments, **named)
+        return tracer.call(eager.__name__, arguments, named)
+
+    return cast("Eager", call)
