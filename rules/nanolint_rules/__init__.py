@@ -59,6 +59,7 @@ _MODULES = {
         "renamed_allocator_variable",
         "unmodelled_compile_mode",
         "late_gradient_sync",
+        "float32_rms_norm",
     ),
 }
 

@@ -105,7 +105,7 @@ class Names:
             return
         spellings = self._spellings(wanted)
         for call in self._calls:
-            if _last_name(call.func) in spellings:
+            if last_name(call.func) in spellings:
                 found = self._resolve(call.func)
                 if found is not None and found.qualified in wanted:
                     yield Use(**vars(found), call=call)
@@ -144,7 +144,7 @@ class Names:
     def _holds_call(self, node: cst.CSTNode, function: str) -> bool:
         spellings = self._spellings({function})
         calls = (call.func for call in found_in(node, cst.Call))
-        resolved = (self._resolve(each) for each in calls if _last_name(each) in spellings)
+        resolved = (self._resolve(each) for each in calls if last_name(each) in spellings)
         return any(found is not None and found.qualified == function for found in resolved)
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -220,7 +220,8 @@ def _first_name(function: cst.BaseExpression) -> str | None:
     return function.value if isinstance(function, cst.Name) else None
 
 
-def _last_name(function: cst.BaseExpression) -> str | None:
+def last_name(function: cst.BaseExpression) -> str | None:
+    """``amp`` of ``torch.amp``; None where it has none."""
     name = function.attr if isinstance(function, cst.Attribute) else function
     return name.value if isinstance(name, cst.Name) else None
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from nanolint.diagnostics import Diagnostic
 
 CALL = "model(inputs, labels)"
-ASKED = (2, 10)  # a release that every rule but one has something to say about
-OLD = {"NL406": (2, 4)}
+ASKED = (2, 10)  # a release that nearly every rule has something to say about
+OTHER = {"NL406": (2, 4), "NL413": (2, 12)}
 
 # A train.py that is right, and for each rule what makes it wrong: a part, its text, the new text.
 RIGHT = {
@@ -49,6 +49,11 @@ def forward(ctx, x): return x
 ALLOCATOR = "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n"
 ERRORS = "import torch\ntorch._dynamo.config.suppress_errors = True\n"
 LATE = "model.require_backward_grad_sync = part == last\n        scaler.scale"
+NORM = """\
+model.bfloat16()
+ctx = torch.autocast('cuda')
+x = torch.rms_norm(x, (8,))
+"""
 WRONG = {
     "NL401": ("setup", "torch.amp.GradScaler('cuda', ", "torch.cuda.amp.GradScaler("),
     "NL402": ("evaluation", "with ctx:", "with torch.cuda.amp.autocast():"),
@@ -62,6 +67,7 @@ WRONG = {
     "NL410": ("imports", "import torch\n", ERRORS),
     "NL411": ("imports", "import os\n", ALLOCATOR),
     "NL412": ("setup", "torch.compile(model)", "torch.compile(model, mode='max-autotune')"),
+    "NL413": ("setup", "if compile:", f"{NORM}if compile:"),
     "NL418": ("loop", "scaler.scale", LATE),
 }
 
@@ -69,7 +75,7 @@ every_rule = pytest.mark.parametrize("code", sorted(WRONG))
 
 
 def bench(code: str, root: Path) -> Bench:
-    return Bench(code, torch=OLD.get(code, ASKED), path=root / "train.py")
+    return Bench(code, torch=OTHER.get(code, ASKED), path=root / "train.py")
 
 
 def changed(*codes: str) -> str:
@@ -94,7 +100,7 @@ def test_only_the_change_is_found(code: str, tmp_path: Path) -> None:
 
 
 def test_all_changes_are_fixed_together(tmp_path: Path) -> None:
-    codes = [code for code in WRONG if code not in OLD]
+    codes = [code for code in WRONG if code not in OTHER]
     text = changed(*codes)
     root = write_project(tmp_path, {"train.py": text})
     rules = tuple(rule for rule in RULES if rule.code.startswith("NL4"))
