@@ -28,7 +28,8 @@ Tell where the memory of a run goes, phase by phase, whether it fits a GPU, and 
   nanolint explain config/train_gpt2.py --oom error.txt"""
 
 STDIN = "-"
-PICTURES = (".svg", ".png")
+FILES = ("plot", "html", "snapshot")  # options that write a file
+ONE_CARD = ("json", "oom", "compare", *FILES)  # what tells of one card only
 
 
 def run(arguments: list[str], streams: Streams) -> int:
@@ -46,14 +47,19 @@ def run(arguments: list[str], streams: Streams) -> int:
     for remark in plan.chosen.remarks:
         streams.warn(f"nanolint: {remark}")
     targets = plan.setup(file.path).targets
-    one_only = next((way for way in ("json", "plot", "oom") if _wants(options, way)), None)
+    one_only = next(
+        (way for way in ("json", "oom", "compare", *FILES) if _wants(options, way)), None
+    )
     if len(targets) > 1 and one_only:
         names = ", ".join(target.label for target in targets)
         raise UsageError(f"explain takes one GPU, found {names}; choose one with --gpu")
     config = open_config(file, plan, streams)
     cases = [config.case(target) for target in targets or (None,)]
-    if options.plot is not None:
-        return _plot(config, cases[0], options.plot, streams)
+    written = [name for name in FILES if _wants(options, name)]
+    if written:
+        return _written(config, cases[0], options, written, streams)
+    if options.compare is not None:
+        return _compare_snapshot(config, cases[0], options, streams)
     if options.oom is not None:
         return _compare(config, cases[0], plan, options, streams)
     if options.format == "json":
@@ -78,9 +84,27 @@ def _parser() -> Parser:
         help="draw live memory over the events of one step (needs nanolint[plot])",
     )
     parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="OUT.html",
+        help="write one page to send: the timeline of a step, the budget, what would help",
+    )
+    parser.add_argument(
+        "--snapshot",
+        type=Path,
+        metavar="OUT.pickle",
+        help="write the predicted memory snapshot in PyTorch's format, for pytorch.org/memory_viz",
+    )
+    parser.add_argument(
         "--oom",
         metavar="FILE|-",
         help="compare PyTorch's out-of-memory error, pasted into FILE, with the replay",
+    )
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="SNAPSHOT.pickle",
+        help="compare a snapshot of torch.cuda.memory._dump_snapshot with the prediction",
     )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     add_target_options(parser)
@@ -101,23 +125,16 @@ def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams
     text.render(config.name, cases, LineIndex(config.config.text), out)
 
 
-def _plot(config: ConfigFile, case: Case, path: Path, streams: Streams) -> int:
-    if path.suffix.lower() not in PICTURES:
-        raise UsageError(f"--plot: expected a name that ends in .svg or .png, found {path}")
-    _needed_run(config, case)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise UsageError("--plot needs matplotlib: pip install 'nanolint[plot]'") from error
-    from nanolint.files.door import reason
-    from nanolint.report.plot import draw
+def _written(
+    config: ConfigFile, case: Case, options: Namespace, wanted: Sequence[str], streams: Streams
+) -> int:
+    from nanolint.cli.explain_files import WRITERS
 
-    try:
-        doubt = " (in doubt)" if case.resolution.doubts else ""
-        draw(case, path, title=f"{Path(config.name).name}{doubt}")
-    except OSError as error:
-        raise UsageError(f"--plot: {path}: {reason(error)}") from error
-    streams.warn(f"Wrote {path}.")
+    _needed_run(config, case)
+    for name in wanted:
+        path = vars(options)[name]
+        WRITERS[name](config, case, path)
+        streams.warn(f"Wrote {path}.")
     return 0
 
 
@@ -136,6 +153,21 @@ def _compare(
     machine = placed(oom.reported_machine(message, case.target), plan.sourced.settings)
     same_card = config.case(machine)  # its size may decide dtype and kernel
     oom.render(message, same_card, printer(streams.stdout, options.color))
+    return 0
+
+
+def _compare_snapshot(config: ConfigFile, case: Case, options: Namespace, streams: Streams) -> int:
+    from nanolint.errors import Unusable
+    from nanolint.files.door import read_bytes
+    from nanolint.memory.verdict.measured_snapshot import MOST_BYTES, NotASnapshot, read_snapshot
+    from nanolint.report.explain import compared
+
+    _needed_run(config, case)
+    try:
+        measured = read_snapshot(read_bytes(options.compare, MOST_BYTES))
+    except (Unusable, NotASnapshot) as error:
+        raise UsageError(f"--compare: {options.compare}: {error}") from error
+    compared.render(measured, case, printer(streams.stdout, options.color))
     return 0
 
 

@@ -54,7 +54,7 @@ class CachingAllocator:
         self.retries = 0
         # Free blocks by pool (False: large, True: small), sorted by size, then address.
         self.pools: dict[bool, list[tuple[int, int, Block]]] = {False: [], True: []}
-        self._end = 0  # the next segment's address
+        self.end = 0  # the next segment's address
 
     def malloc(self, size: int) -> Block:
         """A block of ``size`` bytes, itself a multiple of 512."""
@@ -105,8 +105,8 @@ class CachingAllocator:
     def _segment(self, size: int, small: bool) -> Block:
         nbytes = segment_bytes(size)
         self._reserve(nbytes)
-        block = Block(nbytes, self._end, small)
-        self._end += nbytes
+        block = Block(nbytes, self.end, small)
+        self.end += nbytes
         return block
 
     def _reserve(self, nbytes: int) -> None:
