@@ -60,6 +60,7 @@ _MODULES = {
         "unmodelled_compile_mode",
         "late_gradient_sync",
         "float32_rms_norm",
+        "masked_window",
     ),
 }
 

@@ -49,6 +49,11 @@ def forward(ctx, x): return x
 ALLOCATOR = "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n"
 ERRORS = "import torch\ntorch._dynamo.config.suppress_errors = True\n"
 LATE = "model.require_backward_grad_sync = part == last\n        scaler.scale"
+WINDOW = """\
+import torch
+def attend(q, k, v, window):
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask(window))
+"""
 NORM = """\
 model.bfloat16()
 ctx = torch.autocast('cuda')
@@ -68,6 +73,7 @@ WRONG = {
     "NL411": ("imports", "import os\n", ALLOCATOR),
     "NL412": ("setup", "torch.compile(model)", "torch.compile(model, mode='max-autotune')"),
     "NL413": ("setup", "if compile:", f"{NORM}if compile:"),
+    "NL416": ("imports", "import torch\n", WINDOW),
     "NL418": ("loop", "scaler.scale", LATE),
 }
 
@@ -112,4 +118,4 @@ def test_all_changes_are_fixed_together(tmp_path: Path) -> None:
     fixed = fix_text(lambda text: lint(text, root / "train.py", setup), text, fixable=fixable)
     assert not fixed.dropped
     ast.parse(fixed.text)
-    assert {each.code for each in fixed.report.diagnostics} == {"NL405", "NL412"}
+    assert {each.code for each in fixed.report.diagnostics} == {"NL405", "NL412", "NL416"}

@@ -1,0 +1,137 @@
+"""NL416: a sliding window that is a mask, which FlashAttention does not take."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nanolint.rule import (
+    Context,
+    Edit,
+    Finding,
+    Findings,
+    Fix,
+    FixAvailability,
+    Once,
+    Safety,
+    Severity,
+    rule,
+)
+from nanolint_rules.torch._names import found_in, last_name, names
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from nanolint_rules.torch._names import Names
+else:
+    from nanolint_rules.torch import _cst as cst
+
+ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
+MASK = 3  # the index of its argument
+_PATTERN = re.compile(r"(?i)window_?pattern")
+_WINDOWS = re.compile(r"(?i)[SL]+")  # short and long (full), one letter a layer
+# FlashAttention 3 takes windows, where there is a kernel: nanochat's flash_attention.py.
+_TAKES_WINDOWS = re.compile(r"\bflash_attn_func\b")
+KERNELS = ((8, 0), (9, 0))  # the oldest and the newest capability
+
+
+@rule(
+    "NL416",
+    "masked-window",
+    Severity.WARNING,
+    needs=[],
+    fix=FixAvailability.SOMETIMES,
+    markers=("scaled_dot_product_attention",),
+    once=Once.MESSAGE,
+)
+def masked_window(context: Context) -> Findings:
+    """Attention over a sliding window goes through a mask, and so not through FlashAttention."""
+    if "window" not in context.text.lower() or _has_kernels(context):
+        return
+    resolved = names(context.tree)
+    masked = [use.call for use in resolved.uses({ATTENTION}) if _is_windowed(resolved, use.call)]
+    pattern = _pattern(context)
+    if not masked or (pattern is not None and "S" not in _text(pattern).upper()):
+        return
+    call = masked[0]
+    fix, span = None, context.spans([call])[call]
+    if pattern is not None:
+        inside = context.spans([pattern])[pattern]
+        span, edit = inside, Edit(inside.start, inside.end, _full(pattern))
+        if _has_full_context(resolved, call):
+            fix = Fix("Attend to the full context in every layer", Safety.UNSAFE, (edit,))
+    yield Finding(
+        message=(
+            "PyTorch's attention takes a window as a mask only: (T, T) values more a layer, and "
+            "FlashAttention is off"
+        ),
+        span=span,
+        fix=fix,
+    )
+
+
+def _has_kernels(context: Context) -> bool:
+    """Whether the masks are what is left for cards that are none of the targets."""
+    if not _TAKES_WINDOWS.search(context.text):
+        return False
+    oldest, newest = KERNELS
+    capabilities = [case.target.gpu.compute_capability for case in context.cases if case.target]
+    return all(each is None or oldest <= each <= newest for each in capabilities)
+
+
+def _is_windowed(resolved: Names, call: cst.Call) -> bool:
+    """Whether the call gets a mask, in a function that speaks of a window."""
+    masks = [
+        argument.value
+        for index, argument in enumerate(call.args)
+        if (argument.keyword.value == "attn_mask" if argument.keyword else index == MASK)
+    ]
+    if not masks or (isinstance(masks[0], cst.Name) and masks[0].value == "None"):
+        return False
+    function = _function(resolved, call)
+    return function is not None and any(
+        "window" in name.value.lower() for name in found_in(function, cst.Name)
+    )
+
+
+def _has_full_context(resolved: Names, call: cst.Call) -> bool:
+    """Whether the function has another way, for layers without a window."""
+    function = _function(resolved, call)
+    return function is not None and any(
+        each.keyword is not None and each.keyword.value == "is_causal"
+        for other in found_in(function, cst.Call)
+        if other is not call and last_name(other.func) == last_name(call.func)
+        for each in other.args
+    )
+
+
+def _function(resolved: Names, call: cst.Call) -> cst.FunctionDef | None:
+    return next((n for n in resolved.ancestors(call) if isinstance(n, cst.FunctionDef)), None)
+
+
+def _pattern(context: Context) -> cst.SimpleString | None:
+    """The value that says which layers have a window: of a constant, else of a class's field."""
+    found: list[cst.SimpleString] = []
+    fields: list[cst.SimpleString] = []
+    for assignment in found_in(context.tree, cst.Assign):
+        for target in assignment.targets:
+            if isinstance(target.target, cst.Name) and _PATTERN.search(target.target.value):
+                found += _windows(assignment.value)
+    for annotated in found_in(context.tree, cst.AnnAssign):
+        if isinstance(annotated.target, cst.Name) and _PATTERN.search(annotated.target.value):
+            fields += _windows(annotated.value)
+    return next(iter(found or fields), None)
+
+
+def _windows(value: cst.BaseExpression | None) -> list[cst.SimpleString]:
+    is_pattern = isinstance(value, cst.SimpleString) and _WINDOWS.fullmatch(_text(value))
+    return [value] if isinstance(value, cst.SimpleString) and is_pattern else []
+
+
+def _text(string: cst.SimpleString) -> str:
+    value = string.evaluated_value
+    return value if isinstance(value, str) else ""
+
+
+def _full(string: cst.SimpleString) -> str:
+    return f"{string.prefix}{string.quote}L{string.quote}"
