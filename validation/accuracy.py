@@ -66,7 +66,7 @@ def run_of(row: dict[str, Any]) -> Run:
     values = {**PRESETS.get(values.pop("preset", ""), {}), **values}
     if "attention" in values:
         values["attention"] = Attention(values["attention"])
-    return replace(DEFAULT, **values)
+    return replace(DEFAULT, torch=release_of(row), **values)
 
 
 def target_of(row: dict[str, Any]) -> Machine:

@@ -151,7 +151,7 @@ def explained(
     from nanolint.memory.verdict.overhead import overhead
     from nanolint.memory.verdict.replay import replay
     from nanolint.memory.verdict.verdict import usable_bytes
-    from nanolint.settings.torch_version import DEFAULT
+    from nanolint.settings.torch_version import NEWEST
 
     run, target, verdict = case.run, case.target, case.verdict
     unlimited = None
@@ -162,7 +162,7 @@ def explained(
         usable = usable_bytes(target, overhead(target.gpu, run.world_size))
     resolution = case.resolution
     return Explanation(
-        name, target, resolution, unlimited, verdict, usable, torch or DEFAULT, lines
+        name, target, resolution, unlimited, verdict, usable, torch or NEWEST, lines
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.run.program import Profiled
-from nanolint.settings.torch_version import DEFAULT
+from nanolint.settings.torch_version import NEWEST
 
 if TYPE_CHECKING:
     from nanolint.run.program import Program
@@ -60,7 +60,7 @@ class Run:
     simulated_gpus: int = 1  # what train.py multiplies the accumulation by, on one GPU
     evaluation_deletes_logits: bool = False  # estimate_loss says `del logits` after the call
     training_deletes_logits: bool = False  # so does the training loop
-    torch: tuple[int, int] = DEFAULT  # the release that it is judged for
+    torch: tuple[int, int] = NEWEST  # the release that it is judged for
     program: Program | None = None  # what stands for nanoGPT's own model and loop
 
     @property

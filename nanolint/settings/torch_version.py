@@ -13,10 +13,9 @@ from nanolint.files.repository import upward
 if TYPE_CHECKING:
     from pathlib import Path
 
-NEWEST = (2, 15)  # that the memory model was compared with
-# What a project that names no release is judged by: the one with the largest tables. A newer one
-# takes up to a workspace of cuBLAS's for each thread less, 16 MiB, or 64 on Hopper and Blackwell.
-DEFAULT = (2, 13)
+# The newest stable release, and the newest that the memory model was compared with: what a project
+# that names no release is judged by.
+NEWEST = (2, 15)
 MOST_BYTES = 4 << 20
 MOST_FILES = 20
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nanolint.settings.torch_version import NEWEST
 from tests.support.command import nanolint
 from tests.support.project_tree import LOADER, SETUP, train_script, write_project
 
@@ -153,7 +154,7 @@ def test_roles_say_which_key_plays_which_part_and_where_it_is_set() -> None:
 
 def test_the_torch_version_that_was_judged_for() -> None:
     assert explain("--torch-version=2.5")["torch"] == "2.5"
-    assert explain()["torch"] == "2.13"
+    assert explain()["torch"] == ".".join(map(str, NEWEST))
 
 
 def test_a_role_that_another_key_plays(tmp_path: Path) -> None:

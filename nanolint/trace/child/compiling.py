@@ -55,8 +55,10 @@ def _set_driver(triton: Any) -> None:
         utils = types.SimpleNamespace(get_device_properties=_always(properties))
 
     driver = triton.runtime.driver
-    if hasattr(driver, "set_active"):
+    if hasattr(type(driver), "set_active"):  # asked of an object, Triton 2 would build its driver
         driver.set_active(Driver())
+    else:
+        driver._obj = Driver()
 
 
 def _leave_uncompiled(triton: Any) -> None:

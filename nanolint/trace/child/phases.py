@@ -42,6 +42,7 @@ class Phases:
 
     def watch(self) -> None:
         """Put the marks where torch passes."""
+        _keep_hooks()
         register_optimizer_step_pre_hook(self._before_step)
         register_optimizer_step_post_hook(self._after_step)
         self._watch_backward()
@@ -124,6 +125,18 @@ class Phases:
             for group in optimizer.param_groups for parameter in group["params"]
             if parameter.is_cuda
         ]  # fmt: skip
+
+
+def _keep_hooks() -> None:
+    """Dynamo of 2.2 takes the hooks off all optimizers, once: have that behind us."""
+    if torch.__version__ >= "2.4":  # a TorchVersion, compared by its numbers
+        return
+    from torch._dynamo.eval_frame import TorchPatcher
+
+    TorchPatcher.patch()
+    for kind in vars(torch.optim).values():
+        if isinstance(kind, type) and issubclass(kind, Optimizer):
+            kind.step.hooked = False
 
 
 def _tensors(kept: Any) -> list[torch.Tensor]:

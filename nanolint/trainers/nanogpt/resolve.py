@@ -11,7 +11,7 @@ from nanolint.run.coverage import not_covered
 from nanolint.run.overrides import all_overrides
 from nanolint.run.settled import Layer, Options, Origin, Project, Resolution, Setting, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
-from nanolint.settings.torch_version import DEFAULT
+from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
@@ -83,7 +83,7 @@ def resolve(
         why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
         doubts.append(Doubt(Subject.SIZES, why))
     if run is not None:
-        run = replace(run, torch=options.torch_version or DEFAULT)
+        run = replace(run, torch=options.torch_version or NEWEST)
         doubts += not_covered(run, gpu)
         run = None if unresolved else with_passes(run, roles)
     return Resolution(run, settings, unresolved, ordered(doubts), in_float16, roles.deciding)

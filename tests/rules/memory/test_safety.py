@@ -67,13 +67,13 @@ def test_numbers_and_factors_are_changed_where_they_stand(written: str, tmp_path
 @pytest.mark.parametrize("processes", ["8", "$N", "gpu"])
 def test_a_launch_must_be_able_to_share_the_accumulation(processes: str, tmp_path: Path) -> None:
     files = {"run.sh": f"cd ..\ntorchrun --nproc_per_node={processes} train.py config/base.py\n"}
-    on, before = bench(tmp_path, files), text("10", steps=40)  # to be 4 x 100
+    on, before = bench(tmp_path, files), text("9", steps=8)  # to be 4 x 18
     (note,) = [note for note in on.finding(before).notes if "unsafe" in note]
     count = processes if processes.isdecimal() else "a number of"
     assert on.fixed(before) == before
     assert note == (
         f"unsafe, because run.sh:2 starts {count} processes, "
-        "which must divide gradient_accumulation_steps = 100"
+        "which must divide gradient_accumulation_steps = 18"
     )
 
 
@@ -82,7 +82,7 @@ def test_a_launch_that_shares_it_as_before_is_no_obstacle(tmp_path: Path) -> Non
         line = f"torchrun --nproc_per_node={processes} train.py config/base.py\n"
         return bench(tmp_path, {"run.sh": line}).fixed(text(str(batch), steps=steps))
 
-    assert "batch_size = 4\ngradient_accumulation_steps = 100\n" in fixed("5", 10, 40)
+    assert "batch_size = 5\ngradient_accumulation_steps = 80\n" in fixed("5", 10, 40)
     assert "batch_size = 4\ngradient_accumulation_steps = 48\n" in fixed("$N", 16, 12)
 
 
