@@ -161,9 +161,7 @@ def explained(
     if run and target:
         usable = usable_bytes(target, overhead(target.gpu, run.world_size))
     resolution = case.resolution
-    return Explanation(
-        name, target, resolution, unlimited, verdict, usable, torch or NEWEST, lines
-    )
+    return Explanation(name, target, resolution, unlimited, verdict, usable, torch or NEWEST, lines)
 
 
 def explain_text(text: str, name: Name, gpu: str | None) -> dict[str, Any]:

@@ -134,8 +134,9 @@ def _keep_hooks() -> None:
     from torch._dynamo.eval_frame import TorchPatcher
 
     TorchPatcher.patch()
-    for kind in vars(torch.optim).values():
-        if isinstance(kind, type) and issubclass(kind, Optimizer):
+    every: list[Any] = [each for each in vars(torch.optim).values() if isinstance(each, type)]
+    for kind in every:
+        if issubclass(kind, Optimizer):
             kind.step.hooked = False
 
 
