@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
 from nanolint.report.places import line_of
+from nanolint.source.text import LineIndex
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from nanolint.rule.context import Case
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
-    from nanolint.source.text import LineIndex
 
 RUN_KEYS = (
     *("batch_size", "gradient_accumulation_steps", "world_size", "block_size"),
@@ -166,9 +166,18 @@ def explained(
 
 def explain_text(text: str, name: Name, gpu: str | None) -> dict[str, Any]:
     """See ``nanolint.explain``."""
+    case, torch = case_of(text, name, gpu)
+    called = str(name) if name is not None else "<text>"
+    return explained(called, case, LineIndex(text), torch).as_json()
+
+
+def case_of(text: str, name: Name, gpu: str | None) -> tuple[Case, tuple[int, int] | None]:
+    """The run of ``text`` on one card or none, and the torch that was asked for.
+
+    Raises UserError where it holds no run.
+    """
     from nanolint.linting.engine import Report, read
     from nanolint.linting.texts import plan_for
-    from nanolint.source.text import LineIndex
     from nanolint.trainers.nanogpt.kind import FileKind
     from nanolint.trainers.no_run import why_no_run
 
@@ -183,6 +192,4 @@ def explain_text(text: str, name: Name, gpu: str | None) -> dict[str, Any]:
         raise UserError(f"not valid Python: {context.fault.message}")
     if context.kind is FileKind.SCRIPT:
         raise UserError(f"holds no run: {why_no_run(text)}")
-    called = str(name) if name is not None else "<text>"
-    torch = setup.options.torch_version
-    return explained(called, context.cases[0], LineIndex(text), torch).as_json()
+    return context.cases[0], setup.options.torch_version
