@@ -42,7 +42,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     """Judge what ``arguments`` name; returns the exit status."""
     given, words = split_launch(arguments)
     options = check_parser("nanolint", USAGE, DESCRIPTION, EPILOG).parse(given, streams)
-    overrides, launch = read_sets(options.set), read_launch(words)
+    overrides, launch = read_sets(options.set), read_launch(words, options.files)
     paths = options.files or [str(path) for path in launch.files]
     if STDIN in paths and len(paths) > 1:
         raise UsageError("- (standard input) cannot be judged together with files")

@@ -62,6 +62,7 @@ class Configuration:
                 self.launch.arguments,
                 self.launch.processes,
                 scripts=tuple(absolute(Path(name)) for name in self._scripts),
+                line=self.launch.line,
             )
         return self._plans[found.file]
 

@@ -1,4 +1,4 @@
-"""What stands after ``--``, in nanoGPT's own grammar: config files and ``--key=value``."""
+"""What stands after ``--``, in the script's own grammar: config files, flags, ``--key=value``."""
 
 from __future__ import annotations
 
@@ -38,17 +38,27 @@ def read_sets(sets: Sequence[str]) -> tuple[tuple[str, Value], ...]:
         raise UsageError(f"--set: {error}") from error
 
 
-def read_launch(words: Sequence[str]) -> Launched:
-    """What stands after ``--``: one run of configs and overrides, in that order."""
-    from nanolint.cli.launched import Launched
+def read_launch(words: Sequence[str], files: Sequence[str] = ()) -> Launched:
+    """What stands after ``--``: one run of configs and overrides, in that order.
+
+    Behind a script among ``files`` that is not nanoGPT's, it is that script's flags.
+    """
+    from nanolint.cli.launched import Launched, takes_flags
 
     if not words:
         return Launched()
+    from pathlib import Path
+
     from nanolint.launches.commands import Argument
+    from nanolint.run.flags import read_line
     from nanolint.run.overrides import read_arguments
 
+    given = [Argument(word) for word in words]
+    line = read_line(given, {})
+    if files and takes_flags(Path(files[0])):
+        return Launched(line=line)
     try:
-        return Launched(read_arguments([Argument(word) for word in words]))
+        return Launched(read_arguments(given), line=line)
     except ValueError as error:
         raise UsageError(f"after --: {error}") from error
 
@@ -65,7 +75,7 @@ def read_one_run(
 
     given, words = split_launch(arguments)
     options = parser.parse(given, streams)
-    launch = read_launch(words)
+    launch = read_launch(words, options.files)
     if len(options.files) > 1 or not (options.files or launch.files):
         parser.error(f"{command} takes one FILE, found {len(options.files)}")
     if not launch.files:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from nanolint.files.door import absolute, is_file
 from nanolint.files.repository import is_root
 from nanolint.frozen import dataclass
+from nanolint.run.settled import NO_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.launches.launch import Launch, Processes
+    from nanolint.run.flags import LaunchLine
     from nanolint.run.settled import Override
 
 
@@ -36,6 +38,7 @@ class Launched:
     processes: Processes | None = None
     allocator: str | None = None
     remarks: tuple[str, ...] = ()
+    line: LaunchLine = NO_LINE
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -46,15 +49,29 @@ class Launched:
 
 def is_trainer(script: Path) -> bool:
     """Whether a script trains: it is called so, or it goes backward."""
+    return "train" in script.stem or _goes_backward(script)
+
+
+def _goes_backward(script: Path) -> bool:
     from nanolint.errors import Unusable
     from nanolint.files.door import read_bytes
 
-    if "train" in script.stem:
-        return True
     try:
         return b".backward(" in read_bytes(script, MOST_BYTES)
     except Unusable:
         return False
+
+
+def takes_flags(path: Path) -> bool:
+    """Whether the file trains, and reads its launch line otherwise than nanoGPT's train.py."""
+    return path.suffix == ".py" and _goes_backward(path) and is_foreign(path)
+
+
+def is_foreign(script: Path) -> bool:
+    """Whether a script is not of nanoGPT's kind."""
+    from nanolint.trainers.nanogpt.project import find_project
+
+    return find_project(script, train_script=script).foreign
 
 
 def locate(launch: Launch, around: Path | None = None) -> Launched:
@@ -62,8 +79,8 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
 
     ``around`` is the file that the line stands in: its folder and those above it are searched, too.
     """
+    from nanolint.run.flags import read_line
     from nanolint.run.overrides import read_arguments
-    from nanolint.trainers.nanogpt.project import find_project
 
     launch = _beside(launch, around)
     folder, script = _find(launch, around)
@@ -73,8 +90,9 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
         launch.processes,
         launch.allocator,
         (*launch.remarks, *_taken_for_granted(launch.processes)),
+        read_line(launch.arguments, launch.environment, launch.script_end),
     )
-    if find_project(script, train_script=script).foreign:
+    if is_foreign(script):
         return found
     try:
         read = read_arguments(launch.arguments)

@@ -41,7 +41,8 @@ class Launch:
 
     ``script`` is relative to ``folder``, which is relative to where the line stands, and None
     where that is not known. ``allocator`` is None where the line leaves it open. ``remarks`` say
-    what of the line was not followed.
+    what of the line was not followed. ``script_end`` is where the word that names the script
+    ends in the text, where that is one place.
     """
 
     script: Path
@@ -53,6 +54,7 @@ class Launch:
     remarks: tuple[str, ...] = ()
     is_module: bool = False  # python -m package.module
     written: frozenset[str] = frozenset()  # files that the script writes before
+    script_end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

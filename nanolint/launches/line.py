@@ -75,6 +75,7 @@ class _Reader:
         self._processes: Processes | None = None  # of a launcher that does
         self._unknown_launcher: str | None = None
         self._is_module = False
+        self._script_end: int | None = None
 
     def read(self) -> Launch | Nested:
         script = self._find_script()
@@ -90,6 +91,7 @@ class _Reader:
             self._environment,
             remarks=tuple(remarks),
             is_module=self._is_module,
+            script_end=self._script_end,
         )
 
     def _find_script(self) -> Path | Nested:
@@ -161,9 +163,16 @@ class _Reader:
         if "module" in options.flags:
             return self._module()
         script = self._script()
-        if self._words and self._words[0].text == "--":
-            self._words.pop(0)
+        self._separator()
         return script
+
+    def _separator(self) -> None:
+        """Skip the ``--`` between a launcher's words and the script's."""
+        if self._words and self._words[0].text == "--":
+            self._named(self._words.pop(0))
+
+    def _named(self, word: Argument) -> None:
+        self._script_end = word.place.end if word.place else None
 
     def _script(self) -> Path:
         if not self._words:
@@ -175,14 +184,16 @@ class _Reader:
             raise UnknownScript(f"which script it starts is not known: {word.unknown}")
         if not word.text.endswith(".py"):
             raise NotALaunch(f"expected the training script, found {word.text}")
+        self._named(word)
         return Path(word.text)
 
     def _module(self, named: Argument | None = None) -> Path:
         if named is None and not self._words:
             raise NotALaunch("the launch line ends before the module")
         word = named or self._words.pop(0)
-        if self._words and self._words[0].text == "--" and named is None:
-            self._words.pop(0)
+        self._named(word)
+        if named is None:
+            self._separator()
         if word.unknown is not None:
             raise UnknownScript(f"which module it starts is not known: {word.unknown}")
         parts = word.text.split(".")

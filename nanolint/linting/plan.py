@@ -16,7 +16,7 @@ from nanolint.linting import registry
 from nanolint.linting.adjusting import Adjustments
 from nanolint.linting.registry import Registry, Selection, UnknownRule
 from nanolint.linting.setup import Setup
-from nanolint.run.settled import Options
+from nanolint.run.settled import NO_LINE, Options
 from nanolint.settings.schema import SettingsError, Sourced
 from nanolint.settings.targets import OPTION, Choice, choose
 from nanolint.settings.torch_version import find_torch_version
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from nanolint.launches.launch import Processes
     from nanolint.rule.api import Rule
+    from nanolint.run.flags import LaunchLine
     from nanolint.run.settled import Override
     from nanolint.source.values import Value
 
@@ -134,11 +135,12 @@ def make_plan(
     arguments: tuple[Path | Override, ...] = (),
     processes: Processes | None = None,
     scripts: tuple[Path, ...] = (),
+    line: LaunchLine = NO_LINE,
 ) -> Plan:
     """The plan that ``sourced`` stands for; raises SettingsError for what cannot be followed.
 
-    ``arguments`` and ``processes`` are those of the launch line, ``scripts`` those that were
-    named; see Options.
+    ``arguments``, ``processes`` and ``line`` are those of the launch line, ``scripts`` those that
+    were named; see Options.
     """
     settings = sourced.settings
     chosen = choose(sourced, environment)
@@ -152,6 +154,7 @@ def make_plan(
         world_size=_world_size(sourced, chosen),
         torch_version=_version(settings.torch_version),
         scripts=scripts,
+        line=line,
     )
     plan = Plan(sourced, chosen, options, _train_script(sourced))
     plan.check()

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.run.flags import LaunchLine
 from nanolint.run.trust import Trust
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from nanolint.run.run import Dialect, Run
     from nanolint.run.trust import Doubt
     from nanolint.source.values import Plain, Value
+
+
+NO_LINE = LaunchLine()
 
 
 class Layer(str, Enum):
@@ -193,7 +197,8 @@ class Options:
     a file that is not among them comes before them. ``overrides`` come last, in their order.
     ``world_size_doubt`` says why the number of processes is not known for certain; with
     ``every_card`` it is that of the cards in the machine, which may be known. ``scripts`` are
-    the launch scripts that were named, wherever they lie.
+    the launch scripts that were named, wherever they lie. ``line`` is the launch line as a script
+    reads it that takes flags as argparse does.
     """
 
     arguments: tuple[Path | Override, ...] = ()
@@ -203,3 +208,4 @@ class Options:
     every_card: bool = False
     torch_version: tuple[int, int] | None = None
     scripts: tuple[Path, ...] = ()
+    line: LaunchLine = NO_LINE

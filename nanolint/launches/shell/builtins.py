@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from nanolint.diagnostics import Span
 from nanolint.launches.commands import Argument
 from nanolint.launches.shell.expand import expand, joined
 from nanolint.launches.shell.tokens import Array, Literal, Word
@@ -29,8 +31,11 @@ class State(Protocol):
         """What its names stand for."""
 
 
-def assign(word: Word, scope: Scope) -> tuple[str, tuple[Argument, ...]]:
-    """Name and value of ``NAME=value``, ``NAME+=value`` and ``NAME=(a b)``."""
+def assign(word: Word, scope: Scope, base: int | None = None) -> tuple[str, tuple[Argument, ...]]:
+    """Name and value of ``NAME=value``, ``NAME+=value`` and ``NAME=(a b)``.
+
+    ``base`` is where the text of the word begins in the whole; None where it is no part of it.
+    """
     first = word.parts[0]
     assert isinstance(first, Literal)
     name, _, begin = first.text.partition("=")
@@ -45,6 +50,9 @@ def assign(word: Word, scope: Scope) -> tuple[str, tuple[Argument, ...]]:
     if before:
         unknown = before[0].unknown or value.unknown
         value = Argument(before[0].text + value.text, unknown)
+    elif base is not None and word.plain == f"{name}={value.text}":
+        place = Span(base + word.end - len(value.text), base + word.end)
+        value = replace(value, place=place, literal=True)
     return name, (value,)
 
 

@@ -166,7 +166,7 @@ class _Follower:
         words = [e for word in node.words for e in expand(word, world.scope, self._base)]
         names = {}
         for word in node.assignments:
-            name, values = assign(word, world.scope)
+            name, values = assign(word, world.scope, self._base)
             names[name] = values
         if not words:
             world.variables |= names

@@ -1,0 +1,102 @@
+"""What a launch line gives a script that takes flags as argparse does, and in its environment."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Span
+from nanolint.frozen import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nanolint.launches.commands import Argument
+
+_NUMBER = re.compile(r"-\.?\d")  # argparse takes it for a value
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """``--name value``, ``--name=value``, or a variable of the environment, ``NAME=value``.
+
+    ``name`` is as it is written. ``value`` is None for a flag alone, which only the script can tell
+    from one whose value was left out. ``unknown`` says why a part of the value is not known.
+    ``place`` is where all of it stands in the text of the launch line, ``value_place`` where the
+    value does, if it stands there letter by letter.
+    """
+
+    name: str
+    value: str | None
+    unknown: str | None = None
+    place: Span | None = None
+    value_place: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchLine:
+    """The words behind a script on its launch line, and the variables in front of it.
+
+    ``end`` is the offset in the line's text at which another flag can be put, where there is one.
+    """
+
+    flags: tuple[Flag, ...] = ()
+    variables: tuple[Flag, ...] = ()
+    end: int | None = None
+
+
+def read_line(
+    words: Sequence[Argument], environment: Mapping[str, Argument], end: int | None = None
+) -> LaunchLine:
+    """The flags among ``words``, in their order, and the variables. Positional words are left out.
+
+    ``end`` is where the script's own name ends; behind its words, if it has any, is the place for
+    another flag.
+    """
+    if words:
+        last = words[-1].place
+        end = last.end if last else None
+    return LaunchLine(
+        tuple(_flags(words)),
+        tuple(_flag(f"{name}=", word) for name, word in environment.items()),
+        end,
+    )
+
+
+def _flags(words: Sequence[Argument]) -> Iterator[Flag]:
+    waiting = list(reversed(words))
+    while waiting:
+        word = waiting.pop()
+        name, equals, _ = word.text.partition("=")
+        if not name.startswith("-") or name in ("-", "--") or _NUMBER.match(name):
+            continue
+        if equals:
+            yield _flag(f"{name}=", word)
+        elif waiting and not _is_flag(waiting[-1]):
+            yield _with_value(word, waiting.pop())
+        else:
+            yield Flag(name, None, word.unknown, word.place)
+
+
+def _is_flag(word: Argument) -> bool:
+    return word.text.startswith("-") and not _NUMBER.match(word.text)
+
+
+def _with_value(name: Argument, value: Argument) -> Flag:
+    both = name.place and value.place
+    return Flag(
+        name.text,
+        value.text,
+        name.unknown or value.unknown,
+        Span(name.place.start, value.place.end) if both and name.place and value.place else None,
+        value.place if value.literal else None,
+    )
+
+
+def _flag(start: str, word: Argument) -> Flag:
+    """A name with its value in one word; the text of a variable's word is the value alone."""
+    text = word.text.removeprefix(start)
+    value_place = None
+    if word.place is not None and word.literal:
+        value_place = Span(word.place.end - len(text), word.place.end)
+    return Flag(start.removesuffix("="), text, word.unknown, word.place, value_place)
