@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,7 +31,8 @@ _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 PLAYGROUND = """\
 # Try it here
 
-<iframe src="playground/index.html" title="nanolint in the browser" width="100%" height="1500"></iframe>
+<iframe src="playground/index.html" title="nanolint in the browser"
+width="100%" height="1500"></iframe>
 
 [On a page of its own](playground/index.html)
 """
@@ -49,7 +51,7 @@ def collect() -> None:
             shutil.copy(path, PAGES / inside)
     for page in PAGES.rglob("*.md"):
         text = page.read_text(encoding="utf-8")
-        page.write_text(_LINK.sub(lambda link: _kept(page, link), text), encoding="utf-8")
+        page.write_text(_LINK.sub(partial(_kept, page), text), encoding="utf-8")
     shutil.copy(OWN / "rules.js", PAGES / "rules.js")
     (PAGES / "playground.md").write_text(PLAYGROUND, encoding="utf-8")
     (PAGES / "playground").mkdir()
