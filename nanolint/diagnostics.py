@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Severity(str, Enum):
@@ -36,6 +41,13 @@ class FlagSpan(Span):
     """A flag in the text of the launch line; ``in_file`` is where to point in the file instead."""
 
     in_file: Span
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class BesideSpan(Span):
+    """What stands in the file for the value of ``key``, which the file does not set."""
+
+    key: str = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -72,6 +84,26 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where the value that a finding is about stands, outside the file that the finding is in.
+
+    ``row`` counts from 1, ``start`` and ``end`` are characters of ``source``, the line there. On
+    the command line, which is no file, there is neither ``path`` nor ``row``.
+    """
+
+    key: str
+    path: Path | None
+    row: int | None
+    source: str
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        """In a word or two: ``train.py:72``, ``the command line``."""
+        return "the command line" if self.path is None else f"{self.path.name}:{self.row}"
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding about one file.
 
@@ -79,7 +111,8 @@ class Diagnostic:
     only; ``remedy`` is a clause on what would help, where the message does not say. ``notes`` are
     further lines for the full report (the numbers, why there is no fix, a corrected command line),
     ``details`` those that are shown on demand. ``trust`` (a ``nanolint.run.trust.Trust``) and
-    ``doubts``, a line each, are set where it is about a run's memory.
+    ``doubts``, a line each, are set where it is about a run's memory. ``origin`` is where the value
+    stands that it is about, where that is not in the file; ``span`` is beside which it would go.
     """
 
     code: str
@@ -96,15 +129,23 @@ class Diagnostic:
     remedy: str = ""
     brief: str = ""
     details: tuple[str, ...] = ()
+    origin: Place | None = None
 
     @property
     def line(self) -> str:
-        """All that there is room for in one line: the message and the remedy."""
-        return f"{self.message}; {self.remedy}" if self.remedy else self.message
+        """All that there is room for in one line: the message, the remedy, a place elsewhere."""
+        return f"{self._with_remedy(self.message)}{self._place}"
 
     @property
     def lines(self) -> tuple[str, ...]:
         """For who sees the first line, and may open the rest: message and notes, remedy early."""
         if not self.brief:
             return (self.line, *self.notes)
-        return (f"{self.brief}; {self.remedy}", self.message, *self.notes)
+        return (f"{self._with_remedy(self.brief)}{self._place}", self.message, *self.notes)
+
+    def _with_remedy(self, text: str) -> str:
+        return f"{text}; {self.remedy}" if self.remedy else text
+
+    @property
+    def _place(self) -> str:
+        return f" ({self.origin.key}: {self.origin})" if self.origin else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Diagnostic, FlagSpan, Safety
+from nanolint.diagnostics import BesideSpan, Diagnostic, FlagSpan, Safety, Span
 from nanolint.frozen import dataclass
 from nanolint.linting.columns import keep_columns
 from nanolint.linting.registry import describe, is_built_in
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from nanolint.diagnostics import Span
+    from nanolint.diagnostics import Place
     from nanolint.rule.api import Finding, Rule
     from nanolint.run.settled import Project
     from nanolint.source.values import Plain
@@ -205,13 +205,14 @@ def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
         severity=finding.severity or rule.severity,
         message=finding.message,
         span=_span(finding),
+        origin=_origin(finding, context),
         gpu=finding.gpu,
         fix=fix,
         notes=finding.notes,
         related=tuple(
             each
             for each in finding.related
-            if each.span != ELSEWHERE and not isinstance(each.span, FlagSpan)
+            if each.span != ELSEWHERE and not isinstance(each.span, (FlagSpan, BesideSpan))
         ),
         remedy=finding.remedy,
         brief=finding.brief,
@@ -222,8 +223,14 @@ def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
 def _span(finding: Finding) -> Span:
     """Where the finding stands: in the file, if its fix is to be made there."""
     span, fix = finding.span, finding.fix
+    if isinstance(span, BesideSpan):
+        return Span(span.start, span.end)
     in_file = fix is not None and not fix.in_launch_line
     return span.in_file if isinstance(span, FlagSpan) and in_file else span
+
+
+def _origin(finding: Finding, context: Context) -> Place | None:
+    return context.place(finding.span.key) if isinstance(finding.span, BesideSpan) else None
 
 
 def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:

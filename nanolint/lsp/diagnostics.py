@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -10,7 +12,7 @@ from nanolint.diagnostics import Severity
 from nanolint.report.urls import page_url
 
 if TYPE_CHECKING:
-    from nanolint.diagnostics import Diagnostic, Fix
+    from nanolint.diagnostics import Diagnostic, Fix, Place
     from nanolint.lsp.positions import Positions
 
 SOURCE = "nanolint"
@@ -43,6 +45,7 @@ def protocol_diagnostic(found: Diagnostic, uri: str, positions: Positions) -> ty
             )
             for related in found.related
         ]
+        + _origin(found.origin, positions)
         or None,
         data={
             "name": found.name,
@@ -50,6 +53,16 @@ def protocol_diagnostic(found: Diagnostic, uri: str, positions: Positions) -> ty
             "fix": None if found.fix is None else _fix(found.fix, positions),
         },
     )
+
+
+def _origin(place: Place | None, positions: Positions) -> list[types.DiagnosticRelatedInformation]:
+    """Where the value stands, if that is in another file."""
+    if place is None or place.path is None or place.row is None:
+        return []
+    stretch = positions.on_line(place.row, place.source, place.start, place.end)
+    uri = Path(os.path.abspath(place.path)).as_uri()  # noqa: PTH100 (links are not followed)
+    location = types.Location(uri, stretch)
+    return [types.DiagnosticRelatedInformation(location, f"{place.key} is set here")]
 
 
 def _tags(name: str) -> list[types.DiagnosticTag]:

@@ -54,6 +54,11 @@ class Positions:
         """Where a stretch of characters is."""
         return types.Range(self.position(stretch.start), self.position(stretch.end))
 
+    def on_line(self, row: int, source: str, start: int, end: int) -> types.Range:
+        """Where characters of ``source`` are, the line ``row``, from 1, of another text."""
+        before, upto = self._units(source[:start]), self._units(source[:end])
+        return types.Range(types.Position(row - 1, before), types.Position(row - 1, upto))
+
     def offset(self, position: types.Position) -> int:
         """The character at a position; behind the end of a line, the end of that line.
 

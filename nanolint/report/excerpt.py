@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -9,9 +11,9 @@ from nanolint.report.printer import printable
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from nanolint.diagnostics import Diagnostic, Span
+    from nanolint.diagnostics import Diagnostic, Place, Span
     from nanolint.report.printer import Segment
 
 TAB = 4
@@ -57,6 +59,30 @@ def excerpt(
         for mark in here:
             yield [bar, *_underline(source, mark, cut, style)]
     yield [bar]
+
+
+def foreign_excerpt(
+    place: Place, gutter: int, names: Sequence[str], style: str, room: int
+) -> Iterator[list[Segment]]:
+    """The styled lines of a place outside the files called ``names``, which take its value."""
+    bar = (f" {' ' * gutter} |", GUTTER_STYLE)
+    at = "the command line" if place.path is None else relative(place.path)
+    column = "" if place.row is None else f":{place.row}:{place.start + 1}"
+    takers = printable(names[0]) if len(names) == 1 else f"{len(names)} files"
+    where = f"{printable(at)}{column}, for {takers}"
+    yield [(f" {' ' * gutter}--> ", GUTTER_STYLE), where]
+    yield [bar]
+    mark = Mark(1, place.start, place.end)
+    source, cut = _window(LineIndex(place.source), 1, place.start, room)
+    yield [(f" {place.row or '':>{gutter}} |", GUTTER_STYLE), f" {flattened(source)}".rstrip()]
+    yield [bar, *_underline(source, mark, cut, style)]
+    yield [bar]
+
+
+def relative(path: Path) -> str:
+    """The path from the working folder, where it is below that."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 (links are not followed)
+    return str(absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else path)
 
 
 def room_beside(gutter: int, terminal: int | None) -> int:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Diagnostic, Safety, Severity
-from nanolint.report.excerpt import GUTTER_STYLE, excerpt, room_beside
+from nanolint.diagnostics import Diagnostic, Safety, Severity, Span
+from nanolint.report.excerpt import GUTTER_STYLE, excerpt, foreign_excerpt, room_beside
 from nanolint.report.minidiff import minidiff
 from nanolint.source.text import LineIndex
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.diagnostics import Edit
     from nanolint.report.printer import Printer, Segment
-    from nanolint.report.results import FileResult, Results
+    from nanolint.report.results import Results
 
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 INDENT = "  "
@@ -28,13 +30,17 @@ OFFERS = {
 
 def render(results: Results, printer: Printer) -> None:
     """Write all findings, file by file."""
+    takers = _takers(results)
     for file in results.files:
         lines = LineIndex(file.text)
         room = room_beside(len(str(lines.last_row)), printer.width)
         differences: dict[tuple[Edit, ...], list[list[Segment]]] = {}
         for diagnostic in file.diagnostics:
-            _finding(diagnostic, file, lines, room, printer, verbose=results.verbose)
-            if diagnostic.fix is not None:
+            names = takers.get(_what(diagnostic), [file.name])
+            if names[0] != file.name:
+                continue
+            _finding(diagnostic, names, lines, room, printer, verbose=results.verbose)
+            if diagnostic.fix is not None and len(names) == 1:
                 edits = diagnostic.fix.edits
                 if edits not in differences:  # which several findings may share
                     differences[edits] = [*minidiff(file.text, lines, edits, room)]
@@ -43,9 +49,25 @@ def render(results: Results, printer: Printer) -> None:
             printer.blank()
 
 
+def _takers(results: Results) -> dict[Diagnostic, list[str]]:
+    """The files that take the same wrong value from the same place: one finding is enough."""
+    takers: dict[Diagnostic, dict[str, None]] = {}
+    for file in results.files:
+        for found in file.diagnostics:
+            if found.origin is not None and found.origin.path is not None:
+                takers.setdefault(_what(found), {})[file.name] = None
+    return {found: list(names) for found, names in takers.items()}
+
+
+def _what(found: Diagnostic) -> Diagnostic:
+    """``found`` without what only its own file makes of it."""
+    fix = found.fix and replace(found.fix, edits=())
+    return replace(found, span=Span(0, 0), related=(), fix=fix)
+
+
 def _finding(
     diagnostic: Diagnostic,
-    file: FileResult,
+    names: list[str],
     lines: LineIndex,
     room: int,
     printer: Printer,
@@ -59,9 +81,16 @@ def _finding(
         text=diagnostic.message,
         indent=INDENT,
     )
-    gutter = len(str(lines.last_row))
-    for segments in excerpt(diagnostic, file.name, lines, style, room):
+    origin = diagnostic.origin
+    gutter = max(len(str(lines.last_row)), len(str((origin and origin.row) or "")))
+    if origin is None:
+        shown = excerpt(diagnostic, names[0], lines, style, room)
+    else:
+        shown = foreign_excerpt(origin, gutter, names, style, room)
+    for segments in shown:
         printer.line(*segments)
+    if len(names) > 1:
+        diagnostic = replace(diagnostic, notes=(f"in {listed(names)}", *diagnostic.notes))
     for kind, text in _remarks(diagnostic, verbose=verbose):
         head = f" {' ' * gutter} = "
         indent = " " * len(f"{head}{kind}: ")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from nanolint.report.excerpt import relative
 from nanolint.report.urls import page_url
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from nanolint.diagnostics import Diagnostic, Fix, Related
+    from nanolint.diagnostics import Diagnostic, Fix, Place, Related
     from nanolint.report.printer import Printer
     from nanolint.report.results import Results
 
@@ -42,9 +43,21 @@ def _finding(diagnostic: Diagnostic, filename: str, lines: LineIndex) -> dict[st
         "url": page_url(diagnostic.code),
         "notes": list(diagnostic.notes),
         "details": list(diagnostic.details),
+        "origin": _origin(diagnostic.origin) if diagnostic.origin else None,
         "related": [_related(related, lines) for related in diagnostic.related],
         "trust": diagnostic.trust,
         "doubts": list(diagnostic.doubts),
+    }
+
+
+def _origin(place: Place) -> dict[str, Any]:
+    """Where the value stands, outside the file; on the command line there is no file and no row."""
+    return {
+        "key": place.key,
+        "filename": relative(place.path) if place.path else None,
+        "location": {"row": place.row, "column": place.start + 1},
+        "end_location": {"row": place.row, "column": place.end + 1},
+        "text": place.source,
     }
 
 

@@ -68,7 +68,7 @@ def answers(files: Sequence[FileResult], printer: Printer) -> None:
     told = [(file, run, run.brief) for file in files for run in file.runs if run.brief]
     if len(told) == 1:
         file, run, brief = told[0]
-        if not any(brief.headline == found.message for found in file.diagnostics):
+        if not any(brief.headline == found.message for each in files for found in each.diagnostics):
             printer.line(f"{printable(file.name)}: {brief.headline}{_doubted(run)}")
         return
     names = max((len(file.name) for file, _, _ in told), default=0)

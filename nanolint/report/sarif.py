@@ -11,6 +11,7 @@ from urllib.parse import quote
 from nanolint import __version__
 from nanolint.diagnostics import Safety, Severity
 from nanolint.linting import registry
+from nanolint.report.excerpt import relative
 from nanolint.report.fingerprints import fingerprints
 from nanolint.report.urls import page_url
 from nanolint.source.text import LineIndex
@@ -18,7 +19,7 @@ from nanolint.source.text import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nanolint.diagnostics import Fix, Span
+    from nanolint.diagnostics import Fix, Place, Span
     from nanolint.report.printer import Printer
     from nanolint.report.results import FileResult, Results
     from nanolint.rule.api import Rule
@@ -94,11 +95,14 @@ def _results(file: FileResult, rules: dict[str, int], *, unsafe: bool) -> Iterat
             "locations": [_location(diagnostic.span, file.name, lines)],
             "partialFingerprints": {FINGERPRINT: fingerprint},
         }
-        if diagnostic.related:
-            result["relatedLocations"] = [
-                {**_location(each.span, file.name, lines), "message": {"text": each.message}}
-                for each in diagnostic.related
-            ]
+        related = [
+            {**_location(each.span, file.name, lines), "message": {"text": each.message}}
+            for each in diagnostic.related
+        ]
+        if diagnostic.origin is not None and diagnostic.origin.path is not None:
+            related.append(_origin(diagnostic.origin, diagnostic.origin.path))
+        if related:
+            result["relatedLocations"] = related
         if diagnostic.fix is not None and _offered(diagnostic.fix, unsafe=unsafe):
             result["fixes"] = [_fix(diagnostic.fix, file.name, lines)]
         properties = {
@@ -132,6 +136,19 @@ def _fix(fix: Fix, name: str, lines: LineIndex) -> dict[str, Any]:
 def _location(span: Span, name: str, lines: LineIndex) -> dict[str, Any]:
     region = _region(span.start, span.end, lines)
     return {"physicalLocation": {"artifactLocation": _artifact(name), "region": region}}
+
+
+def _origin(place: Place, path: Path) -> dict[str, Any]:
+    region = {
+        "startLine": place.row,
+        "startColumn": place.start + 1,
+        "endLine": place.row,
+        "endColumn": place.end + 1,
+    }
+    return {
+        "physicalLocation": {"artifactLocation": _artifact(relative(path)), "region": region},
+        "message": {"text": f"{place.key} is set here"},
+    }
 
 
 def _region(start: int, end: int, lines: LineIndex) -> dict[str, int]:

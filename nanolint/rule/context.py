@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import FlagSpan, Span
+from nanolint.diagnostics import BesideSpan, FlagSpan, Span
 from nanolint.frozen import dataclass
 from nanolint.run.settled import Layer, Override
 from nanolint.source.values import Known
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import libcst
 
+    from nanolint.diagnostics import Place
     from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
@@ -198,7 +199,8 @@ class Context:
         A finding about a value that the file does not set points at the partner key that it
         does set, else at the first assignment, else at the start of the file. It is ``ELSEWHERE``
         where another config of the launch line, which is judged too, is the one to point at, and
-        a ``FlagSpan`` where a flag in the text of a launch line is.
+        a ``FlagSpan`` where a flag in the text of a launch line is, and a ``BesideSpan`` where the
+        file does not set the first of them.
         """
         in_file = self._span_in_file(*keys)
         for key in keys:
@@ -207,7 +209,19 @@ class Context:
                 return FlagSpan(flag.place.start, flag.place.end, in_file)
             if key in self._last_assignments:
                 break
+        if in_file != ELSEWHERE and keys and self._stands_elsewhere(keys[0]):
+            return BesideSpan(in_file.start, in_file.end, keys[0])
         return in_file
+
+    def _stands_elsewhere(self, key: str) -> bool:
+        return self.assignment(key) is None or self.from_command_line(key)
+
+    def place(self, key: str) -> Place | None:
+        """Where the value of ``key`` stands, if not in this file; None where that is not known."""
+        from nanolint.trainers.nanogpt.places import place_of
+
+        setting = self.setting(self.settings.deciding.get(key) or key)
+        return None if setting is None else place_of(setting, self.project.train_script)
 
     def flag(self, key: str) -> Override | None:
         """The flag that decides ``key``, where it stands in the text of a launch line."""

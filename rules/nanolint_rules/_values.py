@@ -82,9 +82,10 @@ def is_asked_for(context: Context, key: str) -> bool:
 
 
 def describe(context: Context, key: str, value: object) -> str:
-    """``key = value``, and that nobody wrote it where that is so."""
-    inherited = "" if is_asked_for(context, key) else " (inherited)"
-    return f"{key} = {value!r}{inherited}"
+    """``key = value``, and that nobody wrote it where that is so and no place shows it."""
+    if is_asked_for(context, key) or context.place(key) is not None:
+        return f"{key} = {value!r}"
+    return f"{key} = {value!r} (nanoGPT's default)"
 
 
 def quoted(context: Context, key: str, text: str) -> str:
@@ -187,8 +188,16 @@ def blocker(context: Context, key: str, changed: Mapping[str, int] | None = None
         if read.name == key and not read.in_text and in_settings(context, read.span.start):
             reader = _assignment_around(context, read.span)
             if reader is None or not changed or not follows(context, reader, changed):
-                return f"line {context.row(read.span.start)} computes another value from {key}"
+                return _is_read(context, key, reader, read.span)
     return None
+
+
+def _is_read(context: Context, key: str, reader: Assignment | None, place: Span) -> str:
+    """That something else in the file depends on ``key``."""
+    row = context.row(place.start)
+    if reader is None:
+        return f"line {row} computes another value from {key}"
+    return f"{reader.key} (line {row}) is computed from {key}"
 
 
 def _assignment_around(context: Context, span: Span) -> Assignment | None:

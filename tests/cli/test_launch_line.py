@@ -129,7 +129,7 @@ class TestOneRun:
         ):
             outcome = nanolint("launch", GPU, "--select=NL101", "--fix", "--", *line.split())
             assert outcome.status == 1
-            assert "pass --batch_size=8 --gradient_accumulation_steps=64 instead" in outcome.out
+            assert "help: --batch_size=8 --gradient_accumulation_steps=64 fits" in outcome.out
         assert {path: path.read_bytes() for path in Path("config").iterdir()} == before
 
     def test_overrides_count_where_they_stand(self) -> None:

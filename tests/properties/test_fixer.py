@@ -130,7 +130,7 @@ def test_a_fix_keeps_the_run_and_every_byte_around_it(scene: Scene, scripts: Scr
         assert result.text == config.text
     elif best is None:
         event("nothing fits")
-        assert all("no micro-batch fits" in each.message for each in left) and left
+        assert all("no micro-batch fits" in each.remedy for each in left) and left
     elif chooses(config, pair):
         event("chooses")  # an expression that a number would flatten
         assert new["batch_size"] == old["batch_size"]

@@ -71,6 +71,7 @@ class TestJson:
                 "nanolint_rules/memory/oversized_logits.md",
                 "notes": ["Tried to allocate 6.14 GiB."],
                 "details": [],
+                "origin": None,
                 "related": [
                     {
                         "message": "feeds this",

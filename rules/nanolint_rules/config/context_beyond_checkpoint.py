@@ -35,7 +35,7 @@ def context_beyond_checkpoint(context: Context) -> Findings:
     yield Finding(
         message=(
             f"{describe(context, 'block_size', block)} is longer than the {PRETRAINED_CONTEXT} "
-            f"positions of {start!r}: the forward pass asserts that it is not"
+            f"positions of {start!r}: model.py asserts block_size <= {PRETRAINED_CONTEXT}"
         ),
         span=context.span("block_size", "init_from"),
         fix=remedy.fix,

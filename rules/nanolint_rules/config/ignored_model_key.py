@@ -40,13 +40,12 @@ def _is_harmless(context: Context, assignment: Assignment) -> bool:
 
 
 def _finding(context: Context, assignment: Assignment, start: str) -> Finding:
-    has = "decides" if start == "resume" else f"has {context.value(assignment.key)!r}"
+    own = f"sets {assignment.key}"
+    if start != "resume":
+        own += f" = {context.value(assignment.key)!r}"
     text = " ".join(assignment.expression.split())
     return Finding(
-        message=(
-            f"{assignment.key} = {text} has no effect beside init_from = {start!r}: "
-            f"the checkpoint {has}"
-        ),
+        message=(f"{assignment.key} = {text} has no effect: init_from = {start!r} {own}"),
         span=Span(assignment.key_span.start, assignment.value_span.end),
         severity=Severity.INFO if start == "resume" else None,
     )

@@ -44,10 +44,8 @@ def indivisible_accumulation(context: Context) -> Findings:
     better = _nearest_multiple(steps, lcm(*sizes))
     remedy = _remedy(context, better, keep=size)
     yield Finding(
-        message=(
-            f"{KEY} = {steps} is not a multiple of the {size} GPUs, which train.py asserts; "
-            f"{better} is{_change_of_batch(context, steps, better)}"
-        ),
+        message=(f"{KEY} = {steps} is not a multiple of the {size} GPUs (train.py asserts it)"),
+        remedy=f"{KEY} = {better} is{_change_of_batch(context, steps, better)}",
         span=context.span(KEY, "batch_size"),
         fix=remedy.fix,
         notes=remedy.notes,
@@ -70,7 +68,7 @@ def _change_of_batch(context: Context, steps: int, better: int) -> str:
     batch = integer(context.value("batch_size"))
     if batch is None:
         return ""
-    return f", with an effective batch of {batch * better} instead of {batch * steps} sequences"
+    return f", with effective batch {batch * better} instead of {batch * steps}"
 
 
 def _remedy(context: Context, better: int, *, keep: int) -> Remedy:

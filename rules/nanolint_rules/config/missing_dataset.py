@@ -21,6 +21,6 @@ def missing_dataset(context: Context) -> Findings:
     near = get_close_matches(dataset, present, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, present))}"
     yield Finding(
-        message=f"dataset = {dataset!r}, and there is no folder data/{dataset}; {hint}",
+        message=f"data/{dataset} does not exist; {hint}",
         span=context.span("dataset"),
     )

@@ -19,9 +19,8 @@ def schedule_mismatch(context: Context) -> Findings:
         return
     if 100 * abs(decay - steps) <= TOLERANCE * steps:
         return
-    written, effect = describe(context, KEY, decay), _effect(steps, decay)
     yield Finding(
-        message=f"{written} beside max_iters = {steps}: {effect}",
+        message=f"{describe(context, KEY, decay)}, max_iters = {steps}: {_effect(steps, decay)}",
         span=context.span(KEY, "max_iters"),
     )
 
@@ -29,4 +28,4 @@ def schedule_mismatch(context: Context) -> Findings:
 def _effect(steps: int, decay: int) -> str:
     if decay < steps:
         return f"the last {steps - decay:,} steps run at min_lr"
-    return f"the run ends after {percent(steps, decay)} of the decay, before min_lr is near"
+    return f"the run ends after {percent(steps, decay)} of the decay, far from min_lr"

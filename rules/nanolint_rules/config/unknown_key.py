@@ -41,7 +41,7 @@ def unknown_key(context: Context) -> Findings:
         near = _meant(context, key)
         hint = f"; did you mean {near}?" if near else ""
         yield Finding(
-            message=f"{key} is no key of this project's train.py, so it has no effect{hint}",
+            message=f"{key} is not a key of this project's train.py, so it has no effect{hint}",
             span=assignment.key_span,
             fix=_fix(assignment, near) if near and not context.assignment(near) else None,
         )

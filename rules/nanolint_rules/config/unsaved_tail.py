@@ -8,7 +8,7 @@ from nanolint_rules._values import describe, integer
 
 @rule("NL311", "unsaved-tail", Severity.WARNING, needs=[Need.CONFIG])
 def unsaved_tail(context: Context) -> Findings:
-    """max_iters is no multiple of eval_interval, so the last steps are never saved."""
+    """max_iters is not a multiple of eval_interval, so the last steps are never saved."""
     steps, interval = integer(context.value("max_iters")), integer(context.value("eval_interval"))
     if steps is None or interval is None or steps % interval == 0 or context.value("eval_only"):
         return
@@ -23,7 +23,7 @@ def unsaved_tail(context: Context) -> Findings:
     written = describe(context, "eval_interval", interval)
     yield Finding(
         message=(
-            f"max_iters = {steps} is no multiple of {written}: "
+            f"max_iters = {steps} is not a multiple of {written}: "
             f"train.py saves only when it evaluates, so {what} is saved"
         ),
         span=context.span("max_iters", "eval_interval"),

@@ -15,7 +15,7 @@ from nanolint.rule import (
     abilities,
     rule,
 )
-from nanolint_rules._values import describe, is_key, quoted, set_value
+from nanolint_rules._values import is_key, quoted, set_value
 from nanolint_rules.gpu._cards import (
     capability,
     compiles,
@@ -50,10 +50,10 @@ def bfloat16_on_old_gpu(context: Context) -> Findings:
         )
         yield Finding(
             message=(
-                f"{describe(context, 'dtype', 'bfloat16')} is emulated on {case.gpu_name}, compute "
-                f"capability {format_capability(version)} where bfloat16 needs {needed}: it is slow"
-                f"{_effect_on_compile(case, version)}; set dtype = 'float16'"
+                f"{case.gpu_name} has no bfloat16 (needs compute capability {needed}): "
+                f"{_effect(case, version)}"
             ),
+            remedy="set dtype = 'float16'",
             span=context.span("dtype", "compile", "device"),
             fix=remedy.fix,
             gpu=case.gpu_name,
@@ -61,7 +61,7 @@ def bfloat16_on_old_gpu(context: Context) -> Findings:
         )
 
 
-def _effect_on_compile(case: Case, version: tuple[int, int]) -> str:
+def _effect(case: Case, version: tuple[int, int]) -> str:
     if not compiles(case) or version < abilities.TRITON:
-        return ""
-    return ", and torch.compile silently falls back to eager"
+        return "emulated, slow"
+    return "emulated, slow, and not compiled"

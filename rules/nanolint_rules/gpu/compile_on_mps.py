@@ -24,9 +24,9 @@ def compile_on_mps(context: Context) -> Findings:
     yield Finding(
         message=(
             f"{describe(context, 'compile', compiles)} on device = {device!r}: torch.compile's "
-            "generator for Metal is a prototype, and absent before PyTorch 2.7; "
-            "set compile = False"
+            "generator for Metal is a prototype, and absent before PyTorch 2.7"
         ),
+        remedy="set compile = False",
         span=context.span("compile", "device"),
         fix=remedy.fix,
         notes=remedy.notes,

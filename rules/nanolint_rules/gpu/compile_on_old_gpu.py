@@ -38,8 +38,9 @@ def compile_on_old_gpu(context: Context) -> Findings:
         yield Finding(
             message=(
                 f"{written} fails on {case.gpu_name}: Triton needs compute capability {needed}, "
-                f"the card has {format_capability(version)}; set compile = False"
+                f"the card has {format_capability(version)}"
             ),
+            remedy="set compile = False",
             span=context.span("compile", "dtype", "device"),
             fix=remedy.fix,
             gpu=case.gpu_name,

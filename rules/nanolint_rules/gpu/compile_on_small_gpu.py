@@ -16,12 +16,12 @@ from nanolint.rule import (
     Safety,
     Severity,
     allocated_bytes,
-    format_bytes,
+    amount,
     judge,
     rule,
     runs_compiled,
 )
-from nanolint_rules._values import Remedy, describe, is_asked_for, is_key, set_value
+from nanolint_rules._values import Remedy, is_asked_for, is_key, set_value
 from nanolint_rules.gpu._cards import capability
 
 if TYPE_CHECKING:
@@ -48,13 +48,14 @@ def compile_on_small_gpu(context: Context) -> Findings:
         return
     # Where the warning is harmless, nobody is better off without compile.
     remedy = _remedy(context) if tuned else Remedy()
-    cost = "so nothing is tuned as train.py asks" if tuned else "which is harmless here"
+    cost = "nothing is tuned as train.py asks" if tuned else "ignore it"
     for case in small:
         yield Finding(
             message=(
-                f"{describe(context, 'compile', True)} on {case.gpu_name} ({_sms(case)} of "
-                f'{LEAST_SMS} SMs): torch.compile warns "{WARNING}", {cost}; {_peaks(case)}'
+                f"torch.compile will warn on {case.gpu_name} ({_sms(case)} of {LEAST_SMS} SMs): "
+                f'"{WARNING}"; {cost}'
             ),
+            remedy=_cost(case),
             span=context.span("compile", "dtype", "device"),
             fix=remedy.fix,
             gpu=case.gpu_name,
@@ -100,9 +101,9 @@ def _uncompiled(case: Case) -> Verdict | None:
     return judge(run, case.needed_target)
 
 
-def _peaks(case: Case) -> str:
-    """The most that is allocated with compile on and off."""
+def _cost(case: Case) -> str:
+    """What compile = False would make of the most that is allocated."""
     assert case.run is not None  # _is_small has seen to it
     on = allocated_bytes(case.run, _gpu(case))
     off = allocated_bytes(replace(case.run, compile=False), _gpu(case))
-    return f"at its peak it allocates {format_bytes(on)}, with compile = False {format_bytes(off)}"
+    return f"compile = False would take {amount(abs(off - on))} {'more' if off > on else 'less'}"

@@ -14,8 +14,8 @@ from nanolint.rule import (
     Safety,
     Severity,
     abilities,
+    amount,
     attention_kernel,
-    format_bytes,
     judge,
     rule,
 )
@@ -45,10 +45,8 @@ def float32_on_tensor_cores(context: Context) -> Findings:
             continue
         remedy = set_value(context, "dtype", quoted(context, "dtype", half), safety=Safety.UNSAFE)
         yield Finding(
-            message=(
-                f"{describe(context, 'dtype', 'float32')} {_cost(case)} {case.gpu_name}; "
-                f"set dtype = {half!r}: {_peaks(case, half)}"
-            ),
+            message=(f"{describe(context, 'dtype', 'float32')} {_cost(case)} {case.gpu_name}"),
+            remedy=f"set dtype = {half!r}: {_peaks(case, half)}",
             span=context.span("dtype", "compile", "device"),
             fix=remedy.fix,
             gpu=case.gpu_name,
@@ -59,9 +57,7 @@ def float32_on_tensor_cores(context: Context) -> Findings:
 def _cost(case: Case) -> str:
     """train.py allows TF32, which came with the same cards as bfloat16."""
     tf32 = (capability(case) or (0, 0)) >= abilities.BFLOAT16
-    return (
-        "uses half the speed of the tensor cores of" if tf32 else "leaves idle the tensor cores of"
-    )
+    return "runs at half the tensor cores' speed on" if tf32 else "does not use the tensor cores of"
 
 
 def _peaks(case: Case, half: str) -> str:
@@ -76,6 +72,5 @@ def _peaks(case: Case, half: str) -> str:
         halved = replace(halved, attention=kernel)
     then = judge(halved, target)
     return (
-        f"peak memory would be {format_bytes(then.process_bytes)} "
-        f"instead of {format_bytes(now.process_bytes)}"
+        f"peak memory would be {amount(then.process_bytes)} instead of {amount(now.process_bytes)}"
     )

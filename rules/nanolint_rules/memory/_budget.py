@@ -112,7 +112,7 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
     found = best_micro_batch(pairs, upward=upward)
     if found is not None:
         fits = _fits(pairs) + (" comfortably" if comfortably else "")
-        return _with_edits(context, f"{found} {fits}{_kept(context)}", found)
+        return _with_edits(context, f"{{}} {fits}{_kept(context)}", found)
     if upward:
         return Cure("no larger micro-batch keeps the effective batch")
     none = _none(pairs)
@@ -158,7 +158,7 @@ def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str
             change = shorter | smaller
         else:
             continue
-        clause = f"{none} at this block_size; {change.joined(' and ')} would"
+        clause = f"{none} at this block_size; {{}} would"
         return _with_edits(context, clause, change, safety=Safety.UNSAFE)
     return None
 
@@ -187,11 +187,12 @@ def _with_edits(
     changed = {key: value for key, value in change.counts.items() if context.value(key) != value}
     broken = stops_averaging(context, change)
     if broken is not None:
-        return Cure(clause, notes=(f"not fixed: {broken}",))
+        return Cure(clause.format(change), notes=(f"not fixed: {broken}",))
     if any(context.from_command_line(key) for key in changed):
         command = " ".join(f"--{key}={value}" for key, value in changed.items())
-        notes = (f"pass {command} instead",)
-        return Cure(clause, flags_fix(context, changed, safety), notes, frozenset(changed))
+        fix = flags_fix(context, changed, safety)
+        return Cure(clause.format(command), fix, changes=frozenset(changed))
+    clause = clause.format(change)
     followed = [key for key in changed if _is_followed(context, key, changed)]
     written = {key: value for key, value in changed.items() if key not in followed}
     reason = next(filter(None, (blocker(context, key, changed) for key in written)), None)

@@ -42,7 +42,7 @@ def _is_reported_elsewhere(context: Context, unresolved: Unresolved) -> bool:
 def _impossible(context: Context, unresolved: Unresolved) -> Finding:
     key = unresolved.key
     return Finding(
-        message=f"{key} {unresolved.reason}; memory is not judged",
+        message=f"memory not judged: {key} {unresolved.reason}",
         span=_span(context, key),
         severity=Severity.WARNING if _may_be_replaced(context) else Severity.ERROR,
     )
@@ -55,7 +55,7 @@ def _may_be_replaced(context: Context) -> bool:
 
 def _unknown(context: Context, keys: list[str], reason: str, span: Span) -> Finding:
     return Finding(
-        message=f"memory is not judged, because of {', '.join(keys)}: {reason}",
+        message=f"memory not judged, because of {', '.join(keys)}: {reason}",
         span=span,
         notes=_advice(context, keys),
     )

@@ -40,5 +40,5 @@ def unused_suppression(context: Context) -> Findings:
             message = "this comment suppresses nothing"
             yield Finding(message, suppression.span, fix, notes=notes)
         for code in texts:
-            message = f"{code.text} is suppressed here, and not reported"
+            message = f"nothing to suppress: {code.text} does not occur here"
             yield Finding(message, code.span, fix, notes=notes)

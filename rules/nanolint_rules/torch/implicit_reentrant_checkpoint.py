@@ -43,8 +43,8 @@ def implicit_reentrant_checkpoint(context: Context) -> Findings:
         function = use.qualified.rpartition(".")[2]
         yield Finding(
             message=(
-                f"{function}(...) without {ARGUMENT} is the reentrant variant, which loses "
-                f"gradients where no input requires any; pass {ARGUMENT}=False"
+                f"{function}(...) without {ARGUMENT} gives no gradients when no input "
+                f"requires them; pass {ARGUMENT}=False"
             ),
             span=context.spans([use.call.func])[use.call.func],
             fix=Fix(f"Pass {ARGUMENT}=False", Safety.UNSAFE, tuple(edits)),

@@ -49,13 +49,11 @@ def retained_logits(context: Context) -> Findings:
     runs = _runs(context)
     for call in calls:
         sizes = _sizes(run for run in runs if call.in_evaluation or not run[1].eval_only)
-        largest = f", {sizes[0][0]} with {sizes[0][1][0]}" if sizes else ""
+        largest = f" ({sizes[0][0]} with {sizes[0][1][0]})" if sizes else ""
+        name = call.logits.value
         yield Finding(
-            message=(
-                f"{call.logits.value} is never read and keeps a (batch_size, block_size, "
-                f"vocab_size) tensor alive through {call.outlives}{largest}; delete it after "
-                "the call"
-            ),
+            message=f"{name} is never read but stays alive through {call.outlives}{largest}",
+            remedy=f"del {name} after the call",
             span=context.spans([call.logits])[call.logits],
             fix=_fix(context, call),
             notes=tuple(f"{size}: {', '.join(configs)}" for size, configs in sizes[:MOST_SIZES]),

@@ -46,7 +46,7 @@ def suppressed_compile_errors(context: Context) -> Findings:
         yield Finding(
             message=(
                 "suppress_errors hides why torch.compile fails: the model then runs uncompiled, "
-                "slower and in more memory, and nothing says so"
+                "slower, with more memory, and silently"
             ),
             span=context.spans([assignment])[assignment],
             fix=_fix(context, resolved, assignment),

@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.support.harness import Bench
+from tests.support.project_tree import train_script, write_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BENCH = Bench("NL203", gpu="t4")
 
@@ -24,8 +30,13 @@ def test_fixed(text: str, fixed: str) -> None:
     assert BENCH.fixed(text, unsafe=True) == fixed
 
 
-def test_an_inherited_value_is_said_to_be() -> None:
-    assert BENCH.finding("batch_size = 1\n").message.startswith("dtype = 'bfloat16' (inherited)")
+def test_an_inherited_value_is_shown_where_it_stands(tmp_path: Path) -> None:
+    path = write_project(tmp_path, {"train.py": train_script()}) / "config" / "a.py"
+    found = Bench("NL203", gpu="t4", path=path).finding("batch_size = 1\n")
+    assert found.origin is not None
+    assert found.origin.path is not None and found.origin.path.name == "train.py"
+    assert found.origin.source.startswith("dtype = ")
+    assert found.line.endswith(f"; set dtype = 'float16' (dtype: train.py:{found.origin.row})")
 
 
 def test_pascal_fails_at_compiling_anyway() -> None:

@@ -31,7 +31,7 @@ def test_an_unknown_batch_changes_nothing() -> None:
 def test_a_value_that_is_read_elsewhere_is_not_fixed() -> None:
     found = BENCH.finding("compile = True\nbatch_size = 4 if compile else 2\n")
     assert found.fix is None
-    assert found.notes == ("not fixed: line 2 computes another value from compile",)
+    assert found.notes == ("not fixed: batch_size (line 2) is computed from compile",)
 
 
 def test_a_choice_is_not_flattened_without_asking() -> None:

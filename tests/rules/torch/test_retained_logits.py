@@ -23,8 +23,8 @@ def test_a_train_script(tmp_path: Path) -> None:
     bench = Bench("NL409", path=root / "train.py")
     evaluated, trained = bench.findings(text)
     assert bench.marked(text) == ["scores", "scores"]
-    assert "through the next forward, 6.14 GiB with config/evaluation.py;" in evaluated.message
-    assert "through the backward pass and the next forward, 1.15 GiB with train" in trained.message
+    assert "through the next forward (6.14 GiB with config/evaluation.py)" in evaluated.message
+    assert "through the backward pass and the next forward (1.15 GiB with train" in trained.message
     assert trained.notes == ("1.15 GiB: train.py's own values", "196.50 MiB: config/small.py")
     fixed = bench.fixed(text, unsafe=True)
     call = "scores, error = model(inputs, labels)\n"
