@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
-<<<<<<< HEAD
-from nanolint.report.places import line_of
 from nanolint.source.text import LineIndex
-=======
->>>>>>> e9e59f1 (Point at a value where it stands, in train.py or on the command line, and say each thing in plain words)
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.places import line_of
