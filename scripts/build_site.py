@@ -22,7 +22,7 @@ OWN = ROOT / "docs" / "site"
 BUILD = ROOT / "build"
 PAGES = BUILD / "site-pages"
 SITE = BUILD / "site"
-SHOWN = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "rules", "examples")
+SHOWN = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "rules", "examples")
 SUFFIXES = (".md", ".png", ".svg")
 LEFT_OUT = ("site", "playground")
 

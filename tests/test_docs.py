@@ -94,3 +94,8 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
 def test_the_readme_names_the_version_that_the_package_has() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert set(re.findall(r"(?:rev: |nanolint@)v([\d.]+)", readme)) == {__version__}
+
+
+def test_the_citation_names_that_version_too() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\n" in citation
