@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.launch_text import LaunchText
-from nanolint.cli.launched import NotJudged, is_trainer, locate
+from nanolint.cli.launched import NotJudged, is_trainer, locate, script_near
 from nanolint.cli.parser import UsageError
 from nanolint.cli.runs import Run, Source, runs_of
 from nanolint.errors import Unusable
@@ -141,7 +142,7 @@ def _read(path: Path) -> str:
 
 def _lines(name: str, text: str) -> Iterator[Line]:
     """The lines that launch training scripts. Raises ValueError, in one line, for the file."""
-    for found in find_launches(name, text):
+    for found in find_launches(name, text, partial(script_near, Path(name))):
         if found.launch is None:
             yield Line(found.place, None, found.reason)
             continue

@@ -109,6 +109,22 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
     return replace(found, arguments=arguments)
 
 
+def script_near(around: Path, path: str) -> str | None:
+    """The text of the script that the one at ``around`` calls ``path``, None where none is."""
+    from nanolint.errors import Unusable
+    from nanolint.files.door import read_bytes
+    from nanolint.launches.shell.expand import OWN_FOLDER
+
+    path = path.replace(OWN_FOLDER, str(around.parent), 1)
+    for base in _bases(around):
+        if is_file(base / path):
+            try:
+                return read_bytes(base / path, MOST_BYTES).decode(errors="replace")
+            except Unusable:
+                return None
+    return None
+
+
 def _beside(launch: Launch, around: Path | None) -> Launch:
     """``launch`` with the folder of ``around`` where it says that of the script itself."""
     if around is None:

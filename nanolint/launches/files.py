@@ -7,9 +7,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from nanolint.launches.found import MOST_CHARACTERS
+from nanolint.launches.launch import Around, no_scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nanolint.launches.found import Found
 
@@ -24,8 +25,13 @@ def is_launch_file(name: str) -> bool:
     return _kind(name) is not None
 
 
-def find_launches(name: str, text: str) -> Iterator[Found]:
-    """The runs that the file called ``name`` starts. Raises ValueError, in one line."""
+def find_launches(
+    name: str, text: str, scripts: Callable[[str], str | None] = no_scripts
+) -> Iterator[Found]:
+    """The runs that the file called ``name`` starts. Raises ValueError, in one line.
+
+    ``scripts`` gives the text of another shell script that a shell script names, by its path.
+    """
     kind = _kind(name)
     assert kind is not None
     most = MOST_NOTEBOOK_CHARACTERS if name.endswith(".ipynb") else MOST_CHARACTERS
@@ -33,7 +39,8 @@ def find_launches(name: str, text: str) -> Iterator[Found]:
         raise ValueError(f"it has more than {most:,} characters")
     # Most checks ask only whether a file is one of these, and need no reader.
     reader = import_module(f"nanolint.launches.{kind}")
-    found: Iterator[Found] = reader.find_launches(text)
+    around = (Around(scripts=scripts),) if kind == "script" else ()
+    found: Iterator[Found] = reader.find_launches(text, *around)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from nanolint.launches.commands import Argument
@@ -57,20 +57,32 @@ class Launch:
     script_end: int | None = None
 
 
+def no_scripts(_path: str) -> str | None:
+    """No other script is read."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Around:
     """What surrounds a launch line: the options of a Slurm script's header, by their long names,
-    and the processes that ``starter`` (srun, mpirun) starts of the shell that reads it."""
+    and the processes that ``starter`` (srun, mpirun) starts of the shell that reads it.
+
+    ``scripts`` gives the text of another shell script by its path, None where it is not there.
+    """
 
     batch: Mapping[str, str] = field(default_factory=dict)
     tasks: Processes | None = None
     starter: str = ""
+    scripts: Callable[[str], str | None] = no_scripts
 
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """A text that another shell runs: ``bash -c '...'``, ``ssh host '...'``."""
+    """A text that another shell runs: ``bash -c '...'``, ``ssh host '...'``; or, where ``path`` is
+    given, that of another script, with its arguments: ``bash other.sh 8``."""
 
     text: str
     environment: Mapping[str, Argument]
     around: Around
+    path: str | None = None
+    arguments: tuple[Argument, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.launches import launchers
+from nanolint.launches import launchers, programs
 from nanolint.launches.commands import Argument
 from nanolint.launches.launch import Around, Launch, Nested, NotALaunch, Processes, UnknownScript
 
@@ -16,34 +16,6 @@ if TYPE_CHECKING:
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _PYTHON = re.compile(r"python(w|\d(\.\d+)?)?(\.exe)?")
-_TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
-_ACCELERATE_MODULES = ("accelerate.commands.launch",)
-_DEEPSPEED_MODULES = ("deepspeed.launcher.runner",)
-_MPI = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "horovodrun")
-_SHELLS = ("sh", "bash", "zsh", "dash")
-_REMOTE = ("ssh", "tmux", "screen", "sbatch")  # whose last words another shell runs
-# Programs that start the one behind them once, as it is.
-_TRANSPARENT = frozenset(
-    [
-        *("env", "nohup", "time", "exec", "sudo", "command", "builtin", "timeout", "nice"),
-        *("ionice", "chrt", "taskset", "numactl", "stdbuf", "setsid", "caffeinate", "unbuffer"),
-        *("uv", "uvx", "poetry", "pipenv", "pdm", "rye", "hatch", "pixi", "conda", "mamba"),
-        *("micromamba", "singularity", "apptainer", "docker", "podman", "nvidia-docker"),
-        *("docker-compose", "nsys", "ncu", "kernprof", "xvfb-run", "ts", "sbatch", "salloc"),
-        *("watch", "script", "strace", "py-spy", "memray", "systemd-run"),
-    ]
-)
-# Programs that start nothing: what stands behind them is text to them.
-_START_NOTHING = frozenset(
-    [
-        *("echo", "printf", "cat", "grep", "egrep", "rg", "ls", "rm", "cp", "mv", "ln", "sed"),
-        *("awk", "diff", "cmp", "wc", "head", "tail", "less", "more", "vim", "vi", "nano"),
-        *("emacs", "code", "git", "chmod", "chown", "touch", "mkdir", "rsync", "scp", "tar"),
-        *("zip", "unzip", "find", "test", "black", "ruff", "flake8", "isort", "mypy", "pylint"),
-        *("pytest", "pip", "pip3", "wget", "curl", "kill", "pkill", "tee", "sort", "du", "df"),
-        *("which", "type", "man", "nanolint"),
-    ]
-)
 _ALLOCATOR_VARIABLES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 EXPECTED = "expected torchrun, python or srun, and the training script"
 
@@ -69,6 +41,7 @@ class _Reader:
     ) -> None:
         self._words = words
         self._environment = environment
+        self._around = around
         self._batch = around.batch
         self._tasks = around.tasks  # of srun or mpirun, which set no RANK
         self._tasks_of = around.starter
@@ -103,14 +76,14 @@ class _Reader:
             if assignment is not None:
                 self._environment[assignment[1]] = replace(word, text=assignment[2])
                 continue
-            if first and program in _START_NOTHING:
+            if first and program in programs.START_NOTHING:
                 break
             found = self._start(program, word)
             if found is not None:
                 return found
-            if first and program not in _TRANSPARENT and self._is_unknown(program):
+            if first and program not in programs.TRANSPARENT and self._is_unknown(program):
                 self._unknown_launcher = program
-            first = first and program in _TRANSPARENT
+            first = first and program in programs.TRANSPARENT
         raise NotALaunch(EXPECTED)
 
     def _is_unknown(self, program: str) -> bool:
@@ -121,7 +94,7 @@ class _Reader:
         if program == "srun":
             self._tasks = launchers.srun(self._own_words(), self._batch)
             self._tasks_of = program
-        elif program in _MPI:
+        elif program in programs.MPI:
             self._tasks, self._tasks_of = launchers.mpi(self._own_words()), program
         elif program in ("torchrun", "torchrun.exe"):
             return self._by_torchrun()
@@ -130,10 +103,13 @@ class _Reader:
             return self._launched(*launchers.accelerate(self._words))
         elif program in ("deepspeed", "ds"):
             return self._launched(*launchers.deepspeed(self._words))
-        elif program in _SHELLS:
+        elif program in programs.SHELLS:
             return self._shell()
-        elif program in _REMOTE:
+        elif program in programs.REMOTE:
             return self._remote(program)
+        elif program.endswith(programs.SHELL_SCRIPTS) and not word.text.startswith("-"):
+            self._words.insert(0, word)
+            return self._script_of_its_own()
         elif _PYTHON.fullmatch(program):
             return self._python()
         elif program.endswith(".py") and not word.text.startswith("-"):  # ./train.py
@@ -146,7 +122,8 @@ class _Reader:
             program = re.split(r"[/\\]", word.text)[-1]
             if (
                 _PYTHON.fullmatch(program)
-                or program in ("torchrun", "accelerate", "deepspeed", *_SHELLS, *_MPI)
+                or program
+                in ("torchrun", "accelerate", "deepspeed", *programs.SHELLS, *programs.MPI)
                 or (program.endswith(".py") and not word.text.startswith("-"))
             ):
                 return self._words[:at]
@@ -206,11 +183,11 @@ class _Reader:
         module = self._python_module()
         if module is None:
             return self._script()
-        if module.text in _TORCHRUN_MODULES:
+        if module.text in programs.TORCHRUN_MODULES:
             return self._by_torchrun()
-        if module.text in _ACCELERATE_MODULES:
+        if module.text in programs.ACCELERATE_MODULES:
             return self._launched(*launchers.accelerate(self._words))
-        if module.text in _DEEPSPEED_MODULES:
+        if module.text in programs.DEEPSPEED_MODULES:
             return self._launched(*launchers.deepspeed(self._words))
         return self._module(module)
 
@@ -237,17 +214,24 @@ class _Reader:
         return None
 
     def _shell(self) -> Nested | None:
-        """``bash -c TEXT``; a script of its own is not followed."""
+        """``bash -c TEXT``, or a script of its own."""
         while self._words and self._words[0].text.startswith("-"):
             option = self._words.pop(0)
             if not option.text.startswith("--") and option.text.endswith("c"):
                 break
         else:
-            named = self._words[0].text if self._words else "it"
-            raise NotALaunch(f"{named} is a script of its own")
+            return self._script_of_its_own()
         if not self._words:
             raise NotALaunch("the launch line ends before the command")
         return self._nested(self._words.pop(0).text)
+
+    def _script_of_its_own(self) -> Nested:
+        """``bash other.sh 8``, ``./other.sh``."""
+        path, *arguments = self._words or [Argument("it", "it reads what it is given")]
+        text = self._around.scripts(path.text) if path.unknown is None else None
+        if text is None:
+            raise NotALaunch(f"{path.text} is a script of its own")
+        return replace(self._nested(text), path=path.text, arguments=tuple(arguments))
 
     def _remote(self, program: str) -> Nested | None:
         """The command that ssh, tmux and screen run."""
@@ -258,7 +242,7 @@ class _Reader:
         return self._nested(text)
 
     def _nested(self, text: str) -> Nested:
-        around = Around(self._batch, self._tasks, self._tasks_of)
+        around = replace(self._around, tasks=self._tasks, starter=self._tasks_of)
         return Nested(text, self._environment, around)
 
     def _of_plain_python(self, remarks: list[str]) -> Processes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.launches.commands import Argument, Started, Stopped
@@ -14,14 +16,14 @@ from nanolint.launches.shell.worlds import World
 from nanolint.launches.slurm import read_header, slurm_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MOST_NESTED = 4  # shells in shells
 _READ_COMMANDS = ("bash", "sh", "zsh", "ssh", "sbatch")  # from what follows in a here-document
 ALONE = Around()
 
 
-def find_launches(text: str, *, every: bool = False) -> Iterator[Found]:
+def find_launches(text: str, around: Around = ALONE, *, every: bool = False) -> Iterator[Found]:
     """The runs that a shell script starts, each once, in its order, and what cannot be followed.
 
     Variables are filled in, loops over values are unrolled, and each way through a conditional is
@@ -31,7 +33,7 @@ def find_launches(text: str, *, every: bool = False) -> Iterator[Found]:
         yield Found(1, None, f"it has more than {MOST_CHARACTERS:,} characters")
         return
     rows = Rows(text)
-    lines = launches_of(text, World(), 0)
+    lines = launches_of(text, World(), 0, around)
     yield from once(
         Found(rows.row(line.offset), line.launch, line.reason)
         for line in lines
@@ -56,7 +58,7 @@ def launches_of(
         for name, value in slurm_variables(around.batch).items()
         if name not in world.variables
     }
-    for each in follow(text, world, base):
+    for each in follow(text, world, base, around.scripts):
         if isinstance(each, Stopped):
             yield Line(each.offset, None, f"not followed from here: {each.reason}")
             continue
@@ -73,7 +75,8 @@ def _started(started: Started, around: Around, depth: int) -> Iterator[Line]:
         inner = World(folder=None if program == "ssh" else started.folder)
         yield from _inner(started, started.here, inner, around, depth)
         return
-    found = read_launch_line(started.arguments, started.environment, around)
+    near = replace(around, scripts=partial(_from_folder, around.scripts, started.folder))
+    found = read_launch_line(started.arguments, started.environment, near)
     if isinstance(found, Nested):
         if depth < MOST_NESTED:
             variables: dict[str, tuple[Argument, ...]] = {
@@ -82,13 +85,19 @@ def _started(started: Started, around: Around, depth: int) -> Iterator[Line]:
             world = World(
                 variables,
                 frozenset(variables),
+                found.arguments if found.path else None,
                 folder=None if program == "ssh" else started.folder,
                 written=started.written,
             )
-            yield from _inner(started, found.text, world, found.around, depth)
+            inside = replace(found.around, scripts=around.scripts)
+            yield from _inner(started, found.text, world, inside, depth)
         return
     launch = replace(found, folder=started.folder, written=started.written)
     yield Line(started.offset, launch)
+
+
+def _from_folder(scripts: Callable[[str], str | None], folder: str | None, path: str) -> str | None:
+    return None if folder is None else scripts(posixpath.normpath(posixpath.join(folder, path)))
 
 
 def _inner(started: Started, text: str, world: World, around: Around, depth: int) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from nanolint.launches.shell.tree import Branches, Chain, Command, For, Function
 from nanolint.launches.shell.worlds import LIKELY, NO, YES, Status, World, hide, merged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from nanolint.launches.shell.tokens import Word
     from nanolint.launches.shell.tree import Block, Node
@@ -25,18 +26,22 @@ MOST_ROUNDS = 64  # of a loop
 MOST_COMMANDS = 10_000  # that are followed
 MOST_VARIABLES = 500
 MOST_CALLS = 8  # of functions within functions
+_SOURCES = ("source", ".")
 _TESTS = ("[", "[[", "test", "((")
 
 
 def follow(
-    text: str, world: World | None = None, base: int | None = 0
+    text: str,
+    world: World | None = None,
+    base: int | None = 0,
+    scripts: Callable[[str], str | None] = lambda _path: None,
 ) -> Iterator[Started | Stopped]:
     """The programs that ``text`` starts, in its order, on every way through it.
 
-    ``base`` is where ``text`` begins in the whole, None where it is no part of it. What cannot be
-    followed is told as ``Stopped``.
+    ``base`` is where ``text`` begins in the whole, None where it is no part of it. ``scripts``
+    gives the text of another script by its path. What cannot be followed is told as ``Stopped``.
     """
-    follower = _Follower(base)
+    follower = _Follower(base, scripts)
     commands, flaw = parse(text)
     try:
         follower.block(commands, [world or World()])
@@ -55,7 +60,8 @@ class _TooMuch(Exception):
 
 
 class _Follower:
-    def __init__(self, base: int | None) -> None:
+    def __init__(self, base: int | None, scripts: Callable[[str], str | None]) -> None:
+        self._scripts = scripts
         self.found: list[Started | Stopped] = []
         self._base = base
         self._functions: dict[str, Node] = {}
@@ -182,6 +188,11 @@ class _Follower:
             world.status = NO if program == "false" else YES
         elif program == "eval" and not any(each.unknown for each in words):
             return self._evaluate(" ".join(each.text for each in words[1:]), node, world)
+        elif program in _SOURCES and (text := self._sourced(words, world)) is not None:
+            worlds = self._evaluate(text, node, world)
+            for each in worlds:
+                each.leaving = None if each.leaving == "return" else each.leaving
+            return worlds
         elif program in _TESTS:
             result = holds(words)
             world.status = Status.EITHER if result is None else YES if result else NO
@@ -231,6 +242,12 @@ class _Follower:
             each.arguments = outer
             each.leaving = None if each.leaving == "return" else each.leaving
         return worlds
+
+    def _sourced(self, words: list[Argument], world: World) -> str | None:
+        """The text of the script that ``source`` names, where it can be read."""
+        if len(words) < 2 or words[1].unknown is not None or world.folder is None:
+            return None
+        return self._scripts(posixpath.normpath(posixpath.join(world.folder, words[1].text)))
 
     def _evaluate(self, text: str, node: Command, world: World) -> list[World]:
         if self._calls >= MOST_CALLS:
