@@ -113,6 +113,7 @@ FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "math.pow": math.pow,
 }
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_OF_SEVERAL: Mapping[str, Callable[..., object]] = {"and": all, "sum": BUILTINS["sum"]}
 _UNARY = {"neg": "-", "pos": "+", "not": "not", "inv": "~"}
 
 
@@ -123,12 +124,15 @@ def apply(symbol: str, operands: tuple[Scalar, ...]) -> Scalar:
     8
     """
     function: Callable[..., object]
+    arguments: tuple[object, ...]
     if symbol in _UNARY:
         function, arguments = unary, (_UNARY[symbol], *operands)
     elif symbol in _COMPARISONS:
         function, arguments = compare, (symbol, *operands)
     elif symbol in BINARY:
         function, arguments = binary, (symbol, *operands)
+    elif symbol in _OF_SEVERAL:
+        function, arguments = _OF_SEVERAL[symbol], (operands,)
     elif symbol in FUNCTIONS:
         function, arguments = FUNCTIONS[symbol], operands
     else:
@@ -168,6 +172,7 @@ def _gather(term: Term, found: dict[Given | World, None]) -> None:
             _gather(operand, found)
 
 
+MOST_SHOWN = 3  # operands of a function
 _BINDS = {"**": 4, "*": 3, "/": 3, "//": 3, "%": 3, "+": 2, "-": 2}
 
 
@@ -191,7 +196,12 @@ def describe(term: Term, *, outermost: int = 0) -> str:
     if term.symbol in _COMPARISONS or (len(term.operands) == 2 and not term.symbol.isidentifier()):
         inner = f" {term.symbol} ".join(describe(each, outermost=1) for each in term.operands)
         return f"({inner})" if outermost else inner
+    if term.symbol == "and":
+        return " and ".join(map(describe, term.operands))
     if term.symbol in _UNARY:
         sign = "not " if term.symbol == "not" else _UNARY[term.symbol]
         return f"{sign}{describe(term.operands[0], outermost=5)}"
-    return f"{term.symbol}({', '.join(map(describe, term.operands))})"
+    shown = list(map(describe, term.operands[:MOST_SHOWN]))
+    if len(term.operands) > MOST_SHOWN:
+        shown.append("...")
+    return f"{term.symbol}({', '.join(shown)})"

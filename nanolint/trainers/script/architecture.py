@@ -1,0 +1,156 @@
+"""The shape of the model that a script builds, by what it is built of."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nanolint.run.equation import NotKnown
+from nanolint.run.roles import Role
+from nanolint.run.terms import Number
+from nanolint.trainers.script.things import TERMS, Class, External, Function, Instance, Scope
+
+if TYPE_CHECKING:
+    from nanolint.run.terms import Term
+    from nanolint.trainers.script.core import State
+    from nanolint.trainers.script.things import Thing
+
+SHAPE = (Role.LAYERS, Role.WIDTH, Role.HEADS, Role.VOCABULARY)
+_VIEWS = ("view", "reshape")
+
+
+def shape_of(model: Thing | None, state: State) -> dict[Role, Term | NotKnown]:
+    """Layers, width, heads and vocabulary of the model, each with why it is not known."""
+    if not isinstance(model, Instance):
+        why = model if isinstance(model, NotKnown) else NotKnown("which model is built")
+        return dict.fromkeys(SHAPE, why)
+    built = state.built.get(id(model), [])
+    rows, width = _embedding(built, model)
+    return {
+        Role.LAYERS: _layers(built, model),
+        Role.WIDTH: width,
+        Role.HEADS: _heads(built, model),
+        Role.VOCABULARY: rows,
+    }
+
+
+def _kind(instance: Instance) -> str:
+    return instance.of.last if isinstance(instance.of, External) else instance.of.library_base
+
+
+def _embedding(
+    built: list[tuple[Instance, tuple[Thing, ...]]], model: Instance
+) -> tuple[Term | NotKnown, Term | NotKnown]:
+    """The rows and columns of the embedding of tokens: the one that as many logits belong to."""
+    why = NotKnown("no embedding was found", model.place.path, model.place.line)
+    tables = [each for each, repeated in built if _kind(each) == "Embedding" and not repeated]
+    heads = [
+        each.argument(1, "out_features") for each, repeated in built if _kind(each) == "Linear"
+    ]
+    tables.sort(key=lambda each: each.argument(0, "num_embeddings") not in heads)
+    for each in tables:
+        rows, columns = each.argument(0, "num_embeddings"), each.argument(1, "embedding_dim")
+        return (
+            rows if isinstance(rows, (NotKnown, *TERMS)) else why,
+            columns if isinstance(columns, (NotKnown, *TERMS)) else why,
+        )
+    return why, why
+
+
+def _layers(built: list[tuple[Instance, tuple[Thing, ...]]], model: Instance) -> Term | NotKnown:
+    """How often the part is repeated that holds most modules."""
+    counts: dict[Thing, int] = {}
+    for _, repeated in built:
+        if repeated and isinstance(repeated[0], (NotKnown, *TERMS)):
+            counts[repeated[0]] = counts.get(repeated[0], 0) + 1
+    if not counts:
+        return NotKnown("no repeated layer was found", model.place.path, model.place.line)
+    most = max(counts, key=lambda each: counts[each])
+    return most if isinstance(most, (NotKnown, *TERMS)) else NotKnown("how many layers")
+
+
+def _heads(built: list[tuple[Instance, tuple[Thing, ...]]], model: Instance) -> Term | NotKnown:
+    """H of the view in four dimensions that an attention takes of its queries: (B, T, H, D)."""
+    for each, _ in built:
+        forward = each.of.find("forward") if isinstance(each.of, Class) else None
+        if not isinstance(forward, Function) or isinstance(forward.node, ast.Lambda):
+            continue
+        for expression in _third_dimensions(forward.node):
+            found = _attribute_of(each, expression, forward.scope)
+            if found is not None:
+                return found
+    return NotKnown("no view of heads was found", model.place.path, model.place.line)
+
+
+@lru_cache(maxsize=256)
+def _third_dimensions(function: ast.FunctionDef) -> tuple[ast.expr, ...]:
+    """The third size of each view in four dimensions, and what names in it are set to."""
+    written = {
+        target.id: node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    found = []
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if node.func.attr in _VIEWS and len(node.args) == 4:
+            third = node.args[2]
+            found.append(written.get(third.id, third) if isinstance(third, ast.Name) else third)
+    return tuple(found)
+
+
+def _attribute_of(owner: Instance, node: ast.expr, _scope: Scope) -> Term | None:
+    """What ``self.n_head`` or ``self.config.n_head`` is."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return Number(node.value)
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    if not names or not isinstance(node, ast.Name) or node.id != "self":
+        return None
+    found: Thing | None = owner
+    for name in reversed(names):
+        found = found.fields.get(name) if isinstance(found, Instance) else None
+    return found if isinstance(found, TERMS) else None
+
+
+def own_cast(model: Thing, state: State) -> External | NotKnown | None:
+    """The data type to which a model casts by itself: ``self.wte.to(dtype=COMPUTE_DTYPE)``."""
+    if not isinstance(model, Instance):
+        return None
+    for each in (model, *(instance for instance, _ in state.built.get(id(model), []))):
+        if not isinstance(each.of, Class):
+            continue
+        for name in _cast_to(each.of.node):
+            found: Thing | None = each.of.scope.names.get(name[0])
+            if len(name) == 2 and isinstance(found, External):
+                found = External(f"{found.name}.{name[1]}")
+            if isinstance(found, NotKnown):
+                return found
+            if isinstance(found, External) and found.name in _DTYPES:
+                return found
+    return None
+
+
+_DTYPES = ("torch.bfloat16", "torch.float16", "torch.half")
+
+
+@lru_cache(maxsize=256)
+def _cast_to(node: ast.ClassDef) -> tuple[tuple[str, ...], ...]:
+    """The names to which methods of a class cast: ``COMPUTE_DTYPE``, ``torch.bfloat16``."""
+    found: list[tuple[str, ...]] = []
+    for call in ast.walk(node):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            continue
+        if call.func.attr == "to":
+            for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+                if isinstance(each, ast.Name):
+                    found.append((each.id,))
+                elif isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
+                    found.append((each.value.id, each.attr))
+    return tuple(found)

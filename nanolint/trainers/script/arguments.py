@@ -1,0 +1,193 @@
+"""The surface of argparse: flags with their defaults, and what the launch line sets."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Given, Number, Surface
+from nanolint.trainers.script.things import (
+    ITEMS,
+    External,
+    Instance,
+    Row,
+    Thing,
+    row,
+    scalar,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nanolint.run.terms import Place
+    from nanolint.source.values import Scalar
+    from nanolint.trainers.script.core import Core, Word
+
+PARSER = "argparse.ArgumentParser"
+_DECLARED = "declared flags"  # the field of a parser that holds them
+_SWITCHES: Mapping[str, tuple[bool, bool]] = {  # action: without the flag, with it
+    "store_true": (False, True),
+    "store_false": (True, False),
+}
+_TRUE = frozenset({"1", "true", "yes", "y", "t", "on"})
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One ``add_argument``. ``flags`` are its spellings, none for a positional."""
+
+    name: str
+    flags: tuple[str, ...]
+    default: Thing
+    kind: str  # the last name of its ``type``; "" for text, "?" for one that is not known
+    action: str
+
+
+def method(
+    core: Core,
+    parser: Instance,
+    name: str,
+    arguments: Sequence[Thing],
+    named: Mapping[str, Thing],
+    place: Place,
+) -> Thing:
+    """A method of an ``ArgumentParser`` or of a group of its arguments."""
+    if name == "add_argument":
+        flag = _declared(core, arguments, named)
+        if flag is not None:
+            rest = [each for each in _flags(parser) if each.name != flag.name]
+            core.state.journal.write(parser.fields, _DECLARED, _hidden([*rest, flag]))
+        return Number(None)
+    if name in ("add_argument_group", "add_mutually_exclusive_group"):
+        return parser
+    if name == "set_defaults":
+        known = [_with_default(each, named.get(each.name)) for each in _flags(parser)]
+        core.state.journal.write(parser.fields, _DECLARED, _hidden(known))
+        return Number(None)
+    if name in ("parse_args", "parse_known_args", "parse_intermixed_args"):
+        parsed = _parsed(core, _flags(parser), place)
+        return row([parsed, row([])]) if name == "parse_known_args" else parsed
+    return core.unknown(f"calls {name} of a parser", place)
+
+
+def _hidden(flags: Sequence[Flag]) -> Row:
+    return Row({ITEMS: tuple(flags)})  # type: ignore[arg-type]  # no script sees it
+
+
+def _flags(parser: Instance) -> tuple[Flag, ...]:
+    held = parser.fields.get(_DECLARED)
+    return held.items if isinstance(held, Row) else ()  # type: ignore[return-value]
+
+
+def _with_default(flag: Flag, default: Thing | None) -> Flag:
+    if default is None:
+        return flag
+    return Flag(flag.name, flag.flags, default, flag.kind, flag.action)
+
+
+def _declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing]) -> Flag | None:
+    names = [str(scalar(each)) for each in arguments if isinstance(scalar(each), str)]
+    if not names:
+        return None
+    flags = tuple(each for each in names if each.startswith("-"))
+    longest = next((each for each in flags if each.startswith("--")), names[0])
+    destination = scalar(named.get("dest")) or longest.lstrip("-").replace("-", "_")
+    of = named.get("action")
+    action = of.last if isinstance(of, External) else str(scalar(of) or "store")
+    kind = named.get("type")
+    convert = kind.name if isinstance(kind, External) else "" if kind is None else "?"
+    absent = _SWITCHES[action][0] if action in _SWITCHES else None
+    default = named.get("default", Number(absent))
+    if isinstance(default, Given):
+        core.state.given.pop(default, None)
+        default = Given(longest, default.value, Surface.ARGUMENT, default.place)
+        core.state.given[default] = None
+    return Flag(str(destination), flags, default, convert, action)
+
+
+def _parsed(core: Core, flags: Sequence[Flag], place: Place) -> Instance:
+    """What ``parse_args`` gives: each flag's default, or what the launch line says."""
+    values: dict[object, Thing] = {flag.name: _typed(flag.default, flag) for flag in flags}
+    for word in core.state.around.words:
+        for flag in _named_by(word.key, flags):
+            values[flag.name] = _set(core, flag, word)
+    return Instance(External("argparse.Namespace"), place, values)
+
+
+def _named_by(key: str, flags: Sequence[Flag]) -> Iterator[Flag]:
+    """The flag that a word of the launch line names, also by its beginning as argparse allows."""
+    exact = [flag for flag in flags if key in flag.flags]
+    if exact or not key.startswith("--"):
+        yield from exact
+        return
+    negated = "--" + key.removeprefix("--no-") if key.startswith("--no-") else None
+    begun = [flag for flag in flags if any(each.startswith(key) for each in flag.flags)]
+    if len(begun) == 1:
+        yield begun[0]
+    elif negated is not None:
+        yield from (flag for flag in flags if negated in flag.flags)
+
+
+def _set(core: Core, flag: Flag, word: Word) -> Thing:
+    if isinstance(word.value, NotKnown):
+        return word.value
+    default = flag.default.place if isinstance(flag.default, Given) else None
+    if flag.action in _SWITCHES:
+        value: Scalar = _SWITCHES[flag.action][1]
+    elif flag.action == "BooleanOptionalAction":
+        value = not word.key.startswith("--no-")
+    else:
+        converted = _converted(word.value, flag.kind)
+        if isinstance(converted, NotKnown):
+            return converted
+        value = converted
+    place = word.place or core.state.around.launched
+    longest = next((each for each in flag.flags if each.startswith("--")), word.key)
+    found = Given(longest, value, Surface.FLAG, place, default)
+    core.state.given[found] = None
+    return found
+
+
+def _typed(default: Thing, flag: Flag) -> Thing:
+    """argparse converts a default only where it is text."""
+    if isinstance(default, Given) and isinstance(default.value, str) and flag.kind:
+        value = _converted(default.value, flag.kind)
+        if isinstance(value, NotKnown):
+            return value
+        return Given(default.key, value, default.surface, default.place)
+    return default
+
+
+def _converted(value: Scalar, kind: str) -> Scalar | NotKnown:
+    text = str(value)
+    if kind == "":
+        return text
+    try:
+        if kind == "int":
+            return int(text)
+        if kind == "float":
+            return float(text)
+        if kind == "str":
+            return text
+        if kind == "bool":
+            return bool(text)  # as argparse does: any text is true
+    except ValueError:
+        return NotKnown(f"{text!r} is no {kind}")
+    if kind == "?":  # a function of the script: most turn words into true and false
+        if text.lower() in _TRUE or text.lower() in ("0", "false", "no", "n", "f", "off"):
+            return text.lower() in _TRUE
+        try:
+            found = ast.literal_eval(text)
+        except (SyntaxError, ValueError):
+            return text
+        return found if isinstance(found, (int, float, str)) else text
+    return NotKnown(f"{text!r} is converted by {kind} at run time")
+
+
+def is_parser(thing: Thing) -> bool:
+    """Whether something declares flags."""
+    if not isinstance(thing, Instance) or not isinstance(thing.of, External):
+        return False
+    return thing.of.name in (PARSER, "ArgumentParser")

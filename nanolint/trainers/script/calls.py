@@ -1,0 +1,368 @@
+"""Calls of the project's own functions and classes."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Number
+from nanolint.trainers.script.core import DEEPEST
+from nanolint.trainers.script.parameters import weight
+from nanolint.trainers.script.things import (
+    NONE,
+    REST,
+    TERMS,
+    Class,
+    External,
+    Function,
+    Instance,
+    Row,
+    Scope,
+    Table,
+    Tensor,
+    Thing,
+    merged,
+    row,
+    scalar,
+    unwrapped,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nanolint.run.terms import Place
+    from nanolint.trainers.script.core import Core
+
+YIELDED = "yield"  # the name under which a generator's scope has what it gave
+_PASS_ON = ("cycle", "tqdm", "prepare", "islice", "trange")  # what they iterate over
+_NO_GRADIENT = ("no_grad", "inference_mode")
+
+
+def follow_function(
+    core: Core,
+    function: Function,
+    arguments: Sequence[Thing],
+    named: Mapping[str, Thing],
+    place: Place,
+) -> Thing:
+    """What a call of a function gives: the value of the ``return`` that is reached."""
+    state = core.state
+    if function.name == "step" and _is_optimizer(function.bound):
+        state.happen("step", place, function.bound or NONE)
+        return NONE
+    if function.name == "forward" and isinstance(function.bound, Instance) and not state.building:
+        return call_model(core, function.bound, arguments, named, place)
+    if state.depth >= DEEPEST:
+        return core.unknown(f"{function.name}() is called too deeply", place)
+    inner = Scope(function.scope.source, {}, _enclosing(function.scope))
+    _bind_parameters(core, function, arguments, named, inner, place)
+    if function.owner is not None:
+        inner.names["__class__"] = function.owner
+    generates = not isinstance(function.node, ast.Lambda) and _is_generator(function.node)
+    if generates:
+        inner.names[YIELDED] = row([])
+    managers = [each for each in function.decorators if _manages(each)]
+    state.managers += managers
+    state.depth += 1
+    try:
+        if isinstance(function.node, ast.Lambda):
+            return core.value(function.node.body, inner)
+        flow = core.run(function.node.body, inner)
+    finally:
+        state.depth -= 1
+        if managers:
+            del state.managers[-len(managers) :]
+    if generates:
+        found = inner.names.get(YIELDED)
+        given = found.items[0] if isinstance(found, Row) and found.items else None
+        return Instance(External("generator"), place, {"item": given or _nothing(function, place)})
+    if flow.how == "perhaps":
+        why = NotKnown(f"one of several values of {function.name}()", place.path, place.line)
+        return merged(flow.value, NONE, why) or why
+    if flow.how == "stop":
+        return core.unknown(f"{function.name}() ends the script", place)
+    return flow.value or NONE
+
+
+def _is_optimizer(thing: Thing | None) -> bool:
+    is_own = isinstance(thing, Instance) and isinstance(thing.of, Class)
+    return is_own and thing.of.derives_from("Optimizer")  # type: ignore[union-attr]
+
+
+def _nothing(function: Function, place: Place) -> NotKnown:
+    return NotKnown(f"what {function.name}() yields", place.path, place.line)
+
+
+def _enclosing(scope: Scope) -> Scope:
+    """The scope that a function sees: never that of the class it is defined in."""
+    while scope.is_class and scope.around is not None:
+        scope = scope.around
+    return scope
+
+
+def _manages(decorator: Thing) -> bool:
+    of = decorator.of if isinstance(decorator, Instance) else decorator
+    return isinstance(of, External) and of.last in _NO_GRADIENT
+
+
+@lru_cache(maxsize=1024)
+def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    inner: list[ast.AST] = list(node.body)
+    while inner:
+        each = inner.pop()
+        if isinstance(each, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            inner += ast.iter_child_nodes(each)
+    return False
+
+
+def _bind_parameters(
+    core: Core,
+    function: Function,
+    arguments: Sequence[Thing],
+    named: Mapping[str, Thing],
+    inner: Scope,
+    place: Place,
+) -> None:
+    declared = function.node.args
+    parameters = [each.arg for each in (*declared.posonlyargs, *declared.args)]
+    given = list(arguments) if function.bound is None else [function.bound, *arguments]
+    rest = named.get(REST)
+    absent = core.unknown(f"an argument of {function.name}() at run time", place)
+    for name in (*parameters, *(each.arg for each in declared.kwonlyargs)):
+        default = function.defaults.get(name)
+        inner.names[name] = default if default is not None and rest is None else rest or absent
+    for name, value in zip(parameters, given, strict=False):
+        inner.names[name] = value
+    known = {*parameters, *(each.arg for each in declared.kwonlyargs)}
+    for name, value in named.items():
+        if name in known:
+            inner.names[name] = value
+    if declared.vararg is not None:
+        inner.names[declared.vararg.arg] = row(given[len(parameters) :])
+    if declared.kwarg is not None:
+        others: dict[object, Thing] = {
+            name: value for name, value in named.items() if name not in known
+        }
+        inner.names[declared.kwarg.arg] = Table(others)
+
+
+def instantiate(
+    core: Core, of: Class, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """What calling a class of the project gives."""
+    instance = Instance(of, place, {}, tuple(arguments), dict(named))
+    state = core.state
+    if instance.is_model:
+        _note_built(core, instance)
+        state.building.append((instance, []))
+    try:
+        init = of.find("__init__")
+        if isinstance(init, Function):
+            bound = _bound(init, instance)
+            core.call(bound, arguments, named, place)
+        elif _is_dataclass(of) or of.derives_from("NamedTuple"):
+            _fill(core, instance, of, arguments, named)
+    finally:
+        if instance.is_model:
+            state.building.pop()
+    if of.derives_from("Optimizer"):
+        state.happen("optimizer", place, instance)
+    return instance
+
+
+def _is_dataclass(of: Class) -> bool:
+    return of.is_dataclass or any(
+        isinstance(base, Class) and _is_dataclass(base) for base in of.bases
+    )
+
+
+def _note_built(core: Core, instance: Instance) -> None:
+    building = core.state.building
+    if building:
+        repeated = tuple(count for _, counts in building for count in counts)
+        core.state.built.setdefault(id(building[0][0]), []).append((instance, repeated))
+
+
+def note_library_module(core: Core, instance: Instance) -> None:
+    """Note a module of torch's own that a model is built of."""
+    _note_built(core, instance)
+
+
+def _bound(function: Function, instance: Thing) -> Function:
+    return Function(
+        function.node,
+        function.scope,
+        instance,
+        function.decorators,
+        function.defaults,
+        function.owner,
+    )
+
+
+def _fill(
+    core: Core,
+    instance: Instance,
+    of: Class,
+    arguments: Sequence[Thing],
+    named: Mapping[str, Thing],
+) -> None:
+    """The fields of a dataclass: what is given, else their defaults."""
+    declared = of.all_declared
+    rest = named.get(REST)
+    for name in declared:
+        default = of.find(name)
+        if isinstance(default, Instance) and default.named:  # dataclasses.field(...)
+            factory = default.named.get("default_factory")
+            made = core.call(factory, [], {}, instance.place) if factory is not None else None
+            default = default.named.get("default", made)
+        if rest is not None:
+            default = rest
+        if default is not None:
+            instance.fields[name] = default
+    instance.fields.update(zip(declared, arguments, strict=False))
+    instance.fields.update({key: each for key, each in named.items() if key != REST})
+    after = of.find("__post_init__")
+    if isinstance(after, Function):
+        core.call(_bound(after, instance), [], {}, instance.place)
+
+
+def attribute(core: Core, owner: Instance, name: str, place: Place) -> Thing | None:
+    """An attribute of an instance of a class of the project, None where nothing sets it."""
+    found = owner.fields.get(name)
+    if found is None and name == "weight":
+        found = weight(owner)
+    if found is None and isinstance(owner.of, External) and owner.of.last == "ModuleDict":
+        held = owner.arguments[0] if owner.arguments else None
+        found = held.entries.get(name) if isinstance(held, Table) else None
+    if found is not None or not isinstance(owner.of, Class):
+        return found
+    return from_class(core, owner.of, owner, name, place)
+
+
+def from_class(
+    core: Core, of: Class, owner: Instance | Class, name: str, place: Place
+) -> Thing | None:
+    """What a class has under ``name``, as seen from ``owner``."""
+    found = of.find(name)
+    if not isinstance(found, Function):
+        if isinstance(found, Instance) and "default" in found.named and _is_field(found):
+            return found.named["default"]
+        return found
+    decorators = {each.last for each in found.decorators if isinstance(each, External)}
+    if "staticmethod" in decorators:
+        return found
+    if "classmethod" in decorators:
+        return _bound(found, owner.of if isinstance(owner, Instance) else owner)
+    if isinstance(owner, Class):
+        return found
+    if decorators & {"property", "cached_property"}:
+        return core.call(_bound(found, owner), [], {}, place)
+    return _bound(found, owner)
+
+
+def _is_field(instance: Instance) -> bool:
+    return isinstance(instance.of, External) and instance.of.last == "field"
+
+
+def from_super(of: Class, instance: Thing, name: str) -> Thing:
+    """A method of what a class derives from."""
+    for base in of.bases:
+        if isinstance(base, Class):
+            found = base.find(name)
+            if isinstance(found, Function):
+                return _bound(found, instance)
+    return External(f"object.{name}")
+
+
+def call_model(
+    core: Core, model: Thing, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """A model is given a batch: what it makes of it is for others to know."""
+    inner = unwrapped(model)
+    if isinstance(inner, Instance) and not inner.is_model:
+        called = attribute(core, inner, "__call__", place)
+        if isinstance(called, Function):
+            return core.call(called, arguments, named, place)
+    tensors = [each for each in (*arguments, *named.values()) if isinstance(each, Tensor)]
+    if not core.state.building:
+        core.state.happen("model", place, model, tensors)
+    return core.unknown("what the model gives", place)
+
+
+def first_item(core: Core, thing: Thing, place: Place) -> Thing:
+    """What iterating over a thing gives first."""
+    from nanolint.trainers.script.things import Repeated
+
+    if isinstance(thing, Row):
+        unknown = core.unknown("an item of a list", place)
+        if not thing.items:
+            return unknown
+        found: Thing | None = thing.items[0]
+        for each in thing.items[1:]:
+            found = merged(found, each, unknown)
+        return found or unknown
+    if isinstance(thing, Repeated):
+        return thing.item
+    if isinstance(thing, Tensor):
+        return Tensor(thing.shape[1:]) if thing.shape else core.unknown("an item", place)
+    if isinstance(thing, Instance):
+        if isinstance(thing.of, External):
+            return _from_library(core, thing, place)
+        for name in ("__next__", "__iter__", "__getitem__"):
+            called = attribute(core, thing, name, place)
+            if isinstance(called, Function):
+                arguments = [core.unknown("an index", place)] if name == "__getitem__" else []
+                given = core.call(called, arguments, {}, place)
+                if name == "__iter__" and given is not thing:
+                    return first_item(core, given, place)
+                if name != "__iter__":
+                    return given
+    if isinstance(thing, NotKnown):
+        return thing
+    return core.unknown("what is iterated over", place)
+
+
+def _from_library(core: Core, thing: Instance, place: Place) -> Thing:
+    of = thing.of
+    if isinstance(of, External) and of.last == "generator":
+        return thing.fields.get("item") or core.unknown("what a generator gives", place)
+    if isinstance(of, External) and of.last in ("DataLoader", "StatefulDataLoader"):
+        return _batched(core, thing, place)
+    inner = thing.arguments[0] if thing.arguments else None
+    passes_on = isinstance(of, External) and of.last in _PASS_ON
+    if passes_on and inner is not None:
+        return first_item(core, inner, place)
+    name = of.name if isinstance(of, External) else "a library"
+    return core.unknown(f"what {name} gives", place)
+
+
+def _batched(core: Core, loader: Instance, place: Place) -> Thing:
+    """What torch's DataLoader makes of the items of its dataset."""
+    sampler = loader.named.get("batch_sampler")
+    size = loader.argument(1, "batch_size") or Number(1)
+    if sampler is not None or loader.named.get("collate_fn") is not None:
+        return core.unknown("what a DataLoader collates", place)
+    dataset = loader.argument(0, "dataset")
+    item = first_item(core, dataset, place) if dataset is not None else None
+    if item is None:
+        return core.unknown("what a DataLoader gives", place)
+    return (
+        _collated(item, size, place)
+        if scalar(size) is not None or not isinstance(size, TERMS)
+        else item
+    )
+
+
+def _collated(item: Thing, size: Thing, place: Place) -> Thing:
+    if isinstance(item, Tensor):
+        return Tensor(None if item.shape is None else (size, *item.shape))
+    if isinstance(item, Row):
+        return row([_collated(each, size, place) for each in item.items])
+    if isinstance(item, Table):
+        return Table({key: _collated(each, size, place) for key, each in item.entries.items()})
+    unknown = NotKnown("how long a sequence is", place.path, place.line)
+    return Tensor((size, unknown))

@@ -1,0 +1,217 @@
+"""What the parts of the follower share: the state of one following, and how to ask for the rest."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Place
+from nanolint.trainers.script.journal import Journal
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from nanolint.run.equation import Check, Turn
+    from nanolint.run.terms import Given
+    from nanolint.source.values import Scalar
+    from nanolint.trainers.script.things import Instance, Scope, Tensor, Thing
+
+MOST_STEPS = 40_000  # statements and expressions that are followed, however often
+DEEPEST = 24  # calls within calls
+
+
+# What is asked of a tokenizer, or of what holds one, for its size.
+VOCABULARIES = frozenset({"n_vocab", "vocab_size", "get_vocab_size", "max_token_value"})
+
+
+class Exhausted(Exception):
+    """The script is followed no further: it takes too many steps."""
+
+
+LAUNCH_LINE = Place(None, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A value that the launch line sets: a flag, or a global of the configurator."""
+
+    key: str
+    value: Scalar | NotKnown
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a script finds around it when it is run.
+
+    ``vocabulary`` stands for the size of a tokenizer that only the run reads. ``capability`` and
+    ``memory_bytes`` are the card's, None where no card is named. ``words`` are the flags of its
+    launch line in their order, ``variables`` the environment that it sets.
+    """
+
+    world_size: int = 1
+    capability: tuple[int, int] | None = None
+    memory_bytes: int | None = None
+    has_bfloat16: bool = True
+    words: tuple[Word, ...] = ()
+    variables: Mapping[str, Word] = field(default_factory=dict)
+    launched: Place = LAUNCH_LINE
+    vocabulary: Given | None = None
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Loop:
+    """A loop that is being followed; ``count`` is N where it is a ``range(N)``."""
+
+    node: ast.stmt
+    place: Place
+    count: Thing | None
+    trains: bool  # backward() is called within it, by name
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What stands around a statement when it is reached."""
+
+    loops: tuple[Loop, ...]
+    managers: tuple[Thing, ...]  # of the ``with`` statements and decorators, outermost first
+    tests: tuple[tuple[ast.expr, Thing], ...]  # of the ``if``s nobody can decide, and their periods
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that the loop does, in the order in which it is done."""
+
+    kind: str  # "model", "backward", "step", "sync", "optimizer", "module"
+    place: Place
+    context: Context
+    subject: Thing
+    tensors: tuple[Tensor, ...] = ()
+
+
+@dataclasses.dataclass(slots=True)
+class State:
+    """What is found while a script is followed."""
+
+    around: Around
+    roots: tuple[Path, ...]
+    journal: Journal = field(default_factory=Journal)
+    modules: dict[Path, Scope | None] = field(default_factory=dict)
+    given: dict[Given, None] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    managers: list[Thing] = field(default_factory=list)
+    tests: list[tuple[ast.expr, Thing]] = field(default_factory=list)
+    built: dict[int, list[tuple[Instance, tuple[Thing, ...]]]] = field(default_factory=dict)
+    building: list[tuple[Instance, list[Thing]]] = field(default_factory=list)
+    depth: int = 0
+    steps: int = 0
+
+    def spend(self) -> None:
+        """Take one step. Raises Exhausted."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise Exhausted
+
+    def happen(
+        self, kind: str, place: Place, subject: Thing, tensors: Sequence[Tensor] = ()
+    ) -> None:
+        """Note an event."""
+        context = Context(tuple(self.loops), tuple(self.managers), tuple(self.tests))
+        self.events.append(Event(kind, place, context, subject, tuple(tensors)))
+
+
+class Core:
+    """The follower as its parts see it. Each method is what its name says, in ``scope``."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def value(self, node: ast.expr, scope: Scope) -> Thing:
+        """What an expression stands for."""
+        raise NotImplementedError
+
+    def bind(self, target: ast.expr, value: Thing, scope: Scope) -> None:
+        """Assign."""
+        raise NotImplementedError
+
+    def run(self, body: Sequence[ast.stmt], scope: Scope) -> Flow:
+        """Follow statements."""
+        raise NotImplementedError
+
+    def call(
+        self,
+        function: Thing,
+        arguments: Sequence[Thing],
+        named: Mapping[str, Thing],
+        place: Place,
+    ) -> Thing:
+        """What a call gives."""
+        raise NotImplementedError
+
+    def method(
+        self,
+        owner: Thing,
+        name: str,
+        arguments: Sequence[Thing],
+        named: Mapping[str, Thing],
+        place: Place,
+    ) -> Thing:
+        """What a method gives that is not the project's own."""
+        raise NotImplementedError
+
+    def has_variable(self, name: Thing) -> bool | None:
+        """Whether the environment has a variable."""
+        raise NotImplementedError
+
+    def attribute(self, owner: Thing, name: str, place: Place) -> Thing:
+        """``owner.name``."""
+        raise NotImplementedError
+
+    def next_of(self, thing: Thing, place: Place) -> Thing:
+        """What iterating over a thing gives first."""
+        raise NotImplementedError
+
+    def module(self, path: Path, name: str) -> Scope | None:
+        """A module of the project, followed where it was not yet; None where it cannot be read."""
+        raise NotImplementedError
+
+    def script_scope(self) -> Scope:
+        """The globals of the script itself."""
+        raise NotImplementedError
+
+    def vocabulary(self, name: str) -> Thing | None:
+        """The size of a tokenizer that only the run reads, where ``name`` asks for it and the
+        project says it elsewhere."""
+        known = self.state.around.vocabulary
+        if known is None or name not in VOCABULARIES:
+            return None
+        self.state.given[known] = None
+        return known
+
+    def unknown(self, reason: str, place: Place) -> NotKnown:
+        """Why something is not known."""
+        return NotKnown(reason, place.path, place.line)
+
+    def either(self, one: Callable[[], Flow], other: Callable[[], Flow], doubt: NotKnown) -> Flow:
+        """Follow two ways of which only one is gone."""
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(slots=True)
+class Flow:
+    """How a block was left: at its ``end``, by ``return``, ``break``, ``continue``, or the script
+    ``stops`` there. ``value`` is what was returned, ``yielded`` what a generator gave."""
+
+    how: str = "end"
+    value: Thing | None = None
+
+
+GOES_ON = Flow()

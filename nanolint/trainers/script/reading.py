@@ -1,0 +1,321 @@
+"""The roles of a script's values, by what it does with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from nanolint.run.described import BuiltModel, Described
+from nanolint.run.equation import Check, Equation, LateSync, NotKnown, Turn
+from nanolint.run.roles import Role
+from nanolint.run.terms import Number, leaves
+from nanolint.trainers.script.architecture import own_cast, shape_of
+from nanolint.trainers.script.core import State
+from nanolint.trainers.script.follower import Follower
+from nanolint.trainers.script.things import (
+    REST,
+    TERMS,
+    External,
+    Instance,
+    Row,
+    Table,
+    Tensor,
+    Wrapped,
+    made,
+    scalar,
+    unwrapped,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from nanolint.run.terms import Given, Term
+    from nanolint.trainers.script.core import Around, Context, Event, Loop
+    from nanolint.trainers.script.modules import Source
+    from nanolint.trainers.script.things import Thing
+
+Condition = TypeVar("Condition", Check, Turn)
+_EVALUATES = ("no_grad", "inference_mode")
+
+
+def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Described:
+    """Follow a script, and say which of its values does what. Never raises.
+
+    The equation is None where a part of it is not known.
+    """
+    state = State(around, roots)
+    Follower(state, source).follow()
+    path = source.path
+    backward = _backward(state.events)
+    if backward is None:
+        why = NotKnown("no loop around backward() was reached", path)
+        roles: dict[Role, Term | NotKnown] = dict.fromkeys(
+            (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION), why
+        )
+        return Described(_named(source), roles, None, tuple(state.given), missing=_missing(roles))
+    call = _call_before(backward, state.events)
+    passes = _passes(backward, state.events)
+    micro_batch, context = _batch(call, backward)
+    model = unwrapped(call.subject) if call is not None else None
+    roles = {
+        Role.MICRO_BATCH: micro_batch,
+        Role.CONTEXT: context,
+        Role.ACCUMULATION: passes,
+        **shape_of(model, state),
+        Role.DTYPE: _dtype(call, state),
+        Role.COMPILE: _compiled(call),
+        Role.EVALUATION: _evaluated(state.events),
+    }
+    equation = None
+    if isinstance(micro_batch, TERMS) and isinstance(context, TERMS) and isinstance(passes, TERMS):
+        bare = Equation(
+            micro_batch, context, passes, around.world_size, backward.context.loops[-1].place
+        )
+        equation = replace(
+            bare,
+            checks=tuple(dict.fromkeys(_about(state.checks, bare.depends_on))),
+            turns=tuple(dict.fromkeys(_about(state.turns, bare.depends_on))),
+        )
+    return Described(
+        script=_named(source),
+        roles=roles,
+        equation=equation,
+        given=tuple(state.given),
+        model=_built(model),
+        missing=_missing(roles),
+        late_sync=_late_sync(state.events, call, backward),
+        optimizers=tuple(dict.fromkeys(_optimizers(state.events))),
+    )
+
+
+def _about(conditions: Sequence[Condition], givens: frozenset[Given]) -> Iterator[Condition]:
+    """The conditions that any of ``givens`` decides."""
+    for each in conditions:
+        if not givens.isdisjoint(leaves(each.condition)):
+            yield each
+
+
+def _named(source: Source) -> Path:
+    from pathlib import Path
+
+    return source.path or Path(source.name)
+
+
+def _missing(roles: Mapping[Role, Term | NotKnown]) -> tuple[tuple[Role, NotKnown], ...]:
+    return tuple((role, each) for role, each in roles.items() if isinstance(each, NotKnown))
+
+
+def _backward(events: Sequence[Event]) -> Event | None:
+    """The ``backward()`` of the training loop: one that an optimizer's step follows, if any."""
+    found = [each for each in events if each.kind == "backward" and each.context.loops]
+    for each in found:
+        for other in events[events.index(each) :]:
+            if other.kind == "step" and _share_a_loop(each, other):
+                return each
+    return found[-1] if found else None
+
+
+def _share_a_loop(one: Event, other: Event) -> bool:
+    return any(each in other.context.loops for each in one.context.loops)
+
+
+def _is_evaluation(context: Context) -> bool:
+    for manager in context.managers:
+        of = manager.of if isinstance(manager, Instance) else manager
+        if isinstance(of, External) and of.last in _EVALUATES:
+            return True
+    return False
+
+
+def _call_before(backward: Event, events: Sequence[Event]) -> Event | None:
+    """The call of the model whose loss is taken backward: the last one before it."""
+    before = [
+        each
+        for each in events[: events.index(backward)]
+        if each.kind == "model" and not _is_evaluation(each.context)
+    ]
+    innermost = backward.context.loops[-1]
+    within = [each for each in before if innermost in each.context.loops]
+    with_batch = [each for each in within if each.tensors]
+    for found in (with_batch, within, before):
+        if found:
+            return found[-1]
+    return None
+
+
+def _passes(backward: Event, events: Sequence[Event]) -> Term | NotKnown:
+    """How often ``backward()`` is called for one step of the optimizer."""
+    steps = [each for each in events if each.kind == "step" and _share_a_loop(backward, each)]
+    place = backward.place
+    if not steps:
+        return NotKnown("no step of an optimizer was found", place.path, place.line)
+    after = [each for each in steps if events.index(each) > events.index(backward)]
+    step = after[0] if after else steps[0]
+    inner = [each for each in backward.context.loops if each not in step.context.loops]
+    if inner:
+        return _counted(inner)
+    for test in step.context.tests:
+        if test in backward.context.tests:
+            continue
+        period = test[1]
+        if isinstance(period, (NotKnown, *TERMS)):
+            return period
+    return Number(1)
+
+
+def _counted(loops: Sequence[Loop]) -> Term | NotKnown:
+    result: Thing = Number(1)
+    for loop in loops:
+        if loop.count is None:
+            why = "the loop around backward() counts nothing"
+            return NotKnown(why, loop.place.path, loop.place.line)
+        result = loop.count if result == Number(1) else made("*", (result, loop.count), None, 0)
+    if isinstance(result, (NotKnown, *TERMS)):
+        return result
+    return NotKnown("the loop around backward() counts something else")
+
+
+def _batch(call: Event | None, backward: Event) -> tuple[Term | NotKnown, Term | NotKnown]:
+    """The sequences and the tokens of each that the model is given."""
+    place = (call or backward).place
+    if call is None:
+        why = NotKnown("no call of a model was found before backward()", place.path, place.line)
+        return why, why
+    shape = call.tensors[0].shape if call.tensors else None
+    if not shape:
+        why = NotKnown("the shape of what the model is given", place.path, place.line)
+        return why, why
+    if len(shape) == 1 and call.tensors[0].perhaps_more:
+        why = NotKnown("the dimensions of what the model is given", place.path, place.line)
+        return why, why
+    first, second = (Number(1), shape[0]) if len(shape) == 1 else shape[:2]
+    unknown = NotKnown("a dimension of the batch", place.path, place.line)
+    return (
+        first if isinstance(first, (NotKnown, *TERMS)) else unknown,
+        second if isinstance(second, (NotKnown, *TERMS)) else unknown,
+    )
+
+
+def _dtype(call: Event | None, state: State) -> Term | NotKnown:
+    """The data type of autocast around the model's call, else that of the model itself."""
+    if call is None:
+        return NotKnown("no call of a model was found")
+    for manager in reversed(call.context.managers):
+        if isinstance(manager, NotKnown):
+            return manager
+        if isinstance(manager, Instance) and _is_autocast(manager.of):
+            return _autocast(manager)
+    casts = [each.subject for each in state.events if each.kind == "cast"]
+    last: Thing | None = next((each for each in reversed(casts)), None)
+    last = last or own_cast(unwrapped(call.subject), state)
+    if isinstance(last, NotKnown):
+        return last
+    name = last.last if isinstance(last, External) else "float32"
+    return Number({"half": "float16", "float": "float32"}.get(name, name))
+
+
+def _is_autocast(of: object) -> bool:
+    return isinstance(of, External) and of.last == "autocast"
+
+
+def _autocast(manager: Instance) -> Term | NotKnown:
+    if scalar(manager.named.get("enabled")) is False:
+        return Number("float32")
+    place = manager.place
+    dtype = manager.named.get("dtype")
+    if dtype is None:
+        dtype = next((each for each in manager.arguments if isinstance(each, External)), None)
+    if isinstance(dtype, External):
+        return Number({"half": "float16", "float": "float32"}.get(dtype.last, dtype.last))
+    if dtype is None and not any(isinstance(each, NotKnown) for each in manager.arguments):
+        return Number("float16")  # torch's own default for CUDA
+    if isinstance(dtype, NotKnown):
+        return dtype
+    return NotKnown("the data type of autocast", place.path, place.line)
+
+
+def _compiled(call: Event | None) -> Term | NotKnown:
+    if call is None:
+        return NotKnown("no call of a model was found")
+    subject: Thing = call.subject
+    while isinstance(subject, Wrapped):
+        if "compile" in subject.by:
+            if subject.certain:
+                return Number(value=True)
+            place = call.place
+            return NotKnown("whether the model is compiled", place.path, place.line)
+        subject = subject.inner
+    in_place = isinstance(subject, Instance) and "compiled in place" in subject.fields
+    return Number(in_place)
+
+
+def _evaluated(events: Sequence[Event]) -> Term | NotKnown:
+    """The largest batch of an evaluation, by the tokens in it."""
+    largest, most = None, 0
+    for each in events:
+        if each.kind != "model" or not _is_evaluation(each.context) or not each.tensors:
+            continue
+        shape = each.tensors[0].shape
+        if shape is None or len(shape) < 2:
+            continue
+        rows, columns = scalar(shape[0]), scalar(shape[1])
+        if isinstance(rows, int) and isinstance(columns, int) and rows * columns > most:
+            largest, most = shape[0], rows * columns
+    return largest if isinstance(largest, TERMS) else NotKnown("no evaluation's batch was found")
+
+
+def _built(model: Thing | None) -> BuiltModel | NotKnown:
+    if not isinstance(model, Instance):
+        if isinstance(model, NotKnown):
+            return model
+        return NotKnown("the model that is trained was not found")
+    if isinstance(model.of, External):
+        return NotKnown(f"{model.of.name} is a library's", model.place.path, model.place.line)
+    first = model.arguments[0] if model.arguments else None
+    path = model.of.scope.source.path
+    if isinstance(first, Instance) and not isinstance(first.of, External):
+        held = {str(key): each for key, each in first.fields.items()}
+        return BuiltModel(
+            model.of.node.name, path, first.of.node.name, dict(_plain(held)), model.place
+        )
+    names = _parameters(model)
+    given = {**dict(zip(names, model.arguments, strict=False)), **model.named}
+    return BuiltModel(model.of.node.name, path, None, dict(_plain(given)), model.place)
+
+
+def _parameters(model: Instance) -> list[str]:
+    from nanolint.trainers.script.things import Class, Function
+
+    init = model.of.find("__init__") if isinstance(model.of, Class) else None
+    if not isinstance(init, Function):
+        return []
+    return [each.arg for each in init.node.args.args][1:]
+
+
+def _plain(held: Mapping[str, Thing]) -> Iterator[tuple[str, Term | NotKnown]]:
+    for name, each in held.items():
+        if name == REST:
+            continue
+        if isinstance(each, (NotKnown, *TERMS)):
+            yield name, each
+        elif isinstance(each, (Row, Table, Tensor)):
+            yield name, NotKnown("not one plain value")
+
+
+def _late_sync(events: Sequence[Event], call: Event | None, backward: Event) -> LateSync | None:
+    """A switch of DDP's averaging between the model's call and ``backward()``."""
+    if call is None:
+        return None
+    between = events[events.index(call) : events.index(backward)]
+    for each in between:
+        if each.kind == "sync" and backward.context.loops[-1] in each.context.loops:
+            return LateSync(each.place, call.place)
+    return None
+
+
+def _optimizers(events: Sequence[Event]) -> Iterator[str]:
+    for each in events:
+        if each.kind == "optimizer" and isinstance(each.subject, Instance):
+            of = each.subject.of
+            yield of.name if isinstance(of, External) else of.node.name

@@ -1,0 +1,250 @@
+"""The dimensions of tensors and arrays, as far as they say what a batch is made of."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Number
+from nanolint.trainers.script.things import (
+    TERMS,
+    Instance,
+    Repeated,
+    Row,
+    Table,
+    Tensor,
+    made,
+    plus,
+    scalar,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nanolint.run.terms import Place
+    from nanolint.trainers.script.core import Core
+    from nanolint.trainers.script.things import Scope, Thing
+
+# Functions that make a tensor of the dimensions that they are given.
+FILLED = frozenset({"empty", "zeros", "ones", "rand", "randn", "full"})
+# Functions that give an array back with the dimensions that it has.
+SAME = frozenset(
+    {
+        *("from_numpy", "as_tensor", "asarray", "array", "tensor", "clone", "zeros_like"),
+        *("empty_like", "ones_like", "LongTensor", "IntTensor", "ascontiguousarray"),
+    }
+)
+# Methods that do likewise.
+METHODS = frozenset(
+    {
+        *("to", "cuda", "cpu", "long", "int", "float", "bfloat16", "half", "contiguous", "clone"),
+        *("detach", "pin_memory", "type", "astype", "requires_grad_", "copy", "numpy", "copy_"),
+        *("fill_", "zero_", "requires_grad", "share_memory_", "type_as", "div_", "mul_"),
+    }
+)
+
+
+def _product(dimensions: Sequence[Thing]) -> Thing:
+    result: Thing = Number(1)
+    for each in dimensions:
+        if result == Number(1):
+            result = each
+        elif each != Number(1):
+            result = made("*", (result, each), None, 0)
+    return result
+
+
+def constructed(
+    name: str, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+) -> Tensor | None:
+    """What a function of torch or numpy makes; None where it is not one that is known."""
+    first = arguments[0] if arguments else None
+    if name in ("randint", "randperm", "integers"):
+        size = named.get("size") or next(
+            (each for each in arguments if isinstance(each, Row)), None
+        )
+        if name == "randperm" and size is None:
+            return Tensor((first,)) if first is not None else Tensor(None)
+        return Tensor(size.items) if isinstance(size, Row) else Tensor((size,) if size else None)
+    if name in FILLED:
+        size = named.get("size", first)
+        if isinstance(size, Row):
+            return Tensor(size.items)
+        dimensions = tuple(each for each in arguments if isinstance(each, (NotKnown, *TERMS)))
+        return Tensor(dimensions[:1] if name == "full" else dimensions)
+    if name == "arange" and len(arguments) == 1:
+        return Tensor((arguments[0],))
+    if name in SAME:
+        return _like(first)
+    if name in ("stack", "vstack") and first is not None:
+        return stacked(first, place)
+    return None
+
+
+def _like(thing: Thing | None) -> Tensor:
+    if isinstance(thing, Tensor):
+        return thing
+    if isinstance(thing, Row) and thing.count is not None:
+        return _like(Repeated(thing.items[0], thing.count))
+    if isinstance(thing, Row):
+        inner = _like(thing.items[0]) if thing.items else Tensor(None)
+        deeper = (
+            inner.shape
+            if isinstance(thing.items[0] if thing.items else None, (Row, Tensor))
+            else ()
+        )
+        return Tensor(None if deeper is None else (Number(len(thing.items)), *deeper))
+    if isinstance(thing, Repeated):
+        inner = _like(thing.item)
+        nested = isinstance(thing.item, (Row, Repeated, Tensor))
+        deeper = inner.shape if nested else ()
+        return Tensor(None if deeper is None else (thing.count, *deeper))
+    return Tensor(None)
+
+
+def stacked(thing: Thing, place: Place) -> Tensor:
+    """A batch of like tensors: one dimension more, in front."""
+    if isinstance(thing, Row) and thing.count is not None:
+        thing = Repeated(thing.items[0], thing.count)
+    if isinstance(thing, Repeated):
+        inner = _like(thing.item).shape
+        unknown = NotKnown("how long a sequence is", place.path, place.line)
+        return Tensor((thing.count, *(inner if inner is not None else (unknown,))))
+    if isinstance(thing, Row) and thing.items:
+        inner = _like(thing.items[0]).shape
+        return Tensor(None if inner is None else (Number(len(thing.items)), *inner))
+    return Tensor(None)
+
+
+def method(
+    owner: Tensor, name: str, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """What calling a method of a tensor gives."""
+    unknown = NotKnown(f"calls {name} of a tensor at run time", place.path, place.line)
+    if name in METHODS:
+        return owner
+    if name in ("view", "reshape"):
+        sizes = arguments[0].items if arguments and isinstance(arguments[0], Row) else arguments
+        return Tensor(_viewed(owner, tuple(sizes)))
+    if owner.shape is None:
+        return Tensor(None) if name in ("unsqueeze", "repeat", "expand", "t") else unknown
+    if name in ("size", "dim", "numel", "__len__"):
+        if name == "size" and arguments:
+            return dimension(owner, scalar(arguments[0]), unknown)
+        if name == "numel":
+            return _product(owner.shape)
+        return Number(len(owner.shape)) if name == "dim" else unknown
+    at = scalar(arguments[0]) if arguments else scalar(named.get("dim"))
+    if name == "unsqueeze" and isinstance(at, int):
+        at = at if at >= 0 else at + len(owner.shape) + 1
+        return Tensor((*owner.shape[:at], Number(1), *owner.shape[at:]))
+    if name == "repeat" and len(arguments) == len(owner.shape):
+        pairs = zip(owner.shape, arguments, strict=True)
+        return Tensor(tuple(_product(pair) for pair in pairs))
+    if name in ("flatten", "ravel") and not arguments:
+        return Tensor((_product(owner.shape),))
+    return Tensor(None)
+
+
+def dimension(owner: Tensor, at: object, unknown: NotKnown) -> Thing:
+    """One dimension."""
+    if owner.shape is None or not isinstance(at, int):
+        return unknown
+    return owner.shape[at] if -len(owner.shape) <= at < len(owner.shape) else unknown
+
+
+def _viewed(owner: Tensor, sizes: tuple[Thing, ...]) -> tuple[Thing, ...]:
+    """The sizes of a view, in which one may be -1: what is left."""
+    if not any(scalar(each) == -1 for each in sizes):
+        return sizes
+    rest: Thing = NotKnown("what is left of a tensor")
+    if owner.shape is not None:
+        others = _product([each for each in sizes if scalar(each) != -1])
+        whole = _product(owner.shape)
+        rest = made("//", (whole, others), None, 0) if others != Number(1) else whole
+    return tuple(rest if scalar(each) == -1 else each for each in sizes)
+
+
+def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
+    """What ``owner[index]`` is, where the owner is a tensor or an array of unknown size."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    shape = owner.shape if isinstance(owner, Tensor) else None
+    kept: list[Thing] = []
+    rest = list(shape) if shape is not None else None
+    for part in parts:
+        size = rest.pop(0) if rest else NotKnown("a dimension of an array")
+        if isinstance(part, ast.Slice):
+            kept.append(_length(core, part, size, scope))
+        elif isinstance(part, ast.Constant) and part.value is None:
+            kept.append(Number(1))
+            if rest is not None:
+                rest.insert(0, size)
+        else:
+            found = core.value(part, scope)
+            if isinstance(found, Tensor):
+                if found.shape is None:
+                    return Tensor(None)
+                kept += found.shape
+            elif isinstance(found, (Row, Repeated, Table, Instance)):
+                return Tensor(None)
+    return Tensor((*kept, *(rest or [])), perhaps_more=shape is None)
+
+
+def _length(core: Core, part: ast.Slice, size: Thing, scope: Scope) -> Thing:
+    """How long a slice is: ``i : i + T`` is T, ``: -1`` one less than all, ``: n`` is n."""
+    lower, upper = part.lower, part.upper
+    below = core.value(lower, scope) if lower is not None else Number(0)
+    if upper is None:
+        return made("-", (size, below), None, 0) if below != Number(0) else size
+    above = core.value(upper, scope)
+    end = scalar(above)
+    if isinstance(end, int) and end < 0:
+        shorter = plus(size, end)
+        return made("-", (shorter, below), None, 0) if below != Number(0) else shorter
+    if lower is None or below == Number(0):
+        return above
+    added = _difference(upper, lower) or _difference(_as_written(upper, scope), lower)
+    if added is None:
+        return made("-", (above, below), None, 0)
+    total: Thing = Number(0)
+    for sign, term in added:
+        value = core.value(term, scope)
+        number = scalar(value)
+        if isinstance(value, Number) and isinstance(number, int):
+            total = plus(total, number if sign == "+" else -number)
+        elif total == Number(0) and sign == "+":
+            total = value
+        else:
+            total = made(sign, (total, value), None, 0)
+    return total
+
+
+def _as_written(node: ast.expr, scope: Scope) -> ast.expr:
+    """What a name was set to, so that ``end = start + T`` and ``start`` are T apart."""
+    return scope.written.get(node.id, node) if isinstance(node, ast.Name) else node
+
+
+def _difference(upper: ast.expr, lower: ast.expr) -> list[tuple[str, ast.expr]] | None:
+    """The terms of ``upper - lower`` that are left, None where nothing cancels."""
+    above, below = list(_terms(upper, "+")), list(_terms(lower, "-"))
+    left = []
+    cancelled = False
+    for sign, term in above:
+        opposite = ("-" if sign == "+" else "+", ast.dump(term))
+        match = next((each for each in below if (each[0], ast.dump(each[1])) == opposite), None)
+        if match is not None:
+            below.remove(match)
+            cancelled = True
+        else:
+            left.append((sign, term))
+    return [*left, *below] if cancelled else None
+
+
+def _terms(node: ast.expr, sign: str) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        yield from _terms(node.left, sign)
+        other = "-" if sign == "+" else "+"
+        yield from _terms(node.right, sign if isinstance(node.op, ast.Add) else other)
+    else:
+        yield sign, node

@@ -1,0 +1,342 @@
+"""What a name of a script can stand for, as far as it is known before the run.
+
+What can be changed (names, attributes, entries, items) is kept in dictionaries, which change only
+by way of a ``Journal``: of two branches both can then be followed.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from dataclasses import field
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.frozen import dataclass
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Given, Number, Operation, Place, Term, World, apply
+from nanolint.source.bounds import Unevaluable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from nanolint.source.values import Scalar
+    from nanolint.trainers.script.modules import Source
+
+TERMS = (Given, Number, World, Operation)
+NONE = Number(None)
+REST = "*"  # the entry of a table that says why it may hold more
+ITEMS, COUNT = "items", "count"
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A module, class or function of a library, by its full name: ``torch.compile``."""
+
+    name: str
+
+    @property
+    def last(self) -> str:
+        """The part behind the last dot."""
+        return self.name.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor or an array; its dimensions, None where not even their number is known.
+
+    ``perhaps_more``: it was cut out of something whose dimensions are not known, and may have more
+    than these.
+    """
+
+    shape: tuple[Thing, ...] | None
+    perhaps_more: bool = False
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Row:
+    """A tuple or a list. One that is filled in a loop, of which one turn is followed, has a count.
+
+    ``loops`` are how many loops were followed around the place where it was made.
+    """
+
+    slot: dict[object, Thing | tuple[Thing, ...]]
+    loops: int = 0
+
+    @property
+    def count(self) -> Thing | None:
+        """How many items it has, all like its last; None: just those that it holds."""
+        found = self.slot.get(COUNT)
+        return found if not isinstance(found, tuple) else None
+
+    @property
+    def items(self) -> tuple[Thing, ...]:
+        """What it holds now."""
+        found = self.slot[ITEMS]
+        return found if isinstance(found, tuple) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """So many things like ``item``: a list that is filled in a loop, or what is iterated over."""
+
+    item: Thing
+    count: Thing
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Table:
+    """A dictionary."""
+
+    entries: dict[object, Thing] = field(default_factory=dict)
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Scope:
+    """The names of a module, a function or a class body, and the scope around it."""
+
+    source: Source
+    names: dict[object, Thing] = field(default_factory=dict)
+    around: Scope | None = None
+    declared: set[str] = field(default_factory=set)  # global or nonlocal here
+    written: dict[str, ast.expr] = field(default_factory=dict)  # what names were set to last
+    is_class: bool = False  # of a class body, which its methods do not see
+
+    def holder(self, name: str) -> Scope | None:
+        """The scope that has ``name``, seen from here."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope
+            scope = scope.around
+        return None
+
+    @property
+    def outermost(self) -> Scope:
+        """The scope of the module."""
+        return self if self.around is None else self.around.outermost
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Function:
+    """A function of the project; ``bound`` is what it is called on, where it is a method."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    bound: Thing | None = None
+    decorators: tuple[Thing, ...] = ()
+    defaults: dict[str, Thing] = field(default_factory=dict)
+    owner: Class | None = None
+
+    @property
+    def name(self) -> str:
+        """What the project calls it."""
+        return "a lambda" if isinstance(self.node, ast.Lambda) else self.node.name
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Class:
+    """A class of the project. ``declared`` are its annotated fields, in their order."""
+
+    node: ast.ClassDef
+    scope: Scope
+    bases: tuple[Thing, ...]
+    names: dict[object, Thing]
+    declared: tuple[str, ...] = ()
+    is_dataclass: bool = False
+
+    def find(self, name: str) -> Thing | None:
+        """The attribute ``name`` of the class or of what it derives from."""
+        if name in self.names:
+            return self.names[name]
+        found = (base.find(name) for base in self.bases if isinstance(base, Class))
+        return next((each for each in found if each is not None), None)
+
+    def derives_from(self, *names: str) -> bool:
+        """Whether a base has one of ``names`` in its full name: ``nn.Module``."""
+        return any(
+            base.derives_from(*names)
+            if isinstance(base, Class)
+            else isinstance(base, External) and any(base.name.endswith(name) for name in names)
+            for base in self.bases
+        )
+
+    @property
+    def library_base(self) -> str:
+        """The module of torch that it derives from: ``Module``, ``Linear``; empty for none."""
+        for base in self.bases:
+            if isinstance(base, Class) and base.library_base:
+                return base.library_base
+            if isinstance(base, External) and base.name.startswith(("torch.nn.", "nn.", "Module")):
+                return base.last
+        return ""
+
+    @property
+    def all_declared(self) -> tuple[str, ...]:
+        """The annotated fields, those of the bases first."""
+        inherited = (base.all_declared for base in self.bases if isinstance(base, Class))
+        names = [name for each in inherited for name in each]
+        return tuple(dict.fromkeys([*names, *self.declared]))
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Instance:
+    """What a call of a class gave, or of a function of a library."""
+
+    of: Class | External
+    place: Place
+    fields: dict[object, Thing] = field(default_factory=dict)
+    arguments: tuple[Thing, ...] = ()
+    named: dict[str, Thing] = field(default_factory=dict)
+
+    @property
+    def is_model(self) -> bool:
+        """Whether it is a module of the project's, for torch."""
+        return isinstance(self.of, Class) and bool(self.of.library_base)
+
+    def argument(self, position: int, name: str) -> Thing | None:
+        """An argument of a library's class, by its position or its name."""
+        if name in self.named:
+            return self.named[name]
+        return self.arguments[position] if position < len(self.arguments) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """A model in ``torch.compile`` or DistributedDataParallel; not ``certain``: perhaps."""
+
+    inner: Thing
+    by: str
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A function with some of its arguments: ``functools.partial(...)``."""
+
+    function: Thing
+    arguments: tuple[Thing, ...]
+    named: tuple[tuple[str, Thing], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Super:
+    """What ``super()`` gives: the instance as what its class derives from."""
+
+    instance: Thing
+    owner: Class
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Imported:
+    """A module of the project."""
+
+    scope: Scope
+
+
+Thing: TypeAlias = (
+    "Term | NotKnown | External | Tensor | Row | Repeated | Table | Function | Class | Instance"
+    " | Wrapped | Partial | Super | Imported"
+)
+
+
+# What is called as it is, as against a method of a library.
+CALLABLE = (External, Function, Class, Partial, Wrapped, Instance)
+
+
+def row(items: Sequence[Thing]) -> Row:
+    """A tuple or a list of ``items``."""
+    return Row({ITEMS: tuple(items)})
+
+
+def is_term(thing: Thing | None) -> bool:
+    """Whether the value is known."""
+    return isinstance(thing, TERMS)
+
+
+def scalar(thing: Thing | None) -> Scalar:
+    """The value of a term; None for anything else."""
+    return thing.value if isinstance(thing, TERMS) else None
+
+
+def made(symbol: str, operands: Sequence[Thing], path: Path | None, line: int) -> Thing:
+    """What an operation gives: a term, or why its value is not known."""
+    for operand in operands:
+        if isinstance(operand, NotKnown):
+            return operand
+    terms = tuple(each for each in operands if isinstance(each, TERMS))
+    if len(terms) < len(operands):
+        return NotKnown("not a plain value", path, line)
+    try:
+        value = apply(symbol, tuple(each.value for each in terms))
+    except Unevaluable as error:
+        return NotKnown(error.reason, path, line)
+    if all(isinstance(each, Number) for each in terms):
+        return Number(value)
+    if symbol in ("*", "//") and terms[1] == Number(1) and isinstance(terms[0].value, int):
+        return terms[0]
+    return Operation(symbol, terms, value, path, line)
+
+
+def plus(thing: Thing, number: int) -> Thing:
+    """``thing + number``, with what was added before: ``T + 1`` less 1 is T."""
+    if isinstance(thing, Operation) and thing.symbol in ("+", "-"):
+        left, right = thing.operands
+        if isinstance(right, Number) and isinstance(right.value, int):
+            return plus(left, number + (right.value if thing.symbol == "+" else -right.value))
+    if number == 0:
+        return thing
+    return made("+" if number > 0 else "-", (thing, Number(abs(number))), None, 0)
+
+
+def unwrapped(thing: Thing) -> Thing:
+    """The model within what was wrapped around it."""
+    while isinstance(thing, Wrapped):
+        thing = thing.inner
+    return thing
+
+
+def merged(one: Thing | None, other: Thing | None, doubt: NotKnown) -> Thing | None:
+    """What a name stands for behind an ``if`` of which only a run tells which branch is taken."""
+    if one is other or other is None:
+        return one
+    if one is None:
+        return other
+    if isinstance(one, TERMS) and isinstance(other, TERMS):
+        same = type(one.value) is type(other.value) and one.value == other.value
+        return one if same else doubt
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
+            return Tensor(None)
+        pairs = zip(one.shape, other.shape, strict=True)
+        return Tensor(tuple(merged(left, right, doubt) or doubt for left, right in pairs))
+    if isinstance(one, Row) and isinstance(other, Row) and len(one.items) == len(other.items):
+        pairs = zip(one.items, other.items, strict=True)
+        return row([merged(left, right, doubt) or doubt for left, right in pairs])
+    if isinstance(one, External) and one == other:
+        return one
+    return _merged_wrappers(one, other) or doubt
+
+
+def _merged_wrappers(one: Thing, other: Thing) -> Thing | None:
+    """A model that is perhaps wrapped: the longer of two chains around the same model."""
+    inner = unwrapped(one)
+    if inner is not unwrapped(other) or not isinstance(inner, Instance):
+        return None
+    chains = [_wrappers(one), _wrappers(other)]
+    longest = max(chains, key=len)
+    result: Thing = inner
+    for wrapper in reversed(longest):
+        certain = wrapper.certain and all(
+            any(each.by == wrapper.by and each.certain for each in chain) for chain in chains
+        )
+        result = Wrapped(result, wrapper.by, certain)
+    return result
+
+
+def _wrappers(thing: Thing) -> list[Wrapped]:
+    found = []
+    while isinstance(thing, Wrapped):
+        found.append(thing)
+        thing = thing.inner
+    return found
