@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from written_scripts import MODEL, read, script
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.roles import Role
 from nanolint.run.terms import describe
 from nanolint.trainers.script.core import Around
+from tests.trainers.written_scripts import MODEL, read, script
 
 PLAIN = "B, T, passes = 8, 512, 4\n"
 

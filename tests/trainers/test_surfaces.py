@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from written_scripts import inside_main, read, script
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.roles import Role
 from nanolint.run.terms import Surface
 from nanolint.trainers.script.core import Around, Word
+from tests.trainers.written_scripts import inside_main, read, script
 
 if TYPE_CHECKING:
     from pathlib import Path
