@@ -1,15 +1,19 @@
 """Single operations over random shapes, types, layouts and modes: what both sides are asked.
 
-An operation is written once as an expression for torch; ``nanolint.memory.tensors.ops`` is asked
-for the same by the function beside it, in tests/memory/tensors/operations.py. A case is plain data.
+An operation is written once, as an expression for torch; ``nanolint.memory.tensors`` is asked for
+the very same, in tests/memory/tensors/operations.py. A case is plain data.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 from random import Random
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Case: TypeAlias = "dict[str, Any]"
 
@@ -95,6 +99,230 @@ EXPRESSIONS: dict[str, str] = {
     "flash attention": "F.scaled_dot_product_attention(q, q, v, is_causal=True)",
     "grouped attention": "F.scaled_dot_product_attention(q, g, h, is_causal=True, enable_gqa=True)",
     "gather": "x.gather(-1, torch.zeros(x.shape, dtype=torch.int64, device=x.device))",
+    # Norms and activations as models write them.
+    "rms norm in float32": "n * (x.float() * torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True)"
+    " + 1e-5)).type_as(x)",
+    "rms norm by division": "x / (x.norm(dim=-1, keepdim=True) * 0.1 + 1e-6) * n",
+    "layer norm written out": "(x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5)",
+    "normalize": "F.normalize(x, dim=-1)",
+    "swiglu": "(F.silu(F.linear(x, w)) * F.linear(x, w)) @ w",
+    "mish": "F.mish(x)",
+    "leaky relu": "F.leaky_relu(x, 0.01)",
+    "elu": "F.elu(x)",
+    "log sigmoid": "F.logsigmoid(x)",
+    "hardtanh": "F.hardtanh(x)",
+    "glu": "F.glu(x, -1)",
+    "erf": "torch.erf(x)",
+    "log1p": "torch.log1p(x)",
+    "expm1": "torch.expm1(x)",
+    "log2": "torch.log2(x)",
+    "tan": "torch.tan(x)",
+    "sign": "torch.sign(x)",
+    "floor": "torch.floor(x)",
+    "square root of a sum": "(x * x).sum(-1).sqrt()",
+    "number minus tensor": "1 - x",
+    "number over tensor": "1 / x",
+    "number to the power of tensor": "2 ** x",
+    "tensor to the power of tensor": "torch.pow(x, y)",
+    "pow a half": "x ** 0.5",
+    "pow -0.5": "x ** -0.5",
+    "floor division": "x // 2",
+    "remainder": "x % 3",
+    "maximum": "torch.maximum(x, y)",
+    "lerp": "torch.lerp(x, x * 2, 0.3)",
+    "lerp by a tensor": "torch.lerp(x, x * 2, torch.sigmoid(x))",
+    "addcmul": "torch.addcmul(x, x, y)",
+    "add with alpha": "torch.add(x, y, alpha=0.5)",
+    "sub with alpha": "torch.sub(x, y, alpha=0.5)",
+    "clamp below": "x.clamp(min=0.5)",
+    "clamp min": "x.clamp_min(0.5)",
+    "is nan": "torch.isnan(x)",
+    "is inf": "torch.isinf(x)",
+    "is finite": "torch.isfinite(x)",
+    "logical": "(x > 0) & ~(y > 1)",
+    "where with a number": "torch.where(x > 0, x, 0.0)",
+    "where with a number first": "torch.where(y > 0, 0.0, x)",
+    "masked fill by a tensor": "x.masked_fill(torch.isnan(x), 0.0)",
+    "masked by a triangle": "(a @ a.transpose(-2, -1)).masked_fill("
+    "torch.tril(torch.ones(a.shape[-2], a.shape[-2], device=a.device)) == 0, float('-inf'))",
+    "triu of ones": "torch.triu(torch.ones(64, 64, device=x.device, dtype=torch.bool), 1)",
+    # Reductions.
+    "maximum of all": "x.max()",
+    "maximum with indices": "x.max(-1)[0]",
+    "minimum of all": "x.min()",
+    "prod": "x.prod(-1)",
+    "var": "x.var(-1)",
+    "var biased": "x.var(-1, keepdim=True, unbiased=False)",
+    "std": "x.std(-1)",
+    "std of all": "x.std()",
+    "norm": "x.norm()",
+    "norm of a dimension": "x.norm(dim=-1, keepdim=True)",
+    "vector norm": "torch.linalg.vector_norm(x, dim=-1)",
+    "any": "(x > 0).any()",
+    "all of a dimension": "(x > 0).all(-1)",
+    "sum of two dimensions": "x.sum((0, 1))",
+    "sum of integers": "(x > 0).sum(-1)",
+    "mean in float32": "x.mean(-1, dtype=torch.float32)",
+    "cumsum of the first": "torch.cumsum(x, 0)",
+    "cumprod": "torch.cumprod(x, -1)",
+    "argmax": "x.argmax(-1)",
+    # Choosing and placing.
+    "topk": "torch.topk(x, 2, -1)[0]",
+    "topk of rows": "torch.topk(x, 8)[0].softmax(-1)",
+    "sort": "torch.sort(x, -1)[0]",
+    "argsort": "torch.argsort(x, -1)",
+    "multinomial": "torch.multinomial(x.detach().float().reshape(-1, x.shape[-1]), 1)",
+    "one hot": "F.one_hot(k, 50)",
+    "bincount": "torch.bincount(k, minlength=64)",
+    "scatter": "torch.zeros_like(x).scatter(-1, torch.zeros(x.shape, dtype=torch.int64,"
+    " device=x.device), x)",
+    "scatter add": "torch.zeros_like(x).scatter_add(-1, torch.zeros(x.shape, dtype=torch.int64,"
+    " device=x.device), x)",
+    "scatter a number": "torch.zeros_like(x).scatter(-1, torch.topk(x, 2, -1)[1], 1.0)",
+    "index select": "x.index_select(-1, torch.arange(4, device=x.device))",
+    "index add": "torch.zeros_like(x).index_add(0, torch.arange(x.shape[0], device=x.device), x)",
+    "index by a tensor": "x[torch.arange(3, device=x.device) % x.shape[0]]",
+    "index by two tensors": "l[torch.arange(l.shape[0], device=l.device), k]",
+    "index by a table": "e[i]",
+    "index the second": "x[:, torch.arange(3, device=x.device) % x.shape[1]]",
+    "table of positions": "e[: i.shape[1]]",
+    "last of a dimension": "x[..., -1]",
+    "last kept": "x[:, [-1], :] if x.dim() == 3 else x[:, [-1]]",
+    "every second": "x[..., ::2] * x[..., 1::2]",
+    "none and ellipsis": "x[None, ..., None] * 2",
+    "diagonal": "torch.diagonal(x, 0, -2, -1)",
+    # Joining.
+    "cat of three": "torch.cat((x, x * 2, x), 0)",
+    "cat of types": "torch.cat((x, x.float()), -1)",
+    "stack last": "torch.stack((x, -x), -1)",
+    "stack and flatten": "torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2)",
+    "flip": "torch.flip(x, (-1,))",
+    "tile": "torch.tile(x, (2, 1))",
+    "pad rows": "F.pad(x, (0, 0, 1, 0))",
+    "shift by padding": "F.pad(x, (0, 0, 1, -1))",
+    "split unevenly": "(lambda a, b: a.sum() + b.sum())(*x.split((6, x.shape[-1] - 6), -1))",
+    "split one used": "x.split((6, x.shape[-1] - 6), -1)[1] * 2",
+    "unbind two": "(lambda a: a[0] * a[-1])(x.unbind(-1))",
+    "unflatten": "x.unflatten(-1, (2, -1)).transpose(-1, -2).contiguous()",
+    "permute": "x.permute(*range(x.dim() - 1, -1, -1)) * 2",
+    "expand and flatten": "x[:, None].expand(x.shape[0], 3, *x.shape[1:]).reshape(-1, x.shape[-1])",
+    "grouped keys": "g[:, :, None].expand(g.shape[0], g.shape[1], 2, *g.shape[2:])"
+    ".reshape(g.shape[0], 2 * g.shape[1], *g.shape[2:])",
+    "unfold": "x.unfold(-1, 4, 2) * 2",
+    "clone": "x.clone()",
+    "detach": "x * x.detach()",
+    # Rotary embeddings.
+    "rotary halves": "d, s = q.chunk(2, -1)\n"
+    "t = torch.arange(q.shape[-2], device=q.device).float()\n"
+    "f = torch.outer(t, torch.arange(d.shape[-1], device=q.device).float())\n"
+    "u, z = f.cos().to(q.dtype), f.sin().to(q.dtype)\n"
+    "return torch.cat((d * u + s * z, s * u - d * z), -1)",
+    "rotary by rotate_half": "u = torch.cos(q[0, 0].detach())\n"
+    "z = torch.sin(q[0, 0].detach())\n"
+    "def rotate(x):\n"
+    "    half = x.shape[-1] // 2\n"
+    "    return torch.cat((-x[..., half:], x[..., :half]), dim=-1)\n"
+    "return (q * u) + (rotate(q) * z)",
+    "rotary in float32": "d, s = q.float().reshape(*q.shape[:-1], -1, 2).unbind(-1)\n"
+    "f = torch.ones(q.shape[-2], q.shape[-1] // 2, device=q.device)\n"
+    "out = torch.stack((d * f - s * f, d * f + s * f), dim=-1).flatten(3)\n"
+    "return out.type_as(q)",
+    "rotary by complex numbers": "f = torch.ones(q.shape[-2], q.shape[-1] // 2, device=q.device)\n"
+    "f = torch.polar(f, f)\n"
+    "d = torch.view_as_complex(q.float().reshape(*q.shape[:-1], -1, 2))\n"
+    "return torch.view_as_real(d * f).flatten(3).type_as(q)",
+    # Products.
+    "einsum bmm": "torch.einsum('bhtd,bhsd->bhts', q, v)",
+    "einsum by letters": "torch.einsum('bhtd,bhtd->bht', q, v)",
+    "einsum outer": "torch.einsum('i,j->ij', x.reshape(-1)[:7], n)",
+    "einsum of a weight": "torch.einsum('ij,kj->ik', x.reshape(-1, x.shape[-1]), w)",
+    "einsum batched weight": "torch.einsum('bhtd,hde->bhte', q, v[0, :, :8].transpose(-1, -2))",
+    "outer": "torch.outer(x.reshape(-1), n)",
+    "mm": "torch.mm(x.reshape(-1, x.shape[-1]), w.t())",
+    "vector product": "n @ m",
+    "matrix times vector": "x @ n",
+    "addmm": "torch.addmm(b, x.reshape(-1, x.shape[-1]), w.t())",
+    "baddbmm": "torch.baddbmm(torch.zeros(1, 1, 1, device=a.device, dtype=a.dtype).expand("
+    "a.shape[0], a.shape[2], a.shape[2]), a[:, 0], a[:, 1].transpose(1, 2))",
+    "shared matrix": "a @ c[0, 0]",
+    "broadcast batches": "a @ c[:1]",
+    "conv1d": "F.conv1d(j, o, p, padding=3, groups=j.shape[1])",
+    # Losses.
+    "cross entropy ignoring": "F.cross_entropy(l, k, ignore_index=-1)",
+    "cross entropy summed": "F.cross_entropy(l, k, reduction='sum')",
+    "cross entropy smoothed": "F.cross_entropy(l, k, label_smoothing=0.1)",
+    "cross entropy of softcapped": "F.cross_entropy(15 * torch.tanh(l / 15), k)",
+    "cross entropy of softcapped in float32": "l = l.float()\n"
+    "l = 15 * torch.tanh(l / 15)\n"
+    "return F.cross_entropy(l.view(-1, l.size(-1)), k.view(-1), ignore_index=-1)",
+    "cross entropy by probabilities": "F.cross_entropy(l, torch.softmax(l.detach(), -1))",
+    "cross entropy transposed": "F.cross_entropy(l.view(2, -1, l.shape[-1]).transpose(1, 2),"
+    " k.view(2, -1))",
+    "nll of log softmax": "F.nll_loss(F.log_softmax(l, -1), k)",
+    "log probabilities": "F.log_softmax(l, -1).gather(-1, k[:, None]).squeeze(-1)",
+    "z loss": "torch.logsumexp(l, -1).pow(2).mean()",
+    "entropy": "-(torch.softmax(l, -1) * torch.log_softmax(l, -1)).sum(-1).mean()",
+    "mse": "F.mse_loss(x, x.detach() * 2)",
+    "softmax in float32": "F.softmax(x, dim=-1, dtype=torch.float32)",
+    "softmax back": "F.softmax(x.float(), dim=-1).type_as(x)",
+    # Attention.
+    "attention": "F.scaled_dot_product_attention(q, v, v)",
+    "attention with dropout": "F.scaled_dot_product_attention(q, v, v, dropout_p=0.1,"
+    " is_causal=True)",
+    "attention under a mask": "F.scaled_dot_product_attention(q, v, v, attn_mask=torch.ones("
+    "q.shape[-2], q.shape[-2], dtype=torch.bool, device=q.device).tril())",
+    "attention with a bias": "F.scaled_dot_product_attention(q, v, v, attn_mask=torch.zeros("
+    "q.shape[-2], q.shape[-2], dtype=q.dtype, device=q.device))",
+    "attention with a learned bias": "F.scaled_dot_product_attention(q, v, v, attn_mask=q @"
+    " v.transpose(-1, -2))",
+    "attention in float32": "F.scaled_dot_product_attention(q.float(), v.float(), v.float(),"
+    " is_causal=True)",
+    "grouped attention under a mask": "F.scaled_dot_product_attention(q, g, h, enable_gqa=True,"
+    " attn_mask=torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool, device=q.device).tril())",
+    "attention of repeated keys": "F.scaled_dot_product_attention(q, g.repeat_interleave(2, 1),"
+    " h.repeat_interleave(2, 1), is_causal=True)",
+    "attention of repeated keys by expand": "F.scaled_dot_product_attention(q, *(t[:, :, None]"
+    ".expand(t.shape[0], t.shape[1], 2, *t.shape[2:]).reshape(q.shape) for t in (g, h)),"
+    " is_causal=True)",
+    "attention of one query": "F.scaled_dot_product_attention(q[:, :, -1:], v, v)",
+    "attention of odd heads": "F.scaled_dot_product_attention(q[..., :6], v[..., :6], v[..., :6],"
+    " is_causal=True)",
+    "attention of odd heads under a mask": "F.scaled_dot_product_attention(q[..., :6], v[..., :6],"
+    " v[..., :6], attn_mask=torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool,"
+    " device=q.device).tril())",
+    "attention written out": "t = q @ v.transpose(-2, -1) * 0.125\n"
+    "f = torch.ones(q.shape[-2], q.shape[-2], device=q.device).tril()\n"
+    "t = t.masked_fill(f == 0, float('-inf'))\n"
+    "t = F.softmax(t, dim=-1)\n"
+    "t = F.dropout(t, 0.1)\n"
+    "return (t @ v).transpose(1, 2).contiguous().view(q.shape[0], q.shape[2], -1)",
+    # In place.
+    "add in place": "t = x * 2\nt += x\nreturn t",
+    "sub in place": "t = x * 2\nt -= x\nreturn t",
+    "mul in place": "t = x * 2\nt *= 0.5\nreturn t",
+    "mul in place by a tensor": "t = x + 2\nt *= y.detach().abs().mean()\nreturn t",
+    "mul in place of what learns": "t = x + 2\nt.mul_(x)\nreturn t",
+    "masked fill in place": "t = x * 2\nt.masked_fill_(t < 0, 0.0)\nreturn t",
+    "copy into a part": "t = torch.zeros_like(x)\nt[..., :4] = x[..., :4]\nreturn t * 2",
+    "copy over": "t = torch.zeros_like(x)\nt.copy_(x * 2)\nreturn t",
+    "fill a part": "t = x * 2\nt[..., 0] = 0\nreturn t",
+    "add to a part": "t = x * 2\nt[..., :2] += 1\nreturn t",
+    "write into a view": "t = x * 2\nt[:, 0] = x[:, 0] * 3\nreturn t.sum(-1)",
+    "scatter in place": "t = torch.full_like(x, float('-inf'))\n"
+    "t.scatter_(-1, torch.topk(x, 2, -1)[1], torch.topk(x, 2, -1)[0])\nreturn t.softmax(-1)",
+    "index add in place": "t = torch.zeros_like(x)\n"
+    "t.index_add_(0, torch.arange(x.shape[0], device=x.device), x * 2)\nreturn t",
+    # Loops.
+    "recurrence": "t, f = x[0], []\n"
+    "for d in x[:4]:\n    t = t * 0.9 + d\n    f.append(t)\nreturn torch.stack(f)",
+    "chunks of a loss": "t = 0\n"
+    "for d, s in zip(l.chunk(2), k.chunk(2)):\n    t = t + F.cross_entropy(d, s)\nreturn t / 2",
+    "experts by a mask": "t = F.one_hot(torch.topk(x, 2, -1)[1], x.shape[-1]).sum(-2)\n"
+    "return x * t.to(x.dtype)",
+    "decay": "torch.exp(-torch.exp(x.float())).cumprod(-1)",
+    "dropout of attention": "F.dropout(F.softmax(x, -1), 0.2, True)",
+    "dropout in place": "F.dropout(x * 2, 0.1, training=True, inplace=True)",
+    "no grad inside": "with torch.no_grad():\n    t = (x * 2).exp()\nreturn x * t",
 }
 
 DTYPES = ("float32", "bfloat16", "float16")
@@ -158,6 +386,12 @@ def _case(name: str, expression: str, random: Random) -> Case:
         "e": ([choose((50, 3000)), choose((16, 64))], [0, 1], weights, True),
         "l": ([choose((8, 300)), choose((65, 1000))], [0, 1], dtype, True),
     }
+    channels, kernel = choose((8, 64)), choose((3, 4))
+    inputs |= {
+        "j": ([2, channels, choose((64, 200))], choose(([0, 1, 2], [0, 1, 2])), half, True),
+        "o": ([channels, 1, kernel], [0, 1, 2], weights, True),
+        "p": ([channels], [0], weights, True),
+    }
     inputs["k"] = (inputs["l"][0][:1], [0], "int64", False)
     used = {name for name in inputs if _uses(expression, name)}
     return {
@@ -169,14 +403,20 @@ def _case(name: str, expression: str, random: Random) -> Case:
 
 
 def _uses(expression: str, name: str) -> bool:
-    code = compile(expression, "expression", "eval")
-    codes = [code]
-    while codes:
-        each = codes.pop()
-        if name in each.co_names:
-            return True
-        codes += [const for const in each.co_consts if hasattr(const, "co_names")]
-    return False
+    return any(
+        isinstance(node, ast.Name) and node.id == name for node in ast.walk(ast.parse(expression))
+    )
+
+
+def function_of(case: Case, names: dict[str, Any]) -> Callable[..., Any]:
+    """The expression, or the statements up to a ``return``, as a function of the inputs."""
+    text = case["expression"]
+    body = text if "return" in text else f"return {text}"
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    scope = dict(names)
+    exec(f"def function({', '.join(case['inputs'])}):\n{indented}", scope)
+    function: Callable[..., Any] = scope["function"]
+    return function
 
 
 def recorded() -> list[Case]:

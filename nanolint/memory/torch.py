@@ -44,6 +44,11 @@ WORKSPACE_GIVEN_BACK_SINCE: Version = (2, 15)
 FLASH_STATE_ON_CARD_SINCE: Version = (2, 7)
 EFFICIENT_STATE_ON_CARD_SINCE: Version = (2, 14)
 
+# aten/src/ATen/native/layer_norm.cpp: F.rms_norm is one kernel, before that six operations; and
+# aten/src/ATen/autocast_mode.h: autocast runs it in float32.
+RMS_NORM_FUSED_SINCE: Version = (2, 9)
+RMS_NORM_FLOAT32_SINCE: Version = (2, 12)
+
 # c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.
 NEW_VARIABLE_IN_ERROR: Version = (2, 10)
 

@@ -15,7 +15,7 @@ from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import FLOAT32
-from nanolint.memory.tensors.ops.unary import gelu
+from nanolint.memory.tensors.ops.activations import gelu
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.run.run import Attention, Dialect

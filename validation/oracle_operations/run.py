@@ -9,10 +9,15 @@ import contextlib
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # the root of the repository
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - as models write it
+
+from validation.operations import function_of
 
 
 def main() -> None:
@@ -47,7 +52,6 @@ def _inputs(case: dict[str, Any]) -> dict[str, torch.Tensor]:
     for name, (shape, order, dtype, learns) in case["inputs"].items():
         whole = torch.empty(shape, dtype=getattr(torch, dtype), device="cuda", requires_grad=learns)
         found[name] = whole.permute(order) if order != sorted(order) else whole
-        found[f"{name} in memory"] = whole
     return found
 
 
@@ -64,15 +68,14 @@ def _mode(mode: str) -> Any:
 def _record(case: dict[str, Any]) -> list[list[Any]]:
     """Forward, then backward from the gradient of the result, which goes behind it."""
     inputs = _inputs(case)
-    names: dict[str, Any] = {"torch": torch, "F": F, **inputs}
-    code = compile(case["expression"], case["name"], "eval")
+    function = function_of(case, {"torch": torch, "F": F})
     with _mode(case["mode"]):
-        out = eval(code, names)
+        out = function(**inputs)
     gradient = torch.empty_like(out) if out.requires_grad else None
     out = None
     torch.cuda.memory._record_memory_history(enabled="all", context=None, clear_history=True)
     with _mode(case["mode"]):
-        out = eval(code, names)
+        out = function(**inputs)
     if gradient is not None:
         out.backward(gradient)
     out = None

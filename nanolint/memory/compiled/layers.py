@@ -11,7 +11,7 @@ from nanolint.memory.compiled.builder import Builder
 from nanolint.memory.compiled.saved import Layer, Norm, Saved
 from nanolint.memory.compiled.sums import Sums
 from nanolint.memory.tape import Component
-from nanolint.memory.tensors.ops.attention import efficient_workspace_bytes
+from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_bytes
 from nanolint.run.run import Attention
 
 if TYPE_CHECKING:

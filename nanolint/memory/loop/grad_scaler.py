@@ -33,7 +33,7 @@ class GradScaler:
         if self._state is None:
             scale = self._scalar("gradient scale")
             self._state = scale, self._scalar("gradient scaler's growth tracker")
-        return mul(loss, self._state[0], SCALED_LOSS)
+        return mul(loss, self._state[0], role=SCALED_LOSS)
 
     def unscale(self) -> Tensor:
         """``unscale_``: 1/scale in float64, then a found_inf per device, which it returns."""

@@ -8,13 +8,14 @@ from nanolint.memory.model.module import Dropout, Embedding, LayerNorm, Linear, 
 from nanolint.memory.model.repeated import Plans, Repeated
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import INT64
+from nanolint.memory.tensors.ops.activations import gelu
 from nanolint.memory.tensors.ops.attention import attend
+from nanolint.memory.tensors.ops.comparison import compare, masked_fill
 from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.linear import matmul
 from nanolint.memory.tensors.ops.loss import cross_entropy, softmax
-from nanolint.memory.tensors.ops.pointwise import add, compare, masked_fill, mul
-from nanolint.memory.tensors.ops.unary import gelu
-from nanolint.memory.tensors.ops.views import contiguous, narrow, split, transpose, view
+from nanolint.memory.tensors.ops.pointwise import add, mul
+from nanolint.memory.tensors.ops.views import contiguous, sliced, split, transpose, view
 from nanolint.memory.tensors.parameter import Buffer
 from nanolint.memory.tensors.role import role
 from nanolint.run.run import Attention
@@ -60,7 +61,7 @@ class CausalSelfAttention(Module):
             y = attend(q, k, v, flash=self.s.attention is Attention.FLASH)
         else:
             att = mul(matmul(q, transpose(k, -2, -1)), 1.0)
-            att = masked_fill(att, compare(narrow(narrow(self.bias, 2, t), 3, t), 0))
+            att = masked_fill(att, compare(sliced(sliced(self.bias, 2, t), 3, t), 0), 0.0)
             att = softmax(att)
             att = self.attn_dropout(att)
             y = matmul(att, v)
@@ -101,8 +102,8 @@ class Block(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, T, C) to the same."""
-        x = add(x, self.attn(self.ln_1(x)), self.stream)
-        return add(x, self.mlp(self.ln_2(x)), self.stream)
+        x = add(x, self.attn(self.ln_1(x)), role=self.stream)
+        return add(x, self.mlp(self.ln_2(x)), role=self.stream)
 
 
 class GPT(Module):
@@ -128,7 +129,7 @@ class GPT(Module):
         pos = create(self.device, (t,), INT64, activation("positions", "(T)"))
         tok_emb = self.wte(idx)
         pos_emb = self.wpe(pos)
-        x = self.drop(add(tok_emb, pos_emb, activation("embeddings")))
+        x = self.drop(add(tok_emb, pos_emb, role=activation("embeddings")))
         for block in self.h:
             x = block(x)
         x = self.ln_f(x)

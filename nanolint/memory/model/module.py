@@ -96,7 +96,7 @@ class LayerNorm(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The shape of x."""
-        return layer_norm(x, 1, self.weight, self.bias)
+        return layer_norm(x, self.weight.shape, self.weight, self.bias)
 
 
 class Embedding(Module):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tape import Handle, Tape
     from nanolint.memory.tensors.dtypes import Dtype
 
+NEWEST = (2, 13)  # the release that operations are recorded with
 MAIN, AUTOGRAD = "main", "autograd"  # the threads that launch kernels
 
 
@@ -50,6 +51,7 @@ class Device:
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
     each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
     for itself; 0 leaves it out. ``attention_state``: fused attention saves its random state here.
+    ``capability`` is the card's compute capability, ``release`` the first two numbers of torch's.
     """
 
     def __init__(
@@ -61,8 +63,12 @@ class Device:
         workspace_bytes: int = 0,
         keeps_workspace: bool = True,
         attention_state: bool = True,
+        capability: tuple[int, int] = (8, 0),
+        release: tuple[int, int] = NEWEST,
     ) -> None:
         self.tape = tape
+        self.capability = capability
+        self.release = release
         self.sm_count = sm_count
         self.threads_per_sm = threads_per_sm
         self.grad_enabled = True

@@ -43,10 +43,12 @@ class Node:
 class Tensor:
     """A shape on a storage. ``node`` is what made it differentiable; ``index`` which output.
 
-    A view shares the storage of another tensor. ``in_flight`` is as the storage's, for this tensor.
+    A view shares the storage of another tensor, and holds the one that it is a view of as ``base``.
+    ``in_flight`` is as the storage's, for this tensor.
     """
 
     __slots__ = (
+        "base",
         "device",
         "dtype",
         "in_flight",
@@ -76,6 +78,7 @@ class Tensor:
         self.dtype = dtype
         self.role = role
         self.is_view = is_view
+        self.base: Tensor | None = None
         self.node: Node | None = None
         self.index = 0
         self.in_flight = 0
@@ -110,7 +113,9 @@ class Tensor:
 
     def view(self, shape: Shape, strides: Strides, role: Role) -> Tensor:
         """Another shape on the same memory, outside autograd."""
-        return Tensor(self.device, self.storage, shape, strides, self.dtype, role, is_view=True)
+        made = Tensor(self.device, self.storage, shape, strides, self.dtype, role, is_view=True)
+        made.base = self.base or self
+        return made
 
     def detach(self) -> Tensor:
         """The same tensor, without what made it."""

@@ -110,7 +110,7 @@ class Rolling(GPT):
     def forward(self, idx: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         from nanolint.memory.tensors.ops.joining import roll
 
-        return super().forward(roll(idx), targets)
+        return super().forward(roll(idx, 1), targets)
 
 
 def test_an_operation_that_is_not_known_is_named_and_leaves_the_device_as_it_was() -> None:

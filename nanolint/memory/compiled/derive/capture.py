@@ -191,7 +191,7 @@ class Capture:
 
     def sum(self, old: Tensor, new: Tensor) -> Tensor:
         """Two gradients of one tensor, added."""
-        return add(old, new, old.role)
+        return add(old, new, role=old.role)
 
     def land(self, leaf: object, gradient: Tensor) -> None:
         """A parameter's gradient."""

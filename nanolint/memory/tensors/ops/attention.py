@@ -1,182 +1,164 @@
-"""Scaled dot-product attention by its kernels (aten/src/ATen/native/transformers/cuda).
+"""``F.scaled_dot_product_attention``: which kernel takes it, and what is done to its arguments.
 
-q, k, v (B, H, T, D). The kernels work on (B, T, H, D) and hand back transposed views.
+aten/src/ATen/native/transformers/attention.cpp and cuda/sdp_utils.cpp. q (B, H, T, D), k and v
+(B, H or fewer, S, D).
 """
 
 from __future__ import annotations
 
-from math import ceil
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import FLOAT32, INT64, UINT8
-from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT32
+from nanolint.memory.tensors.ops.attention_kernels import (
+    FLASH_WIDTHS,
+    efficient,
+    flash,
+    padded_heads,
+)
 from nanolint.memory.tensors.ops.autocast import to_half
-from nanolint.memory.tensors.ops.views import contiguous, narrow
-from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.ops.comparison import check, tril, where
+from nanolint.memory.tensors.ops.creation import zeros
+from nanolint.memory.tensors.ops.dropout import dropout
+from nanolint.memory.tensors.ops.inplace import add_
+from nanolint.memory.tensors.ops.joining import pad, repeat_interleave
+from nanolint.memory.tensors.ops.linear import plain_matmul
+from nanolint.memory.tensors.ops.loss import safe_softmax
+from nanolint.memory.tensors.ops.pointwise import mul
+from nanolint.memory.tensors.ops.views import cast, expand, sliced, transpose
 
 if TYPE_CHECKING:
-    from nanolint.memory.tensors.device import Device
-    from nanolint.memory.tensors.layout import Shape
-    from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
 
-FLASH_WIDTHS = 8  # flash takes heads of a multiple of this; others are padded
 WIDEST_FLASH = 256
+FLASH_SINCE = (8, 0)  # compute capability
+MASK_ALIGNMENT = 16  # elements of a row of a mask
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, *, flash: bool) -> Tensor:
-    """``F.scaled_dot_product_attention``; ``flash`` where the card allows it."""
-    value, key, query = to_half(v), to_half(k), to_half(q)
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """``F.scaled_dot_product_attention``, by the kernel that PyTorch takes on the card."""
+    mask = attn_mask if attn_mask is None or attn_mask.dtype is BOOL else to_half(attn_mask)
+    v, k, q = to_half(value), to_half(key), to_half(query)
+    mask = _as_numbers(q, mask)
+    if _is_flash(q, k, v, mask, is_causal, enable_gqa):
+        return _flash(q, k, v)
+    if _is_efficient(q, k, v):
+        return efficient(q, k, v, _aligned(q, k, mask), dropout_p)
+    return _math(q, k, v, mask, dropout_p, is_causal, enable_gqa)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, *, flash: bool) -> Tensor:
+    """Fused attention where it is known which kernel takes it: ``flash`` or memory-efficient."""
+    v, k, q = to_half(value), to_half(key), to_half(query)
+    if not flash or q.dtype.itemsize != 2 or q.shape[-1] > WIDEST_FLASH:
+        return efficient(q, k, v)
+    return _flash(q, k, v)
+
+
+def _is_flash(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool, enable_gqa: bool
+) -> bool:
+    """sdp_utils.cpp, ``can_use_flash_attention``."""
+    return (
+        q.device.capability >= FLASH_SINCE
+        and q.dtype.itemsize == 2
+        and mask is None
+        and q.shape[-1] == k.shape[-1] == v.shape[-1] <= WIDEST_FLASH
+        and (not is_causal or q.shape[-2] == k.shape[-2])
+        and (enable_gqa or q.shape[1] == k.shape[1])
+        and _is_dense(q, k, v)
+    )
+
+
+def _is_efficient(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """sdp_utils.cpp, ``can_use_mem_efficient_attention``: no shared heads, and aligned ones."""
+    modern = q.device.capability >= (8, 0)
+    alignment = 8 if q.dtype.itemsize == 2 else 4 if modern else 1
+    widths = q.shape[-1], v.shape[-1]
+    return (
+        q.dtype.itemsize <= 4
+        and q.ndim == 4
+        and q.shape[:2] == k.shape[:2] == v.shape[:2]
+        and not any(width % alignment for width in widths)
+        and _is_dense(q, k, v)
+    )
+
+
+def _is_dense(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """Four dimensions, something in each, and the last one in order."""
+    return all(
+        each.ndim == 4 and 0 not in each.shape and (each.strides[-1] == 1 or each.shape[-1] == 1)
+        for each in (q, k, v)
+    )
+
+
+def _flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     width = q.shape[-1]
-    if not flash or query.dtype.itemsize != 2 or width > WIDEST_FLASH:
-        return _efficient(query, key, value)
     if width % FLASH_WIDTHS == 0:
-        return _flash(query, key, value)
-    padded = [_padded(each) for each in (query, key, value)]
-    return narrow(_flash(*padded), -1, width)
+        return flash(q, k, v)
+    padded = [padded_heads(each) for each in (q, k, v)]
+    return sliced(flash(*padded), -1, width)
 
 
-@traced
-def _padded(x: Tensor) -> Tensor:
-    """Each head with zeros behind it, in order."""
-    width = x.shape[-1]
-    shape = (*x.shape[:-1], _up(width, FLASH_WIDTHS))
-    out = empty(x.device, shape, x.dtype, x.role.made("padded q, k or v"))
-    role = x.role.gradient
-
-    def backward(g: Tensor) -> list[Tensor | None]:
-        unpadded = (*g.shape[:-1], width)
-        strides = like_strides(unpadded, g.strides)
-        return [empty(g.device, unpadded, g.dtype, role, strides)]
-
-    return record(out, (x,), backward)
-
-
-def _like_swapped(x: Tensor, role: Role) -> Tensor:
-    """A new tensor, laid out as ``empty_like`` lays out (B, T, H, D)."""
-    swapped = _swap(x)
-    strides = like_strides(swapped.shape, swapped.strides)
-    return _swap(empty(x.device, swapped.shape, x.dtype, role, strides))
-
-
-def _swap(x: Tensor) -> Tensor:
-    """Heads and tokens change places inside a kernel, where autograd sees no view."""
-    order = (0, 2, 1, 3)
-    shape, strides = (tuple(sizes[dim] for dim in order) for sizes in (x.shape, x.strides))
-    out = x.view(shape, strides, x.role.reshaped)
-    out.is_view = x.is_view
+def _as_numbers(q: Tensor, mask: Tensor | None) -> Tensor | None:
+    """``convert_boolean_attn_mask``: zero where it holds, minus infinity elsewhere."""
+    if mask is None or mask.dtype is not BOOL:
+        return mask
+    zero = zeros((), device=q.device, dtype=q.dtype)
+    denied = check(mask)
+    out = where(denied, float("-inf"), zero)
+    del zero, denied
     return out
 
 
-@traced
-def _flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """flash_attn/flash_api.cpp, ``mha_fwd`` and ``mha_bwd``."""
-    device = q.device
-    b, h, n, d = q.shape
-    made = q.role.made
-    out = _like_swapped(q, made("attention output"))
-    lse = empty(device, (b, h, n), FLOAT32, made("attention logsumexp", "(B, H, T)"))
-    count = _splits(b * h * -(-n // 64), 2 * device.sm_count, k.shape[2], d)
-    parts = [
-        empty(device, (count, *shape), FLOAT32, made("attention of split keys"))
-        for shape in ((b, h, n), (b, h, n, _up(d, 32)))
-        if count > 1
-    ]
-    state = _random_state(device, ((2,), ()), made("attention random state"))
-    del parts
-    roles = [each.role.gradient for each in (q, k, v)]
-
-    def backward(
-        g: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, *_saved: Tensor
-    ) -> list[Tensor | None]:
-        copies = contiguous(_swap(g)), contiguous(_swap(out))
-        found = [_like_swapped(x, role) for x, role in zip((q, k, v), roles, strict=True)]
-        rows = _up(n, 128)
-        sums = empty(device, (b, h, rows), FLOAT32, made("row sums"))
-        columns = _up(d, 32 if d <= 128 else 64)
-        total = empty(device, (b, rows, h, columns), FLOAT32, made("accumulator of q's gradient"))
-        wide = (b, k.shape[2], h, d)  # of keys and values that several heads share
-        shared = k.shape[1] != h
-        expanded = [empty(device, wide, q.dtype, made("gradient by heads")) for _ in "kv" if shared]
-        del expanded, total, sums, copies
-        return [*found]
-
-    return record(out, (q, k, v), backward, q, k, v, out, lse, *state)
+def _aligned(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor | None:
+    """``preprocess_mask``: rows padded to a multiple of 16, and repeated to all heads."""
+    if mask is None:
+        return None
+    columns = mask.shape[-1]
+    shape = (*q.shape[:-1], k.shape[-2])
+    if columns % MASK_ALIGNMENT == 0:
+        return expand(mask, shape)
+    wide = pad(mask, (0, -columns % MASK_ALIGNMENT))
+    return expand(sliced(wide, -1, columns), shape)
 
 
-def _random_state(device: Device, shapes: tuple[Shape, ...], role: Role) -> tuple[Tensor, ...]:
-    """The seed and the offset, where they are not the host's."""
-    if not device.attention_state:
-        return ()
-    return tuple(empty(device, shape, INT64, role) for shape in shapes)
-
-
-def _splits(blocks: int, slots: int, keys: int, width: int) -> int:
-    """Into how many parts the keys are split, so that few sequences keep the card busy.
-
-    flash_api.cpp, ``num_splits_heuristic``: the fewest that reach 85 % of the best use of the
-    multiprocessors, two blocks on each.
-    """
-    if blocks >= 0.8 * slots:
-        return 1
-    tiles = -(-keys // (256 if width <= 64 else 128 if width <= 128 else 64))
-    uses = {}
-    for count in range(1, min(128, slots, tiles) + 1):
-        if count == 1 or -(-tiles // count) != -(-tiles // (count - 1)):
-            waves = blocks * count / slots
-            uses[count] = waves / ceil(waves)
-    best = max(uses.values(), default=0.0)
-    return next((count for count, use in uses.items() if use >= 0.85 * best), 1)
-
-
-@traced
-def _efficient(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """attention.cu, attention_backward.cu and mem_eff_attention/kernel_{forward,backward}.h."""
-    device = q.device
-    b, h, n, _ = q.shape
-    d = v.shape[-1]
-    made = q.role.made
-    half = q.dtype.itemsize == 2
-    learns = device.grad_enabled and any(each.requires_grad for each in (q, k, v))
-    out = _swap(empty(device, (b, n, h, d), q.dtype, made("attention output")))
-    lse = None
-    if learns:
-        lse = empty(device, (b, h, _up(n, 32)), FLOAT32, made("attention logsumexp"))
-    if half and d > 128:
-        empty(device, (b, n, h, d), FLOAT32, made("attention output accumulator"))
-    state = _random_state(device, ((), ()), made("attention random state"))
-    roles = [each.role.gradient for each in (q, k, v)]
-
-    def backward(
-        _g: Tensor, q: Tensor, k: Tensor, v: Tensor, *_saved: Tensor | None
-    ) -> list[Tensor | None]:
-        found = []
-        for x, role in zip((q, k, v), roles, strict=True):
-            heads, tokens, width = x.shape[1:]
-            found.append(_swap(empty(device, (b, tokens, heads, width), x.dtype, role)))
-        sums = None
-        if not half:
-            product = empty(device, (b, n, h, d), FLOAT32, made("gradient times attention output"))
-            sums = empty(device, (b, n, h), FLOAT32, made("row sums"))
-            del product
-        delta = empty(device, (b, h, n), FLOAT32, made("row sums"))
-        del sums
-        nbytes = efficient_workspace_bytes(b * h, n, d, half=half)
-        workspace = empty(device, (nbytes,), UINT8, made("workspace of q's gradient"))
-        del workspace, delta
-        return [*found]
-
-    return record(out, (q, k, v), backward, q, k, v, out, lse, *state)
-
-
-def efficient_workspace_bytes(heads: int, tokens: int, width: int, *, half: bool) -> int:
-    """What memory-efficient attention's backward kernel takes for the gradient of the queries."""
-    side = 128 if half and width > 64 else 64
-    tiles = -(-tokens // side) * -(-width // side)
-    return heads * _up(tiles * (16 + 4 * side * side), 16)
-
-
-def _up(n: int, multiple: int) -> int:
-    return -(-n // multiple) * multiple
+def _math(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    enable_gqa: bool,
+) -> Tensor:
+    """``_scaled_dot_product_attention_math``: written out, in float32."""
+    query, key, value = (
+        cast(each, FLOAT32) if each.dtype.itemsize == 2 else each for each in (q, k, v)
+    )
+    scaled = mul(query, 1.0)
+    bias = mask
+    if is_causal:
+        ones = zeros((q.shape[-2], k.shape[-2]), device=q.device, dtype=BOOL)
+        triangle = tril(ones)
+        del ones
+        bias = _as_numbers(query, triangle)
+        del triangle
+    if enable_gqa:
+        key = repeat_interleave(key, q.shape[1] // k.shape[1], 1)
+        value = repeat_interleave(value, q.shape[1] // v.shape[1], 1)
+    scores = plain_matmul(scaled, mul(transpose(key, -2, -1), 1.0))
+    if bias is not None:
+        add_(scores, bias)
+    weights = safe_softmax(scores)
+    if dropout_p > 0:
+        weights = dropout(weights, dropout_p)
+    return cast(plain_matmul(weights, value), q.dtype)

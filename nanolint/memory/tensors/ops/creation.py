@@ -1,17 +1,30 @@
-"""Tensors that depend on no other: ``torch.arange``, ``zeros``, ``ones``, ``full``, ``empty``."""
+"""New tensors (aten/src/ATen/native/TensorFactories.cpp, cuda/RangeFactories.cu).
+
+Values are not known; a number that a tensor is filled with takes nothing.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import ceil
+from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.tape import Component
+from nanolint.memory.tensors.dtypes import DEFAULTS, FLOAT32, FLOATING, INT64, kind_of
+from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.ops.views import sizes_of
+from nanolint.memory.tensors.role import role as role_of
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import tracer_at
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.tensors.device import Device
-    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
+
+MADE = role_of("tensor", Component.ACTIVATIONS)
 
 
 def create(device: Device, shape: Shape, dtype: Dtype, role: Role, what: str = "arange") -> Tensor:
@@ -20,3 +33,155 @@ def create(device: Device, shape: Shape, dtype: Dtype, role: Role, what: str = "
     if tracer is not None:
         return tracer.create(what, shape, dtype, role)
     return empty(device, shape, dtype, role)
+
+
+def zeros(
+    *size: int | Sequence[int], device: Device, dtype: Dtype | None = None, **_options: Any
+) -> Tensor:
+    """``torch.zeros``, ``ones``, ``empty``, ``rand``, ``randn``: float32 if nothing is said."""
+    return create(device, sizes_of(size), dtype or FLOAT32, MADE, "full")
+
+
+def full(
+    size: Sequence[int],
+    fill_value: Number | Tensor,
+    *,
+    device: Device,
+    dtype: Dtype | None = None,
+    **_options: Any,
+) -> Tensor:
+    """``torch.full``: of the number's type if nothing is said."""
+    found = FLOAT32 if isinstance(fill_value, Tensor) else DEFAULTS[kind_of(fill_value)]
+    return create(device, tuple(size), dtype or found, MADE, "full")
+
+
+def arange(
+    *bounds: Number,
+    device: Device,
+    dtype: Dtype | None = None,
+    start: Number = 0,
+    end: Number | None = None,
+    step: Number = 1,
+    **_options: Any,
+) -> Tensor:
+    """``torch.arange(start, end, step)``: integers if all of them are."""
+    first, last, by = start, end, step
+    if len(bounds) == 1:
+        last = bounds[0]
+    elif bounds:
+        first, last, by = (*bounds, step)[:3]
+    assert last is not None
+    assert not isinstance(first, complex)
+    assert not isinstance(last, complex)
+    assert not isinstance(by, complex)
+    whole = all(isinstance(each, int) for each in (first, last, by))
+    count = max(0, ceil((last - first) / by))
+    return create(device, (count,), dtype or (INT64 if whole else FLOAT32), MADE)
+
+
+def linspace(
+    start: Number,
+    end: Number,
+    steps: int,
+    *,
+    device: Device,
+    dtype: Dtype | None = None,
+    **_options: Any,
+) -> Tensor:
+    """``torch.linspace``."""
+    return empty(device, (steps,), dtype or FLOAT32, MADE)
+
+
+def eye(
+    n: int, m: int | None = None, *, device: Device, dtype: Dtype | None = None, **_options: Any
+) -> Tensor:
+    """``torch.eye``."""
+    return empty(device, (n, n if m is None else m), dtype or FLOAT32, MADE)
+
+
+def randint(*bounds: Any, device: Device, dtype: Dtype | None = None, **options: Any) -> Tensor:
+    """``torch.randint(low, high, size)``; the last one is the size."""
+    size = options.get("size", bounds[-1])
+    return empty(device, tuple(size), dtype or INT64, MADE)
+
+
+def randperm(n: int, *, device: Device, dtype: Dtype | None = None, **_options: Any) -> Tensor:
+    """``torch.randperm``."""
+    return empty(device, (n,), dtype or INT64, MADE)
+
+
+def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options: Any) -> Tensor:
+    """``torch.tensor`` of a number or of nested lists of numbers."""
+    shape, inner = [], data
+    while isinstance(inner, (list, tuple)):
+        shape.append(len(inner))
+        inner = inner[0] if inner else 0.0
+    found = inner.dtype if isinstance(inner, Tensor) else DEFAULTS[kind_of(inner)]
+    return empty(device, tuple(shape), dtype or found, MADE)
+
+
+def zeros_like(
+    x: Tensor, *, dtype: Dtype | None = None, device: Device | None = None, **_options: Any
+) -> Tensor:
+    """``torch.zeros_like``, ``ones_like``, ``empty_like``, ``rand_like``, ``randn_like``."""
+    role = x.role.made(x.role.label)
+    strides = like_strides(x.shape, x.strides)
+    return empty(device or x.device, x.shape, dtype or x.dtype, role, strides)
+
+
+def full_like(
+    x: Tensor,
+    fill_value: Number | Tensor,
+    *,
+    dtype: Dtype | None = None,
+    device: Device | None = None,
+    **_options: Any,
+) -> Tensor:
+    """``torch.full_like``."""
+    return zeros_like(x, dtype=dtype, device=device)
+
+
+def new_zeros(
+    x: Tensor,
+    *size: int | Sequence[int],
+    dtype: Dtype | None = None,
+    device: Device | None = None,
+    **_options: Any,
+) -> Tensor:
+    """``x.new_zeros``, ``new_ones``, ``new_empty``."""
+    return empty(device or x.device, sizes_of(size), dtype or x.dtype, x.role.made("tensor"))
+
+
+def new_full(
+    x: Tensor,
+    size: Sequence[int],
+    fill_value: Number | Tensor,
+    *,
+    dtype: Dtype | None = None,
+    device: Device | None = None,
+    **_options: Any,
+) -> Tensor:
+    """``x.new_full``."""
+    return new_zeros(x, size, dtype=dtype, device=device)
+
+
+def bernoulli(x: Tensor, p: Number | None = None) -> Tensor:
+    """``torch.bernoulli``: of the type of the probabilities; zeros flow back."""
+    dtype = x.dtype if x.dtype.kind >= FLOATING else FLOAT32
+    return empty(x.device, x.shape, dtype, x.role.made("draws"))
+
+
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, device: Device, dtype: Dtype | None = None
+) -> Tensor:
+    """``torch.tril_indices``."""
+    count = sum(max(0, min(col, each + 1 + offset)) for each in range(row))
+    return empty(device, (2, count), dtype or INT64, MADE)
+
+
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, device: Device, dtype: Dtype | None = None
+) -> Tensor:
+    """``torch.triu_indices``."""
+    count = sum(max(0, col - max(0, each + offset)) for each in range(row))
+    return empty(device, (2, count), dtype or INT64, MADE)

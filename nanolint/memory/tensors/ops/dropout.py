@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @traced
-def dropout(x: Tensor, p: float, training: bool) -> Tensor:
+def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """``F.dropout``: ``x`` itself unless it drops something."""
     if not (training and p > 0):
         return x

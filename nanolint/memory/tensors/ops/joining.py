@@ -6,39 +6,41 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
-from nanolint.memory.tensors.layout import normalized
+from nanolint.memory.tensors.layout import like_strides, normalized
 from nanolint.memory.tensors.ops.views import (
     clone,
     contiguous,
     expand,
     flatten,
-    narrow,
     reshape,
+    sizes_of,
+    sliced,
     unsqueeze,
 )
-from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.unknown import DataDependent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.memory.tensors.tensor import Tensor
+    from nanolint.memory.tensors.dtypes import Number
 
 
 @traced
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """``torch.cat``: gradients are views of the gradient."""
-    first = tensors[0]
+    first = next((each for each in tensors if each.shape != (0,)), tensors[0])
     along = normalized(dim, first.ndim)
     dtype = first.dtype
     for each in tensors:
         dtype = promote(dtype, each.dtype)
-    sizes = [each.shape[along] for each in tensors]
+    sizes = [each.shape[along] if each.ndim == first.ndim else 0 for each in tensors]
     shape = (*first.shape[:along], sum(sizes), *first.shape[along + 1 :])
     out = empty(first.device, shape, dtype, first.role.made("concatenation"))
 
     def backward(g: Tensor) -> list[Tensor | None]:
-        return [narrow(g, along, size) for size in sizes]
+        return [sliced(g, along, size) for size in sizes]
 
     return record(out, tensors, backward)
 
@@ -49,8 +51,9 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 @traced
-def repeat(x: Tensor, times: Sequence[int]) -> Tensor:
-    """``x.repeat(*times)``: the gradient is summed over the copies."""
+def repeat(x: Tensor, *sizes: int | Sequence[int]) -> Tensor:
+    """``x.repeat(*sizes)``: the gradient is summed over the copies."""
+    times = sizes_of(sizes)
     whole = (1,) * (len(times) - x.ndim) + x.shape
     shape = tuple(size * each for size, each in zip(whole, times, strict=True))
     out = empty(x.device, shape, x.dtype, x.role.made("repeated"))
@@ -65,29 +68,64 @@ def repeat(x: Tensor, times: Sequence[int]) -> Tensor:
     return record(out, (x,), backward)
 
 
-def repeat_interleave(x: Tensor, times: int, dim: int) -> Tensor:
-    """``x.repeat_interleave(times, dim)``: each element by itself."""
+def tile(x: Tensor, *dims: int | Sequence[int]) -> Tensor:
+    """``torch.tile``: ``repeat``, with ones for the dimensions in front."""
+    times = sizes_of(dims)
+    return repeat(x, (1,) * (x.ndim - len(times)) + times)
+
+
+def repeat_interleave(
+    x: Tensor, repeats: int | Tensor, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """``x.repeat_interleave(repeats, dim)``: each element by itself.
+
+    Raises DataDependent for a tensor of repeats: the shape follows from its values.
+    """
+    if isinstance(repeats, Tensor):
+        raise DataDependent("repeat_interleave by a tensor")
+    if dim is None:
+        return repeat_interleave(flatten(x), repeats, 0)
     along = normalized(dim, x.ndim)
     wide = unsqueeze(x, along + 1)
-    shape = (*x.shape[: along + 1], times, *x.shape[along + 1 :])
+    shape = (*x.shape[: along + 1], repeats, *x.shape[along + 1 :])
     return flatten(clone(expand(wide, shape)), along, along + 1)
 
 
 @traced
-def roll(x: Tensor) -> Tensor:
+def roll(x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()) -> Tensor:
     """``x.roll``."""
     source = contiguous(x)
     out = empty(x.device, x.shape, x.dtype, x.role.made("rolled"))
     del source
-    return record(out, (x,), lambda g: [roll(g)])
+    return record(out, (x,), lambda g: [roll(g, 1)])
+
+
+def flip(x: Tensor, *dims: int | Sequence[int]) -> Tensor:
+    """``x.flip``."""
+    strides = like_strides(x.shape, x.strides)
+    out = empty(x.device, x.shape, x.dtype, x.role.made("flipped"), strides)
+    return record(out, (x,), lambda g: [flip(g)])
 
 
 @traced
-def pad(x: Tensor, padding: Sequence[int]) -> Tensor:
-    """``F.pad`` with a number: ``padding`` is (before, after), the last dimension first."""
+def pad(
+    x: Tensor, pad: Sequence[int], mode: str = "constant", value: Number | None = None
+) -> Tensor:
+    """``F.pad`` with a number: ``pad`` is (before, after), the last dimension first."""
     shape = list(x.shape)
-    for place in range(len(padding) // 2):
-        shape[-1 - place] += padding[2 * place] + padding[2 * place + 1]
+    for place in range(len(pad) // 2):
+        shape[-1 - place] += pad[2 * place] + pad[2 * place + 1]
     out = empty(x.device, tuple(shape), x.dtype, x.role.made("padded"))
     before, role = x.shape, x.role.gradient
     return record(out, (x,), lambda g: [empty(g.device, before, g.dtype, role)])
+
+
+def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str = "ij") -> list[Tensor]:
+    """``torch.meshgrid``: views, repeated."""
+    found = [each for one in tensors for each in ([one] if isinstance(one, Tensor) else one)]
+    sizes = tuple(each.numel for each in found)
+    views = []
+    for place, each in enumerate(found):
+        shape = tuple(size if place == dim else 1 for dim, size in enumerate(sizes))
+        views.append(expand(reshape(each, shape), sizes))
+    return views

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.layout import broadcast, is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_half
+from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.views import (
     expand,
     reshape,
@@ -24,6 +25,7 @@ from nanolint.memory.tensors.tracing import traced
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nanolint.memory.tensors.dtypes import Number
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
@@ -48,29 +50,68 @@ def linear(
     return record(out.detach(), (out, half_bias), lambda g: [g, g])  # added in place
 
 
-def matmul(x: Tensor, y: Tensor, role: Role | None = None) -> Tensor:
-    """``x @ y``."""
-    second = to_half(y)
+def matmul(x: Tensor, other: Tensor, role: Role | None = None) -> Tensor:
+    """``x @ other``."""
+    second = to_half(other)
     return _matmul(to_half(x), second, role)
 
 
-def mm(x: Tensor, y: Tensor, role: Role | None = None) -> Tensor:
+def plain_matmul(x: Tensor, other: Tensor) -> Tensor:
+    """``x @ other`` where autocast does not look."""
+    return _matmul(x, other, None)
+
+
+def mm(x: Tensor, mat2: Tensor, role: Role | None = None) -> Tensor:
     """``torch.mm`` of (n, k) and (k, m)."""
-    second = to_half(y)
+    second = to_half(mat2)
     return _mm(to_half(x), second, role)
 
 
-def bmm(x: Tensor, y: Tensor, role: Role | None = None) -> Tensor:
+def bmm(x: Tensor, mat2: Tensor, role: Role | None = None) -> Tensor:
     """``torch.bmm`` of (b, n, k) and (b, k, m)."""
-    second = to_half(y)
+    second = to_half(mat2)
     return _bmm(to_half(x), second, role)
 
 
-def addmm(bias: Tensor, x: Tensor, y: Tensor, role: Role | None = None) -> Tensor:
-    """``torch.addmm``: bias plus (n, k) times (k, m)."""
-    second = to_half(y)
-    first = to_half(x)
-    return _addmm(to_half(bias), first, second, role)
+def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    """``torch.addmm``: x plus (n, k) times (k, m)."""
+    second = to_half(mat2)
+    first = to_half(mat1)
+    return _addmm(to_half(x), first, second, None)
+
+
+def baddbmm(
+    x: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """``torch.baddbmm``: beta times x plus alpha times (b, n, k) times (b, k, m)."""
+    second = to_half(batch2)
+    first = to_half(batch1)
+    bias = to_half(x)
+    shape = (first.shape[0], first.shape[1], second.shape[2])
+    out = _product(first, second, shape, None)
+    needs_bias = bias.requires_grad
+    needs = first.requires_grad, second.requires_grad
+    roles = first.role.gradient.reshaped, second.role.gradient.reshaped
+
+    def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
+        of_x = of_y = None
+        if needs[0] and y is not None:
+            product = _bmm(g, transpose(y, 1, 2), roles[0])
+            of_x = product if alpha == 1 else mul(product, alpha)
+            del product
+        if needs[1] and x is not None:
+            product = _bmm(transpose(x, 1, 2), g, roles[1])
+            of_y = product if alpha == 1 else mul(product, alpha)
+            del product
+        of_bias = (g if beta == 1 else mul(g, beta)) if needs_bias else None
+        return [of_bias, of_x, of_y]
+
+    return record(out, (bias, first, second), backward, *factors(first, second))
+
+
+def outer(x: Tensor, vec2: Tensor) -> Tensor:
+    """``torch.outer``: a column times a row, which is a product of elements."""
+    return mul(reshape(x, (x.numel, 1)), vec2)
 
 
 def _matmul(x: Tensor, y: Tensor, role: Role | None) -> Tensor:

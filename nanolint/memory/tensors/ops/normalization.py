@@ -1,4 +1,4 @@
-"""Normalisation (aten/src/ATen/native/cuda/layer_norm_kernel.cu)."""
+"""Normalisation (aten/src/ATen/native/layer_norm.cpp, cuda/layer_norm_kernel.cu)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,32 @@ from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.reductions import mean
-from nanolint.memory.tensors.ops.unary import power, rsqrt
+from nanolint.memory.tensors.ops.unary import pow, rsqrt
 from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.torch import RMS_NORM_FLOAT32_SINCE, RMS_NORM_FUSED_SINCE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.tensors.tensor import Tensor
 
 
 @traced
-def layer_norm(x: Tensor, dimensions: int, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """``F.layer_norm`` over the last ``dimensions``; float32 under autocast."""
+def layer_norm(
+    x: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """``F.layer_norm`` over the last dimensions; float32 under autocast."""
     shift = bias and to_float32(bias)
     scale = weight and to_float32(weight)
     source = to_float32(x)
     device, shape, dtype = x.device, x.shape, source.dtype
-    inner = shape[len(shape) - dimensions :]
+    inner = tuple(normalized_shape)
     width = prod(inner)
     rows = x.numel // width
     in_order = contiguous(source)
@@ -66,7 +75,7 @@ def layer_norm(x: Tensor, dimensions: int, weight: Tensor | None, bias: Tensor |
 def _written_out(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
     """``rms_norm_composite``: the square's mean, in float32, and two products."""
     wide = cast(x, FLOAT32) if x.dtype.itemsize < 4 else x
-    squares = power(wide, 2)
+    squares = pow(wide, 2)
     shifted = mean(squares, range(-dimensions, 0), keepdim=True)  # epsilon is added in place
     scale = rsqrt(shifted)
     del squares, shifted
@@ -84,18 +93,25 @@ def _is_channels_last(x: Tensor) -> bool:
 
 
 @traced
-def rms_norm(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
-    """``F.rms_norm`` over the last ``dimensions``.
+def rms_norm(
+    x: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """``F.rms_norm`` over the last dimensions.
 
-    Fused since torch 2.9, but for images whose channels move fastest, and float32 under autocast:
-    aten/src/ATen/native/layer_norm.cpp.
+    One kernel since torch 2.9, but for images whose channels move fastest; float32 under autocast
+    since 2.12.
     """
-    scale = None if weight is None else to_float32(weight)
-    source = to_float32(x)
-    if _is_channels_last(source):
+    release, dimensions = x.device.release, len(normalized_shape)
+    casts = release >= RMS_NORM_FLOAT32_SINCE
+    scale = to_float32(weight) if weight is not None and casts else weight
+    source = to_float32(x) if casts else x
+    if release < RMS_NORM_FUSED_SINCE or _is_channels_last(source):
         return _written_out(source, dimensions, scale)
     device, shape, dtype = x.device, x.shape, source.dtype
-    inner = shape[len(shape) - dimensions :]
+    inner = tuple(normalized_shape)
     rows = shape[: len(shape) - dimensions] + (1,) * dimensions
     in_order = contiguous(source)
     sums = FLOAT32 if dtype.itemsize < 4 else dtype

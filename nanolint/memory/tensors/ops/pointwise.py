@@ -1,4 +1,4 @@
-"""Elementwise operations (aten/src/ATen/native/BinaryOps.cpp, UnaryOps.cpp, TensorIterator.cpp).
+"""Arithmetic (aten/src/ATen/native/BinaryOps.cpp, PointwiseOps.cpp, TensorIterator.cpp).
 
 Backward formulas are those of tools/autograd/derivatives.yaml, the gradient of the argument that
 comes first in the alphabet first. C++ keeps what a formula makes to its end; so do the names here.
@@ -12,9 +12,12 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, DEFAULTS, FLOAT32, FLOATING, kind_of, promote
 from nanolint.memory.tensors.layout import broadcast, result_strides
 from nanolint.memory.tensors.tensor import Tensor, empty
-from nanolint.memory.tensors.tracing import traced, tracer_at
+from nanolint.memory.tensors.tracing import tracer_at
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.role import Role
 
@@ -55,54 +58,90 @@ def elementwise(dtype: Dtype, label: str, *operands: Operand, role: Role | None 
     if role is None:
         widest = next((each for each in tensors if each.shape == shape), first)
         role = widest.role.made(label, widest.role.dims if widest.shape == shape else "")
-    tracer = tracer_at(first.device)
+    device = _device(tensors)
+    tracer = tracer_at(device)
     if tracer is not None:
         return tracer.elementwise(label, operands, shape, strides, dtype, role)
-    return empty(first.device, shape, dtype, role, strides)
+    return empty(device, shape, dtype, role, strides)
 
 
-def add(x: Operand, y: Operand, role: Role | None = None) -> Tensor:
-    """``x + y``: both gradients are the gradient itself."""
-    out = elementwise(result_type(x, y), "sum", x, y, role=role)
-    return record(out, (_tensor(x), _tensor(y)), lambda g: [g, g])
+def _device(tensors: Sequence[Tensor]) -> Device:
+    """A tensor of one element may lie on the host: the others decide."""
+    for each in tensors:
+        if each.shape:
+            return each.device
+    return tensors[0].device
 
 
-def sub(x: Operand, y: Operand, role: Role | None = None) -> Tensor:
-    """``x - y``."""
-    out = elementwise(result_type(x, y), "difference", x, y, role=role)
-    needs_x, needs_y = _needs(x), _needs(y)
+def add(x: Operand, other: Operand, *, alpha: Number = 1, role: Role | None = None) -> Tensor:
+    """``x + alpha * other``: both gradients are the gradient itself, but for ``alpha``."""
+    out = elementwise(result_type(x, other), "sum", x, other, role=role)
+    if alpha == 1:
+        return record(out, (_tensor(x), _tensor(other)), lambda g: [g, g])
+    needs_x, needs_y = _needs(x), _needs(other)
 
     def backward(g: Tensor) -> list[Tensor | None]:
-        return [g if needs_x else None, neg(g) if needs_y else None]
+        of_y = mul(g, alpha) if needs_y else None
+        return [g if needs_x else None, of_y]
 
-    return record(out, (_tensor(x), _tensor(y)), backward)
+    return record(out, (_tensor(x), _tensor(other)), backward)
 
 
-def mul(x: Operand, y: Operand, role: Role | None = None) -> Tensor:
-    """``x * y``: each factor is saved where the other one learns."""
-    out = elementwise(result_type(x, y), "product", x, y, role=role)
-    needs_x, needs_y = _needs(x), _needs(y)
+def sub(x: Operand, other: Operand, *, alpha: Number = 1, role: Role | None = None) -> Tensor:
+    """``x - alpha * other``."""
+    out = elementwise(result_type(x, other), "difference", x, other, role=role)
+    needs_x, needs_y = _needs(x), _needs(other)
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        of_y = None
+        if needs_y:
+            negative = neg(g)
+            of_y = negative if alpha == 1 else mul(negative, alpha)
+            del negative
+        return [g if needs_x else None, of_y]
+
+    return record(out, (_tensor(x), _tensor(other)), backward)
+
+
+def rsub(x: Operand, other: Operand) -> Tensor:
+    """``other - x``."""
+    return sub(other, x)
+
+
+def mul(x: Operand, other: Operand, *, role: Role | None = None) -> Tensor:
+    """``x * other``: each factor is saved where the other one learns."""
+    out = elementwise(result_type(x, other), "product", x, other, role=role)
+    needs_x, needs_y = _needs(x), _needs(other)
     scalar_x = None if isinstance(x, Tensor) else x
-    scalar_y = None if isinstance(y, Tensor) else y
+    scalar_y = None if isinstance(other, Tensor) else other
 
     def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
         of_y = mul(g, scalar_x if x is None else x) if needs_y else None  # type: ignore[arg-type]
         of_x = mul(g, scalar_y if y is None else y) if needs_x else None  # type: ignore[arg-type]
         return [of_x, of_y]
 
-    saved = (_tensor(x) if needs_y else None, _tensor(y) if needs_x else None)
-    return record(out, (_tensor(x), _tensor(y)), backward, *saved)
+    saved = (_tensor(x) if needs_y else None, _tensor(other) if needs_x else None)
+    return record(out, (_tensor(x), _tensor(other)), backward, *saved)
 
 
-def div(x: Operand, y: Operand, role: Role | None = None) -> Tensor:
-    """``x / y``; integers become float32."""
-    dtype = result_type(x, y)
-    if dtype.kind < FLOATING:
+def div(
+    x: Operand, other: Operand, *, rounding_mode: str | None = None, role: Role | None = None
+) -> Tensor:
+    """``x / other``; integers become float32, but where the quotient is rounded."""
+    dtype = result_type(x, other)
+    if dtype.kind < FLOATING and rounding_mode is None:
         dtype = FLOAT32
-    out = elementwise(dtype, "quotient", x, y, role=role)
-    needs_x, needs_y = _needs(x), _needs(y)
+    out = elementwise(dtype, "quotient", x, other, role=role)
+    if rounding_mode is not None:
+        needs = _needs(x), _needs(other)
+        return record(
+            out,
+            (_tensor(x), _tensor(other)),
+            lambda g: [_zeros(g) if each else None for each in needs],
+        )
+    needs_x, needs_y = _needs(x), _needs(other)
     scalar_x = None if isinstance(x, Tensor) else x
-    scalar_y = None if isinstance(y, Tensor) else y
+    scalar_y = None if isinstance(other, Tensor) else other
 
     def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
         above: Operand = x if x is not None else scalar_x  # type: ignore[assignment]
@@ -116,8 +155,31 @@ def div(x: Operand, y: Operand, role: Role | None = None) -> Tensor:
             del once, twice, negative
         return [div(g, below) if needs_x else None, of_y]
 
-    saved = (_tensor(x) if needs_y else None, _tensor(y) if needs_x or needs_y else None)
-    return record(out, (_tensor(x), _tensor(y)), backward, *saved)
+    saved = (_tensor(x) if needs_y else None, _tensor(other) if needs_x or needs_y else None)
+    return record(out, (_tensor(x), _tensor(other)), backward, *saved)
+
+
+def floor_divide(x: Operand, other: Operand) -> Tensor:
+    """``x // other``: nothing flows back."""
+    return elementwise(result_type(x, other), "quotient", x, other)
+
+
+def remainder(x: Operand, other: Operand) -> Tensor:
+    """``x % other``, and ``torch.fmod``."""
+    out = elementwise(result_type(x, other), "remainder", x, other)
+    needs_x, needs_y = _needs(x), _needs(other)
+
+    def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
+        of_y = None
+        if needs_y and x is not None and y is not None:
+            negative = neg(g)
+            quotient = div(x, y, rounding_mode="floor")
+            of_y = mul(negative, quotient)
+            del negative, quotient
+        return [g if needs_x else None, of_y]
+
+    saved = (_tensor(x), _tensor(other)) if needs_y else (None, None)
+    return record(out, (_tensor(x), _tensor(other)), backward, *saved)
 
 
 def neg(x: Tensor) -> Tensor:
@@ -125,48 +187,76 @@ def neg(x: Tensor) -> Tensor:
     return record(elementwise(x.dtype, "negative", x), (x,), lambda g: [neg(g)])
 
 
-def compare(x: Operand, y: Operand) -> Tensor:
-    """``x == y``, ``x < y`` and their like: no gradient."""
-    return elementwise(BOOL, "comparison", x, y)
+def maximum(x: Tensor, other: Tensor) -> Tensor:
+    """``torch.maximum``; equal elements share the gradient. ``minimum`` takes the same."""
+    out = elementwise(result_type(x, other), "maximum", x, other)
+    needs = x.requires_grad, other.requires_grad
+
+    def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
+        return [None if not each else _shared(g, x, y) for each in reversed(needs)][::-1]
+
+    return record(out, (x, other), backward, x, other)
 
 
-@traced
-def masked_fill(x: Tensor, mask: Tensor) -> Tensor:
-    """``x.masked_fill(mask, number)``: a copy in order, filled in place."""
-    out = empty(x.device, broadcast(x.shape, mask.shape), x.dtype, x.role.made("masked"))
-
-    def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
-        return [masked_fill(g, mask)]
-
-    return record(out, (x,), backward, mask)
+minimum = maximum
 
 
-@traced
-def where(mask: Tensor, x: Operand, y: Operand) -> Tensor:
-    """``torch.where``."""
-    dtype = result_type(x, y)
-    casts = [
-        elementwise(dtype, "choice", each)
-        for each in (x, y)
-        if isinstance(each, Tensor) and each.dtype is not dtype
-    ]
-    out = elementwise(dtype, "choice", mask, x, y)
-    del casts
-    needs_x, needs_y = _needs(x), _needs(y)
-
-    def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
-        of_y = _masked(g, mask) if needs_y else None
-        return [_masked(g, mask) if needs_x else None, of_y]
-
-    return record(out, (_tensor(x), _tensor(y)), backward, mask)
+def _shared(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    equal = elementwise(BOOL, "comparison", x, y)
+    half = div(g, 2)
+    found = elementwise(g.dtype, "choice", equal, half, g, role=g.role)
+    less = elementwise(BOOL, "comparison", x, y)
+    del equal, half, less
+    return found
 
 
-def _masked(g: Tensor, mask: Tensor) -> Tensor:
-    """The gradient where the mask holds; the zero elsewhere is a tensor of its own."""
-    zero = empty(g.device, (), g.dtype, g.role)
-    out = elementwise(g.dtype, "choice", mask, g, role=g.role)
-    del zero
-    return out
+def lerp(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    """``x + weight * (end - x)``."""
+    out = elementwise(result_type(x, end), "interpolation", x, end, weight)
+    needs = [_needs(each) for each in (x, end, weight)]
+    scalar = None if isinstance(weight, Tensor) else weight
+
+    def backward(
+        g: Tensor, x: Tensor | None, end: Tensor | None, weight: Tensor | None
+    ) -> list[Tensor | None]:
+        share: Operand = scalar if weight is None else weight  # type: ignore[assignment]
+        of_end = mul(g, share) if needs[1] else None
+        of_x = of_weight = None
+        if needs[0]:
+            rest = 0.5 if weight is None else sub(1, weight)
+            of_x = mul(g, rest)
+            del rest
+        if needs[2] and x is not None and end is not None:
+            difference = sub(end, x)
+            of_weight = mul(g, difference)
+            del difference
+        return [of_x, of_end, of_weight]
+
+    saved = (x, end) if needs[2] else (None, None)
+    inputs = (x, end, _tensor(weight))
+    return record(out, inputs, backward, *saved, _tensor(weight) if any(needs[:2]) else None)
+
+
+def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """``x + value * tensor1 * tensor2``."""
+    out = elementwise(result_type(x, tensor1, tensor2), "sum", x, tensor1, tensor2)
+    needs = [each.requires_grad for each in (x, tensor1, tensor2)]
+
+    def scaled(g: Tensor, factor: Tensor) -> Tensor:
+        product = mul(factor, value)
+        return mul(g, product)
+
+    def backward(g: Tensor, one: Tensor | None, two: Tensor | None) -> list[Tensor | None]:
+        of_one = scaled(g, two) if needs[1] and two is not None else None
+        of_two = scaled(g, one) if needs[2] and one is not None else None
+        return [g if needs[0] else None, of_one, of_two]
+
+    saved = (tensor1 if needs[2] else None, tensor2 if needs[1] else None)
+    return record(out, (x, tensor1, tensor2), backward, *saved)
+
+
+def _zeros(g: Tensor) -> Tensor:
+    return elementwise(g.dtype, "zeros", g, role=g.role)
 
 
 def _needs(x: Operand) -> bool:

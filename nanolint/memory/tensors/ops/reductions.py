@@ -1,133 +1,280 @@
-"""Sums, means and maxima (aten/src/ATen/native/ReduceOps.cpp)."""
+"""Sums, means, maxima and norms (aten/src/ATen/native/ReduceOps.cpp, LinearAlgebra.cpp)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, FLOATING, INT64
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, FLOATING, INT64, UINT8
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.comparison import clamp_min
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.unary import exp
-from nanolint.memory.tensors.ops.views import contiguous, expand, unsqueeze, view
-from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.ops.views import expand, unsqueeze, view
+from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.layout import Shape
-    from nanolint.memory.tensors.tensor import Tensor
+
+Dimensions: TypeAlias = "int | Sequence[int] | None"
 
 
 @traced
-def total(
-    x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False, dtype: Dtype | None = None
+def sum(
+    x: Tensor, dim: Dimensions = None, keepdim: bool = False, *, dtype: Dtype | None = None
 ) -> Tensor:
-    """``x.sum(dims)``; float32 under autocast. The gradient is repeated, which takes nothing."""
-    over = _dimensions(x, dims)
-    made = dtype or _summed_type(x)
-    out = empty(x.device, _reduced(x.shape, over, keepdim), made, x.role.made("sum"))
+    """``x.sum(dim)``; float32 under autocast. The gradient is repeated, which takes nothing."""
+    over = dimensions(x, dim)
+    made = dtype or summed_type(x)
+    out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("sum"))
     shape = x.shape
 
     def backward(g: Tensor) -> list[Tensor | None]:
-        return [_restored(g, shape, over, keepdim)]
+        return [restored(g, shape, over, keepdim)]
 
     return record(out, (x,), backward)
 
 
 @traced
-def mean(x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Tensor:
-    """``x.mean(dims)``."""
-    over = _dimensions(x, dims)
-    out = empty(x.device, _reduced(x.shape, over, keepdim), x.dtype, x.role.made("mean"))
+def mean(
+    x: Tensor, dim: Dimensions = None, keepdim: bool = False, *, dtype: Dtype | None = None
+) -> Tensor:
+    """``x.mean(dim)``."""
+    over = dimensions(x, dim)
+    out = empty(x.device, reduced(x.shape, over, keepdim), dtype or x.dtype, x.role.made("mean"))
     shape = x.shape
 
     def backward(g: Tensor) -> list[Tensor | None]:
-        return [div(_restored(g, shape, over, keepdim), 1.0)]
+        return [div(restored(g, shape, over, keepdim), 1.0)]
 
     return record(out, (x,), backward)
 
 
 @traced
-def maximum(x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Tensor:
-    """``x.amax(dims)`` and ``amin``: equal maxima share the gradient."""
-    over = _dimensions(x, dims)
-    out = empty(x.device, _reduced(x.shape, over, keepdim), x.dtype, x.role.made("maximum"))
+def amax(x: Tensor, dim: Dimensions = (), keepdim: bool = False) -> Tensor:
+    """``x.amax(dim)`` and ``amin``: equal maxima share the gradient."""
+    over = dimensions(x, dim)
+    out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("maximum"))
     shape = x.shape
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
-        mask = elementwise(BOOL, "comparison", _restored(out, shape, over, keepdim), x)
-        count = empty(x.device, _reduced(shape, over, True), INT64, x.role.made("count"))
+        mask = elementwise(BOOL, "comparison", restored(out, shape, over, keepdim), x)
+        count = empty(x.device, reduced(shape, over, True), INT64, x.role.made("count"))
         wide = empty(x.device, shape, INT64, x.role.made("mask to count"))
         del wide
-        shared = div(_kept(g, shape, over, keepdim), count)
+        shared = div(kept(g, shape, over, keepdim), count)
         return [mul(shared, mask)]
 
     return record(out, (x,), backward, x, out)
 
 
+amin = amax
+
+
+def prod(
+    x: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
+) -> Tensor:
+    """``x.prod(dim)``; float32 under autocast."""
+    over = dimensions(x, dim)
+    made = dtype or summed_type(x)
+    out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("product"))
+    shape, role = x.shape, x.role.gradient
+
+    def backward(g: Tensor, _x: Tensor, _out: Tensor) -> list[Tensor | None]:
+        return [empty(g.device, shape, g.dtype, role)]
+
+    return record(out, (x,), backward, x, out)
+
+
 @traced
-def logsumexp(x: Tensor, dim: int, *, keepdim: bool = False) -> Tensor:
+def logsumexp(x: Tensor, dim: Dimensions, keepdim: bool = False) -> Tensor:
     """``torch.logsumexp``; float32 under autocast."""
     wide = to_float32(x)
-    over = _dimensions(wide, (dim,))
+    over = dimensions(wide, dim)
     device, shape, dtype = x.device, x.shape, wide.dtype
-    maxima = empty(device, _reduced(shape, over, True), dtype, x.role.made("maximum"))
+    maxima = empty(device, reduced(shape, over, True), dtype, x.role.made("maximum"))
     absolute = empty(device, maxima.shape, dtype, x.role.made("absolute value"))
     infinite = empty(device, maxima.shape, BOOL, x.role.made("comparison"))
     del absolute, infinite
     difference = elementwise(dtype, "difference", wide, maxima)
-    out = empty(device, _reduced(shape, over, keepdim), dtype, x.role.made("log-sum-exp"))
+    out = empty(device, reduced(shape, over, keepdim), dtype, x.role.made("log-sum-exp"))
     del difference, maxima
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
-        shifted = sub(x, _kept(out, shape, over, keepdim))
+        shifted = sub(x, kept(out, shape, over, keepdim))
         weights = exp(shifted)
-        return [mul(_kept(g, shape, over, keepdim), weights)]
+        return [mul(kept(g, shape, over, keepdim), weights)]
 
     return record(out, (wide,), backward, wide, out)
 
 
-@traced
-def cumsum(x: Tensor, dim: int) -> Tensor:
-    """``torch.cumsum``; float32 under autocast."""
-    over, size = normalized(dim, x.ndim), x.shape[dim] if x.shape else 1
-    made = _summed_type(x)
-    out = empty(x.device, x.shape, made, x.role.made("cumulative sum"))
-    source = contiguous(x)
-    del source
+def var(
+    x: Tensor,
+    dim: Dimensions = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> Tensor:
+    """``x.var(dim)``."""
+    over = dimensions(x, dim)
+    out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("variance"))
+    shape = x.shape
 
-    def backward(g: Tensor) -> list[Tensor | None]:
-        if size == 1:
-            return [g]
-        flipped = elementwise(g.dtype, "flipped", g)
-        summed = cumsum(flipped, over)
-        return [elementwise(g.dtype, "flipped", summed)]
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        scaled = mul(kept(g, shape, over, keepdim), 2.0)
+        middle = mean(x, over, keepdim=True)
+        difference = sub(x, middle)
+        return [mul(scaled, difference)]
 
-    return record(out, (x,), backward)
+    return record(out, (x,), backward, x)
 
 
-def _summed_type(x: Tensor) -> Dtype:
+def std(
+    x: Tensor,
+    dim: Dimensions = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> Tensor:
+    """``x.std(dim)``."""
+    over = dimensions(x, dim)
+    out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("deviation"))
+    shape = x.shape
+
+    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        twice = mul(out, 2)
+        quotient = div(g, twice)
+        zero = elementwise(BOOL, "comparison", out)
+        filled = elementwise(quotient.dtype, "filled", quotient)
+        del twice, quotient, zero
+        scaled = mul(kept(filled, shape, over, keepdim), 2.0)
+        middle = mean(x, over, keepdim=True)
+        difference = sub(x, middle)
+        return [mul(scaled, difference)]
+
+    return record(out, (x,), backward, x, out)
+
+
+def var_mean(
+    x: Tensor,
+    dim: Dimensions = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> tuple[Tensor, Tensor]:
+    """``torch.var_mean``, as two reductions."""
+    return var(x, dim, unbiased, keepdim, correction=correction), mean(x, dim, keepdim)
+
+
+def norm(
+    x: Tensor,
+    p: Number | str | None = "fro",
+    dim: Dimensions = None,
+    keepdim: bool = False,
+    *,
+    dtype: Dtype | None = None,
+) -> Tensor:
+    """``x.norm()`` and ``torch.linalg.vector_norm``; float32 under autocast."""
+    over = dimensions(x, dim)
+    made = dtype or (x.dtype if x.device.half is None else summed_type(x))
+    out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("norm"))
+    shape = x.shape
+
+    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        long = kept(out, shape, over, keepdim)
+        quotient = div(kept(g, shape, over, keepdim), long)
+        zero = elementwise(BOOL, "comparison", long)
+        filled = elementwise(quotient.dtype, "filled", quotient)
+        del quotient, zero
+        return [mul(x, filled)]
+
+    return record(out, (x,), backward, x, out)
+
+
+def vector_norm(
+    x: Tensor,
+    ord: Number = 2,
+    dim: Dimensions = None,
+    keepdim: bool = False,
+    *,
+    dtype: Dtype | None = None,
+) -> Tensor:
+    """``torch.linalg.vector_norm``."""
+    return norm(x, ord, dim, keepdim, dtype=dtype)
+
+
+def any(x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
+    """``x.any(dim)`` and ``all``: no gradient."""
+    over = dimensions(x, dim)
+    made = UINT8 if x.dtype is UINT8 else BOOL
+    return empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("truth"))
+
+
+all = any
+
+
+def extreme(x: Tensor) -> Tensor:
+    """``x.max()`` and ``x.min()`` of all elements: the gradient is shared by equal ones."""
+    out = empty(x.device, (), x.dtype, x.role.made("maximum"))
+
+    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        mask = elementwise(BOOL, "comparison", x)
+        not_numbers = [elementwise(BOOL, "comparison", each) for each in (x, out)]
+        del not_numbers
+        count = sum(mask)
+        shared = div(g, count)
+        return [mul(mask, shared)]
+
+    return record(out, (x,), backward, x, out)
+
+
+def count_nonzero(x: Tensor, dim: Dimensions = None) -> Tensor:
+    """``torch.count_nonzero``."""
+    mask = elementwise(BOOL, "comparison", x)
+    out = sum(mask, dim)
+    del mask
+    return out
+
+
+def normalize(x: Tensor, p: Number = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """``F.normalize``: divided by its norm, which is clamped and repeated."""
+    length = norm(x, p, dim, keepdim=True)
+    clamped = clamp_min(length, eps)
+    del length
+    denominator = expand(clamped, x.shape)
+    return div(x, denominator)
+
+
+def summed_type(x: Tensor) -> Dtype:
+    """The type of a sum: integers are counted in int64, autocast sums in float32."""
     if x.dtype.kind < FLOATING:
         return INT64
     return x.dtype if x.device.half is None or x.dtype.itemsize == 8 else FLOAT32
 
 
-def _dimensions(x: Tensor, dims: Sequence[int]) -> tuple[int, ...]:
-    """All of them where none is named."""
-    return tuple(normalized(dim, x.ndim) for dim in dims) or tuple(range(x.ndim))
+def dimensions(x: Tensor, dim: Dimensions) -> tuple[int, ...]:
+    """From the front; all of them where none is named."""
+    if isinstance(dim, int):
+        return (normalized(dim, x.ndim),)
+    return tuple(normalized(each, x.ndim) for each in dim or ()) or tuple(range(x.ndim))
 
 
-def _reduced(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
+def reduced(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
+    """Without ``dims``, or with one element in each."""
     if keepdim:
         return tuple(1 if dim in dims else size for dim, size in enumerate(shape))
     return tuple(size for dim, size in enumerate(shape) if dim not in dims)
 
 
-def _kept(x: Tensor, shape: Shape, dims: Sequence[int], keepdim: bool) -> Tensor:
+def kept(x: Tensor, shape: Shape, dims: Sequence[int], keepdim: bool) -> Tensor:
     """What was reduced, with dimensions of one element again."""
     if keepdim or not x.shape:
         return x if keepdim else view(x, (1,) * len(shape)) if shape else x
@@ -137,6 +284,6 @@ def _kept(x: Tensor, shape: Shape, dims: Sequence[int], keepdim: bool) -> Tensor
     return found
 
 
-def _restored(x: Tensor, shape: Shape, dims: Sequence[int], keepdim: bool) -> Tensor:
+def restored(x: Tensor, shape: Shape, dims: Sequence[int], keepdim: bool) -> Tensor:
     """What was reduced, repeated to the whole shape."""
-    return expand(_kept(x, shape, dims, keepdim), shape)
+    return expand(kept(x, shape, dims, keepdim), shape)

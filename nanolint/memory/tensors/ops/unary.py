@@ -9,80 +9,88 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, FLOATING, promote
+from nanolint.memory.tensors.dtypes import FLOAT32, FLOATING, promote
 from nanolint.memory.tensors.ops.autocast import to_float32
-from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, neg, sub
-from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.ops.comparison import isfinite
+from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, rsub
+from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
-    from nanolint.memory.tensors.dtypes import Dtype
-    from nanolint.memory.tensors.tensor import Tensor
+    from nanolint.memory.tensors.dtypes import Dtype, Number
 
 
-def _floating(x: Tensor) -> Dtype:
+def floating(x: Tensor) -> Dtype:
+    """The type of a function of ``x`` that is no integer."""
     return x.dtype if x.dtype.kind >= FLOATING else FLOAT32
-
-
-def _kernel(x: Tensor, label: str, *, saves_result: bool) -> Tensor:
-    """An operation whose backward pass is one kernel on its input or on its result."""
-    out = elementwise(_floating(x), label, x)
-    role = x.role.gradient
-
-    def backward(g: Tensor, saved: Tensor) -> list[Tensor | None]:
-        return [elementwise(promote(g.dtype, saved.dtype), "", g, saved, role=role)]
-
-    return record(out, (x,), backward, out if saves_result else x)
-
-
-def gelu(x: Tensor) -> Tensor:
-    """``F.gelu``, exact or by tanh."""
-    return _kernel(x, "GELU output", saves_result=False)
-
-
-def silu(x: Tensor) -> Tensor:
-    """``F.silu``."""
-    return _kernel(x, "SiLU output", saves_result=False)
-
-
-def softplus(x: Tensor) -> Tensor:
-    """``F.softplus``."""
-    wide = to_float32(x)
-    return _kernel(wide, "softplus output", saves_result=False)
-
-
-def relu(x: Tensor) -> Tensor:
-    """``F.relu``."""
-    return _kernel(x, "ReLU output", saves_result=True)
-
-
-def sigmoid(x: Tensor) -> Tensor:
-    """``torch.sigmoid``."""
-    return _kernel(x, "sigmoid output", saves_result=True)
-
-
-def tanh(x: Tensor) -> Tensor:
-    """``torch.tanh``."""
-    return _kernel(x, "tanh output", saves_result=True)
 
 
 def exp(x: Tensor) -> Tensor:
     """``torch.exp``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(_floating(wide), "exponential", wide)
+    out = elementwise(floating(wide), "exponential", wide)
     return record(out, (wide,), lambda g, out: [mul(g, out)], out)
+
+
+def exp2(x: Tensor) -> Tensor:
+    """``torch.exp2``."""
+    out = elementwise(floating(x), "exponential", x)
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        once = mul(g, out)
+        return [mul(once, 0.69)]
+
+    return record(out, (x,), backward, out)
+
+
+def expm1(x: Tensor) -> Tensor:
+    """``torch.expm1``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "exponential", wide)
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        above = add(out, 1)
+        return [mul(g, above)]
+
+    return record(out, (wide,), backward, out)
 
 
 def log(x: Tensor) -> Tensor:
     """``torch.log``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(_floating(wide), "logarithm", wide)
+    out = elementwise(floating(wide), "logarithm", wide)
     return record(out, (wide,), lambda g, x: [div(g, x)], wide)
+
+
+def log2(x: Tensor) -> Tensor:
+    """``torch.log2`` and ``torch.log10``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "logarithm", wide)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        scaled = mul(x, 0.69)
+        return [div(g, scaled)]
+
+    return record(out, (wide,), backward, wide)
+
+
+log10 = log2
+
+
+def log1p(x: Tensor) -> Tensor:
+    """``torch.log1p``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "logarithm", wide)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        above = add(x, 1)
+        return [div(g, above)]
+
+    return record(out, (wide,), backward, wide)
 
 
 def sqrt(x: Tensor) -> Tensor:
     """``torch.sqrt``."""
-    out = elementwise(_floating(x), "square root", x)
+    out = elementwise(floating(x), "square root", x)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         twice = mul(out, 2)
@@ -94,7 +102,7 @@ def sqrt(x: Tensor) -> Tensor:
 def rsqrt(x: Tensor) -> Tensor:
     """``torch.rsqrt``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(_floating(wide), "reciprocal square root", wide)
+    out = elementwise(floating(wide), "reciprocal square root", wide)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         cube = elementwise(out.dtype, "power", out)
@@ -107,7 +115,7 @@ def rsqrt(x: Tensor) -> Tensor:
 def reciprocal(x: Tensor) -> Tensor:
     """``torch.reciprocal``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(_floating(wide), "reciprocal", wide)
+    out = elementwise(floating(wide), "reciprocal", wide)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         square = mul(out, out)
@@ -119,7 +127,7 @@ def reciprocal(x: Tensor) -> Tensor:
 
 def sin(x: Tensor) -> Tensor:
     """``torch.sin``."""
-    out = elementwise(_floating(x), "sine", x)
+    out = elementwise(floating(x), "sine", x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         cosine = cos(x)
@@ -130,7 +138,7 @@ def sin(x: Tensor) -> Tensor:
 
 def cos(x: Tensor) -> Tensor:
     """``torch.cos``."""
-    out = elementwise(_floating(x), "cosine", x)
+    out = elementwise(floating(x), "cosine", x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         sine = sin(x)
@@ -140,7 +148,20 @@ def cos(x: Tensor) -> Tensor:
     return record(out, (x,), backward, x)
 
 
-def abs_(x: Tensor) -> Tensor:
+def tan(x: Tensor) -> Tensor:
+    """``torch.tan``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "tangent", wide)
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        square = elementwise(out.dtype, "power", out)
+        above = add(square, 1)
+        return [mul(g, above)]
+
+    return record(out, (wide,), backward, out)
+
+
+def abs(x: Tensor) -> Tensor:
     """``torch.abs``."""
     out = elementwise(x.dtype, "absolute value", x)
 
@@ -151,10 +172,42 @@ def abs_(x: Tensor) -> Tensor:
     return record(out, (x,), backward, x)
 
 
-def power(x: Tensor, exponent: float) -> Tensor:
-    """``x ** exponent`` for a number; float32 under autocast."""
+def erf(x: Tensor) -> Tensor:
+    """``torch.erf``."""
+    out = elementwise(floating(x), "error function", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        square = pow(x, 2)
+        negative = neg(square)
+        bell = exp(negative)
+        scaled = mul(bell, 1.13)
+        return [mul(scaled, g)]
+
+    return record(out, (x,), backward, x)
+
+
+def sign(x: Tensor) -> Tensor:
+    """``torch.sign``, ``floor``, ``ceil``, ``round``, ``trunc``: zeros flow back."""
+    out = elementwise(x.dtype, "rounded", x)
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        return [elementwise(g.dtype, "zeros", g, role=g.role)]
+
+    return record(out, (x,), backward)
+
+
+floor = ceil = round = trunc = sign
+
+
+def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """``x ** exponent``; float32 under autocast."""
+    if isinstance(exponent, Tensor):
+        return _tensor_power(x, exponent)
+    assert isinstance(x, Tensor)
     wide = to_float32(x)
-    out = elementwise(_floating(wide), "power", wide)
+    of_float = not isinstance(exponent, int)
+    dtype = floating(wide) if of_float else wide.dtype
+    out = elementwise(dtype, "power", wide)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         if exponent == 0:
@@ -166,34 +219,79 @@ def power(x: Tensor, exponent: float) -> Tensor:
     return record(out, (wide,), backward, wide)
 
 
-def clamp(x: Tensor, bounds: int = 2) -> Tensor:
-    """``x.clamp``, with a lower, an upper, or both ``bounds``."""
-    out = elementwise(x.dtype, "clamped", x)
+def square(x: Tensor) -> Tensor:
+    """``torch.square``: ``x ** 2``."""
+    return pow(x, 2)
+
+
+def _tensor_power(x: Tensor | Number, exponent: Tensor) -> Tensor:
+    """``x ** exponent`` for a tensor of exponents."""
+    power = to_float32(exponent)
+    base = to_float32(x) if isinstance(x, Tensor) else None
+    operands = (power,) if base is None else (base, power)
+    dtype = floating(power)
+    for each in operands:
+        dtype = promote(dtype, each.dtype)
+    out = elementwise(dtype, "power", *operands)
+    needs = base is not None and base.requires_grad, power.requires_grad
+    number = x if base is None else None
+
+    def backward(g: Tensor, base: Tensor | None, power: Tensor, out: Tensor) -> list[Tensor | None]:
+        of_base = of_power = None
+        if needs[1]:
+            zero = elementwise(FLOAT32, "zero", empty(g.device, (), g.dtype, g.role))
+            condition = elementwise(promote(g.dtype, g.dtype), "comparison", power)
+            logarithm = log(base) if base is not None else number
+            product = mul(out, logarithm)  # type: ignore[arg-type]
+            scaled = mul(g, product)
+            of_power = elementwise(g.dtype, "choice", condition, scaled)
+            del zero, condition, logarithm, product, scaled
+        if needs[0] and base is not None:
+            less = add(power, -1)
+            smaller = elementwise(out.dtype, "power", base, less)
+            product = mul(power, smaller)
+            scaled = mul(g, product)
+            of_base = elementwise(g.dtype, "choice", power, scaled)
+            del less, smaller, product, scaled
+        return [of_base, of_power]
+
+    return record(out, (base, power), backward, base, power, out if needs[1] else None)
+
+
+def rdiv(x: Tensor, other: Number) -> Tensor:
+    """``other / x`` of a number: torch/_tensor.py, ``__rdiv__``."""
+    return mul(reciprocal(x), other)
+
+
+def rpow(x: Tensor, other: Number) -> Tensor:
+    """``other ** x`` of a number."""
+    return pow(other, x)
+
+
+def nan_to_num(x: Tensor, nan: Number = 0.0) -> Tensor:
+    """``torch.nan_to_num``."""
+    out = elementwise(x.dtype, "finite", x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        zero = empty(g.device, (), g.dtype, g.role)
-        inside = [elementwise(BOOL, "comparison", x) for _ in range(bounds)]
-        found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
-        del zero
-        return [found]
+        mask = isfinite(x)
+        return [mul(g, mask)]
 
     return record(out, (x,), backward, x)
 
 
-@traced
-def triangle(x: Tensor) -> Tensor:
-    """``torch.tril`` and ``torch.triu``."""
-    out = empty(x.device, x.shape, x.dtype, x.role.made("triangle"))
-    return record(out, (x,), lambda g: [triangle(g)])
+def logaddexp(x: Tensor, other: Tensor) -> Tensor:
+    """``torch.logaddexp``."""
+    out = elementwise(promote(x.dtype, other.dtype), "logarithm", x, other)
+    needs = x.requires_grad, other.requires_grad
+
+    def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
+        return [None if not each else _share(g, x, y) for each in reversed(needs)][::-1]
+
+    return record(out, (x, other), backward, x, other)
 
 
-def log1p(x: Tensor) -> Tensor:
-    """``torch.log1p``; float32 under autocast."""
-    wide = to_float32(x)
-    out = elementwise(_floating(wide), "logarithm", wide)
-
-    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        above = sub(x, -1)
-        return [div(g, above)]
-
-    return record(out, (wide,), backward, wide)
+def _share(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    difference = rsub(x, y)
+    exponential = exp(difference)
+    above = add(exponential, 1)
+    return div(g, above)

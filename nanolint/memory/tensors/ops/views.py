@@ -32,21 +32,28 @@ if TYPE_CHECKING:
 VIEW = ("view",)  # the same elements in the same order
 
 
-def view(x: Tensor, shape: Shape) -> Tensor:
-    """``x.view(shape)``; one size may be -1.
+def sizes_of(sizes: Sequence[int | Sequence[int]]) -> Shape:
+    """The shape of arguments that may be written as one tuple: ``view(2, 3)``, ``view((2, 3))``."""
+    if len(sizes) == 1 and not isinstance(sizes[0], int):
+        return tuple(sizes[0])
+    return tuple(sizes)  # type: ignore[arg-type]
+
+
+def view(x: Tensor, *size: int | Sequence[int]) -> Tensor:
+    """``x.view(size)``; one size may be -1.
 
     Raises ValueError where only a copy has that shape.
     """
-    shape = _completed(shape, x.numel)
+    shape = _completed(sizes_of(size), x.numel)
     strides = view_strides(x.shape, x.strides, shape)
     if strides is None:
         raise ValueError(f"{x} with strides {x.strides} has no view of shape {shape}")
     return _view(x, VIEW, shape, strides, _reshaping(x.shape))
 
 
-def reshape(x: Tensor, shape: Shape) -> Tensor:
-    """``x.reshape(shape)``: a view where there is one, else a view of a copy in order."""
-    shape = _completed(shape, x.numel)
+def reshape(x: Tensor, *size: int | Sequence[int]) -> Tensor:
+    """``x.reshape(size)``: a view where there is one, else a view of a copy in order."""
+    shape = _completed(sizes_of(size), x.numel)
     strides = view_strides(x.shape, x.strides, shape)
     if strides is not None:
         return _view(x, VIEW, shape, strides, _reshaping(x.shape))
@@ -56,23 +63,30 @@ def reshape(x: Tensor, shape: Shape) -> Tensor:
 def unsafe_view(x: Tensor, shape: Shape) -> Tensor:
     """A view of a tensor that nobody will see again: autograd takes it for the tensor itself."""
     out = _view(x, VIEW, shape, contiguous_strides(shape), _reshaping(x.shape))
-    out.is_view = False
+    out.is_view, out.base = False, None
     return out
 
 
-def flatten(x: Tensor, start: int = 0, end: int = -1) -> Tensor:
-    """``x.flatten(start, end)``."""
-    start, end = normalized(start, x.ndim), normalized(end, x.ndim)
+def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """``x.flatten(start_dim, end_dim)``."""
+    start, end = normalized(start_dim, x.ndim), normalized(end_dim, x.ndim)
     if start == end:
         return x if x.ndim else reshape(x, (1,))
     middle = prod(x.shape[start : end + 1])
     return reshape(x, (*x.shape[:start], middle, *x.shape[end + 1 :]))
 
 
-def transpose(x: Tensor, first: int, second: int) -> Tensor:
-    """``x.transpose(first, second)``."""
+def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """``x.unflatten(dim, sizes)``: one dimension as several; one size may be -1."""
+    along = normalized(dim, x.ndim)
+    inner = _completed(tuple(sizes), x.shape[along])
+    return view(x, (*x.shape[:along], *inner, *x.shape[along + 1 :]))
+
+
+def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
+    """``x.transpose(dim0, dim1)``."""
     order = list(range(x.ndim))
-    first, second = normalized(first, x.ndim), normalized(second, x.ndim)
+    first, second = normalized(dim0, x.ndim), normalized(dim1, x.ndim)
     if order:
         order[first], order[second] = order[second], order[first]
     return permute(x, tuple(order))
@@ -83,9 +97,9 @@ def t(x: Tensor) -> Tensor:
     return transpose(x, 0, 1) if x.ndim == 2 else permute(x, tuple(range(x.ndim)))
 
 
-def permute(x: Tensor, order: Sequence[int]) -> Tensor:
+def permute(x: Tensor, *order: int | Sequence[int]) -> Tensor:
     """``x.permute(order)``."""
-    dims = [normalized(dim, x.ndim) for dim in order]
+    dims = [normalized(dim, x.ndim) for dim in sizes_of(order)]
     back = [dims.index(dim) for dim in range(len(dims))]
     return _view(
         x,
@@ -96,10 +110,11 @@ def permute(x: Tensor, order: Sequence[int]) -> Tensor:
     )
 
 
-def expand(x: Tensor, shape: Shape) -> Tensor:
-    """``x.expand(shape)``: -1 leaves a dimension. The gradient is summed, by autograd's engine."""
-    missing = len(shape) - x.ndim
-    shape = tuple(x.shape[dim - missing] if size == -1 else size for dim, size in enumerate(shape))
+def expand(x: Tensor, *size: int | Sequence[int]) -> Tensor:
+    """``x.expand(size)``: -1 leaves a dimension. The gradient is summed, by autograd's engine."""
+    wanted = sizes_of(size)
+    missing = len(wanted) - x.ndim
+    shape = tuple(x.shape[dim - missing] if size == -1 else size for dim, size in enumerate(wanted))
     strides = expanded_strides(x.shape, x.strides, shape)
     return _view(x, ("expand",), shape, strides, lambda g: [g], x.role.reshaped)
 
@@ -117,13 +132,11 @@ def unsqueeze(x: Tensor, dim: int) -> Tensor:
     )
 
 
-def squeeze(x: Tensor, dim: int | None = None) -> Tensor:
+def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """``x.squeeze(dim)``; without ``dim`` all dimensions of one element go."""
-    kept = [
-        each
-        for each in range(x.ndim)
-        if x.shape[each] != 1 or (dim is not None and each != normalized(dim, x.ndim))
-    ]
+    named = (dim,) if isinstance(dim, int) else range(x.ndim) if dim is None else dim
+    goes = {normalized(each, x.ndim) for each in named}
+    kept = [each for each in range(x.ndim) if x.shape[each] != 1 or each not in goes]
     return _view(
         x,
         VIEW,
@@ -133,7 +146,12 @@ def squeeze(x: Tensor, dim: int | None = None) -> Tensor:
     )
 
 
-def narrow(x: Tensor, dim: int, length: int, step: int = 1, start: int | None = None) -> Tensor:
+def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """``x.narrow(dim, start, length)``."""
+    return sliced(x, dim, length, start=start)
+
+
+def sliced(x: Tensor, dim: int, length: int, step: int = 1, start: int | None = None) -> Tensor:
     """``x[..., start:start + length * step:step]``; the gradient is padded with zeros.
 
     Where it starts is of no matter but to a tracer, which takes two unknown places for different.
@@ -146,8 +164,8 @@ def narrow(x: Tensor, dim: int, length: int, step: int = 1, start: int | None = 
     return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
 
 
-def select(x: Tensor, dim: int, index: int | None = None) -> Tensor:
-    """``x[..., index]``; which is of no matter but to a tracer."""
+def select(x: Tensor, dim: int, index: int) -> Tensor:
+    """``x[..., index]``."""
     dim, whole = normalized(dim, x.ndim), x.shape
     shape = (*whole[:dim], *whole[dim + 1 :])
     strides = (*x.strides[:dim], *x.strides[dim + 1 :])
@@ -156,9 +174,9 @@ def select(x: Tensor, dim: int, index: int | None = None) -> Tensor:
 
 
 @traced
-def split(x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Sequence[Tensor]:
+def split(x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Sequence[Tensor]:
     """``x.split(sizes, dim)``: views whose gradients are concatenated."""
-    dim, whole = normalized(dim, x.ndim), x.shape
+    dim, whole, sizes = normalized(dim, x.ndim), x.shape, split_size_or_sections
     if isinstance(sizes, int):
         full, rest = divmod(whole[dim], sizes)
         sizes = [sizes] * full + ([rest] if rest else [])
@@ -205,6 +223,77 @@ def unbind(x: Tensor, dim: int = 0) -> Sequence[Tensor]:
     return record_all(outs, (x,), backward)
 
 
+def as_strided(x: Tensor, size: Shape, stride: Strides, storage_offset: int = 0) -> Tensor:
+    """``x.as_strided``: the gradient goes into zeros."""
+    shape, strides, whole = tuple(size), tuple(stride), x.shape
+    how = ("as_strided", shape, strides, storage_offset)
+    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
+
+
+def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """``x.diagonal``."""
+    first, second = normalized(dim1, x.ndim), normalized(dim2, x.ndim)
+    rest = [dim for dim in range(x.ndim) if dim not in (first, second)]
+    rows, columns = x.shape[first], x.shape[second]
+    length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    shape = (*(x.shape[dim] for dim in rest), length)
+    strides = (*(x.strides[dim] for dim in rest), x.strides[first] + x.strides[second])
+    whole, how = x.shape, ("diagonal", offset, first, second)
+    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
+
+
+def unfold(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """``x.unfold``: windows of ``size``, behind the other dimensions."""
+    dim, whole = normalized(dimension, x.ndim), x.shape
+    count = (whole[dim] - size) // step + 1
+    shape = (*whole[:dim], count, *whole[dim + 1 :], size)
+    strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :], x.strides[dim])
+    how = ("unfold", dim, size, step)
+    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
+
+
+def movedim(x: Tensor, source: int, destination: int) -> Tensor:
+    """``x.movedim``."""
+    order = list(range(x.ndim))
+    order.insert(normalized(destination, x.ndim), order.pop(normalized(source, x.ndim)))
+    return permute(x, order)
+
+
+def view_as(x: Tensor, other: Tensor) -> Tensor:
+    """``x.view_as(other)``."""
+    return view(x, other.shape)
+
+
+def reshape_as(x: Tensor, other: Tensor) -> Tensor:
+    """``x.reshape_as(other)``."""
+    return reshape(x, other.shape)
+
+
+def expand_as(x: Tensor, other: Tensor) -> Tensor:
+    """``x.expand_as(other)``."""
+    return expand(x, other.shape)
+
+
+def reversed_dimensions(x: Tensor) -> Tensor:
+    """``x.T``."""
+    return permute(x, range(x.ndim - 1, -1, -1))
+
+
+def last_swapped(x: Tensor) -> Tensor:
+    """``x.mT``."""
+    return transpose(x, -2, -1)
+
+
+def detach(x: Tensor) -> Tensor:
+    """``x.detach()`` and ``x.data``."""
+    return x.detach()
+
+
+def alias(x: Tensor) -> Tensor:
+    """``x[:]`` and ``x.view_as(x)``: the same elements as another tensor."""
+    return _view(x, VIEW, x.shape, x.strides, lambda g: [g])
+
+
 def contiguous(x: Tensor, role: Role | None = None) -> Tensor:
     """``x.contiguous()``: a copy in order, or ``x`` where it lies so."""
     return x if x.is_contiguous else clone(x, role)
@@ -214,6 +303,12 @@ def contiguous(x: Tensor, role: Role | None = None) -> Tensor:
 def clone(x: Tensor, role: Role | None = None) -> Tensor:
     """A copy in order."""
     out = empty(x.device, x.shape, x.dtype, role or x.role)
+    return record(out, (x,), lambda g: [g])
+
+
+def preserved(x: Tensor) -> Tensor:
+    """``x.clone()``: a copy that lies as ``x`` does where ``x`` has no gaps."""
+    out = empty(x.device, x.shape, x.dtype, x.role, like_strides(x.shape, x.strides))
     return record(out, (x,), lambda g: [g])
 
 

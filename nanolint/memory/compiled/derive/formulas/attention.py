@@ -92,4 +92,4 @@ def padded(t: Capture, x: Tensor) -> Tensor:
     return record(out, (x,), backward)
 
 
-FORMULAS: Formulas = {"_flash": flash, "_efficient": efficient, "_padded": padded}
+FORMULAS: Formulas = {"flash": flash, "efficient": efficient, "padded_heads": padded}

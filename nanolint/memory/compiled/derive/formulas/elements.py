@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.ops.pointwise import Operand
 
 
-def dropout(t: Capture, x: Tensor, p: float, training: bool) -> Tensor:
+def dropout(
+    t: Capture, x: Tensor, p: float = 0.5, training: bool = True, _inplace: bool = False
+) -> Tensor:
     """A mask from a random seed, times x, times a number (torch/_inductor/decomposition.py)."""
     if not (training and p > 0):
         return x
@@ -40,7 +42,7 @@ def dropout(t: Capture, x: Tensor, p: float, training: bool) -> Tensor:
     return record(out, (x,), backward, mask)
 
 
-def masked_fill(t: Capture, x: Tensor, mask: Tensor) -> Tensor:
+def masked_fill(t: Capture, x: Tensor, mask: Tensor, _value: Operand = 0) -> Tensor:
     """``aten.where`` of the mask, a number and x."""
     shape = broadcast(x.shape, mask.shape)
     out = t.make("where", POINTWISE, (mask, x), shape, x.dtype, x.role.made("masked"), cost=2)
@@ -73,7 +75,7 @@ def where(t: Capture, mask: Tensor, x: Operand, y: Operand) -> Tensor:
     return record(out, needed, backward, mask)
 
 
-def triangle(t: Capture, x: Tensor) -> Tensor:
+def triangle(t: Capture, x: Tensor, _diagonal: int = 0) -> Tensor:
     """``tril`` and ``triu``: zeros by the place of an element."""
     out = t.make("triangle", POINTWISE, (x,), x.shape, x.dtype, x.role.made("triangle"), cost=5)
     return record(out, (x,), lambda g: [triangle(t, g)])
@@ -83,5 +85,5 @@ FORMULAS: Formulas = {
     "dropout": dropout,
     "masked_fill": masked_fill,
     "where": where,
-    "triangle": triangle,
+    "tril": triangle,
 }

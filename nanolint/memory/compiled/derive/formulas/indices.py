@@ -27,7 +27,7 @@ def embedding(t: Capture, index: Tensor, weight: Tensor, role: Role | None = Non
     return record(out, (weight,), backward, index)
 
 
-def gather(t: Capture, x: Tensor, index: Tensor) -> Tensor:
+def gather(t: Capture, x: Tensor, _dim: int, index: Tensor) -> Tensor:
     """``aten.gather``; backward ``scatter_add`` into zeros."""
     role = x.role.made("gathered")
     out = t.make("gather", POINTWISE, (x, index), index.shape, x.dtype, role, cost=4)

@@ -9,7 +9,7 @@ from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import normalized
-from nanolint.memory.tensors.ops.views import narrow
+from nanolint.memory.tensors.ops.views import sliced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     def backward(g: Tensor) -> list[Tensor | None]:
         starts = [0, *accumulate(sizes)]
         return [
-            narrow(g, along, size, start=start) for size, start in zip(sizes, starts, strict=False)
+            sliced(g, along, size, start=start) for size, start in zip(sizes, starts, strict=False)
         ]
 
     return record(out, tensors, backward)

@@ -9,7 +9,8 @@ from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.ops.autocast import to_float32
-from nanolint.memory.tensors.ops.pointwise import compare, div, mul, neg, sub
+from nanolint.memory.tensors.ops.comparison import compare
+from nanolint.memory.tensors.ops.pointwise import div, mul, neg, sub
 from nanolint.memory.tensors.ops.unary import exp, log
 from nanolint.memory.tensors.ops.views import cast, squeeze, unsqueeze
 
@@ -33,7 +34,9 @@ def softmax(t: Capture, x: Tensor, dtype: Dtype | None, label: str, *, multiplie
         shifted = sub(wide, top)
         weights = exp(shifted)
         summed = reduce(t, "sum", weights, over, True)
-        out = div(weights, summed, role) if multiplies else sub(shifted, log(summed), role)
+        out = (
+            div(weights, summed, role=role) if multiplies else sub(shifted, log(summed), role=role)
+        )
         out = cast(out, made, role)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
@@ -50,8 +53,18 @@ def softmax(t: Capture, x: Tensor, dtype: Dtype | None, label: str, *, multiplie
     return record(out, (source,), backward, out)
 
 
-def nll_loss(t: Capture, log: Tensor, targets: Tensor, *, reduces: bool = True) -> Tensor:
+def nll_loss(
+    t: Capture,
+    log: Tensor,
+    targets: Tensor,
+    _weight: None = None,
+    _size_average: object = None,
+    _ignore_index: int = IGNORED,
+    _reduce: object = None,
+    reduction: str = "mean",
+) -> Tensor:
     """``nll_loss_forward`` and ``nll_loss_backward``."""
+    reduces = reduction != "none"
     wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))
     with t.device.no_grad():
         counted = compare(targets, IGNORED)
@@ -65,7 +78,7 @@ def nll_loss(t: Capture, log: Tensor, targets: Tensor, *, reduces: bool = True) 
         count.role = log.role.made("cross_entropy count")
         loss = each
         if reduces:
-            loss = div(reduce(t, "sum", each, (0,), False), count, log.role.made("loss"))
+            loss = div(reduce(t, "sum", each, (0,), False), count, role=log.role.made("loss"))
 
     def backward(g: Tensor, log: Tensor, targets: Tensor, count: Tensor) -> list[Tensor | None]:
         share = div(g, count) if reduces else unsqueeze(g, 1)
@@ -75,7 +88,7 @@ def nll_loss(t: Capture, log: Tensor, targets: Tensor, *, reduces: bool = True) 
         # scatter of -1 into zeros, upon a constant: a comparison with the column's number
         hot = t.make("scatter", POINTWISE, (safe,), log.shape, log.dtype, log.role.gradient, cost=5)
         kept = _choice(t, counted, share)
-        return [mul(hot, kept, log.role.gradient)]
+        return [mul(hot, kept, role=log.role.gradient)]
 
     return record(loss, (wide,), backward, wide, targets, count)
 

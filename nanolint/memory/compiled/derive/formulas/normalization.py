@@ -11,10 +11,12 @@ from nanolint.memory.tensors.autograd import record_all
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
-from nanolint.memory.tensors.ops.unary import power, rsqrt
+from nanolint.memory.tensors.ops.unary import pow, rsqrt
 from nanolint.memory.tensors.ops.views import cast
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
     from nanolint.memory.tensors.tensor import Tensor
 
@@ -22,12 +24,18 @@ EPSILON = 1e-5
 
 
 def layer_norm(
-    t: Capture, x: Tensor, dims: int, weight: Tensor | None, bias: Tensor | None
+    t: Capture,
+    x: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    _eps: float = EPSILON,
 ) -> Tensor:
     """``native_layer_norm``: float32 under autocast."""
     shift = None if bias is None else to_float32(bias)
     scale = None if weight is None else to_float32(weight)
     source = to_float32(x)
+    dims = len(normalized_shape)
     over = tuple(range(x.ndim - dims, x.ndim))
     outer = tuple(range(x.ndim - dims))
     inner = prod(x.shape[x.ndim - dims :])
@@ -40,9 +48,9 @@ def layer_norm(
         stats = x.role.made("LayerNorm variance"), x.role.made("LayerNorm mean")
         results = [(rows, None, FLOAT32, role) for role in stats]
         variance, mean = t.several("var_mean", REDUCTION, (wide,), results, over, True)
-        rstd = rsqrt(add(variance, EPSILON, x.role.made("LayerNorm rstd")))
+        rstd = rsqrt(add(variance, EPSILON, role=x.role.made("LayerNorm rstd")))
         rstd.role = x.role.made("LayerNorm rstd")
-        hat = mul(sub(wide, mean), rstd, x.role.made("normalised input", x.role.dims))
+        hat = mul(sub(wide, mean), rstd, role=x.role.made("normalised input", x.role.dims))
         out = hat if scale is None else mul(hat, scale)
         if shift is not None:
             out = add(out, shift)
@@ -60,7 +68,7 @@ def layer_norm(
         rstd: Tensor,
     ) -> list[Tensor | None]:
         wide, flow = cast(x, FLOAT32), cast(g, FLOAT32)
-        hat = mul(sub(wide, mean), rstd, wide.role.made("normalised input", wide.role.dims))
+        hat = mul(sub(wide, mean), rstd, role=wide.role.made("normalised input", wide.role.dims))
         of_hat = flow if scale is None else mul(flow, scale)
         found: list[Tensor | None] = [None, None, None]
         if needs[0]:
@@ -69,7 +77,7 @@ def layer_norm(
             weighted = reduce(t, "sum", mul(of_hat, hat), over, True)
             below = mul(hat, weighted)
             between = sub(sub(scaled, plain), below)
-            found[0] = mul(div(rstd, float(inner)), between, roles[0])
+            found[0] = mul(div(rstd, float(inner)), between, role=roles[0])
         if needs[1]:
             product = mul(flow, hat)
             found[1] = reduce(t, "sum", product, outer, False) if outer else product
@@ -84,10 +92,17 @@ def layer_norm(
     return record_all((out, mean, rstd), inputs, backward, source, scale, mean, rstd)[0]
 
 
-def rms_norm(t: Capture, x: Tensor, dims: int, weight: Tensor | None) -> Tensor:
+def rms_norm(
+    t: Capture,
+    x: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    _eps: float | None = None,
+) -> Tensor:
     """``_fused_rms_norm``: float32 under autocast from torch 2.12 on."""
     scale = None if weight is None else to_float32(weight)
     source = to_float32(x)
+    dims = len(normalized_shape)
     over = tuple(range(x.ndim - dims, x.ndim))
     outer = tuple(range(x.ndim - dims))
     inner = prod(x.shape[x.ndim - dims :])
@@ -96,10 +111,10 @@ def rms_norm(t: Capture, x: Tensor, dims: int, weight: Tensor | None) -> Tensor:
     dtype = source.dtype
     with t.device.no_grad():
         wide = cast(source, FLOAT32)
-        squares = reduce(t, "mean", power(wide, 2), over, True)
+        squares = reduce(t, "mean", pow(wide, 2), over, True)
         rstd = rsqrt(add(squares, EPSILON))
         rstd.role = x.role.made("RMSNorm rstd")
-        out = mul(wide, rstd, x.role.made("normalised input", x.role.dims))
+        out = mul(wide, rstd, role=x.role.made("normalised input", x.role.dims))
         if scale is not None:
             out = mul(out, scale)
         out = cast(out, dtype, x.role.made("RMSNorm output", x.role.dims))
@@ -109,12 +124,12 @@ def rms_norm(t: Capture, x: Tensor, dims: int, weight: Tensor | None) -> Tensor:
     ) -> list[Tensor | None]:
         wide, flow = cast(x, FLOAT32), cast(g, FLOAT32)
         of_hat = flow if scale is None else mul(flow, cast(scale, FLOAT32))
-        hat = mul(wide, rstd, wide.role.made("normalised input", wide.role.dims))
+        hat = mul(wide, rstd, role=wide.role.made("normalised input", wide.role.dims))
         found: list[Tensor | None] = [None, None]
         if needs[0]:
             weighted = reduce(t, "sum", mul(hat, of_hat), over, True)
             below = mul(div(hat, float(inner)), weighted)
-            found[0] = mul(sub(of_hat, below), rstd, roles[0])
+            found[0] = mul(sub(of_hat, below), rstd, role=roles[0])
         if needs[1]:
             product = mul(flow, hat)
             found[1] = reduce(t, "sum", product, outer, False) if outer else product

@@ -10,7 +10,8 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOATING, INT64
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
-from nanolint.memory.tensors.ops.pointwise import add, compare, div, mul, sub
+from nanolint.memory.tensors.ops.comparison import compare
+from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
 from nanolint.memory.tensors.ops.unary import exp, log
 from nanolint.memory.tensors.ops.views import cast, expand, squeeze, unsqueeze, view
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
+    from nanolint.memory.tensors.ops.reductions import Dimensions
     from nanolint.memory.tensors.tensor import Tensor
 
 
@@ -38,9 +40,10 @@ def reduce(
     return t.make(name, REDUCTION, (x,), shape, dtype, x.role.made(name), over, keepdim)
 
 
-def dimensions(x: Tensor, dims: Sequence[int]) -> tuple[int, ...]:
+def dimensions(x: Tensor, dim: Dimensions) -> tuple[int, ...]:
     """All of them where none is named."""
-    return tuple(sorted(normalized(dim, x.ndim) for dim in dims)) or tuple(range(x.ndim))
+    dims = (dim,) if isinstance(dim, int) else dim or ()
+    return tuple(sorted(normalized(each, x.ndim) for each in dims)) or tuple(range(x.ndim))
 
 
 def restored(x: Tensor, shape: Shape, over: Sequence[int], keepdim: bool) -> Tensor:
@@ -56,13 +59,13 @@ def restored(x: Tensor, shape: Shape, over: Sequence[int], keepdim: bool) -> Ten
 def total(
     t: Capture,
     x: Tensor,
-    dims: Sequence[int] = (),
-    *,
+    dim: Dimensions = None,
     keepdim: bool = False,
+    *,
     dtype: Dtype | None = None,
 ) -> Tensor:
     """``aten.sum``; float32 under autocast."""
-    over, shape = dimensions(x, dims), x.shape
+    over, shape = dimensions(x, dim), x.shape
     if dtype is None and x.dtype.kind < FLOATING:
         dtype = INT64
     wide = x if dtype is not None else to_float32(x)
@@ -74,9 +77,9 @@ def total(
     return record(out, (wide,), backward)
 
 
-def mean(t: Capture, x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Tensor:
+def mean(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
     """``aten.mean``."""
-    over, shape = dimensions(x, dims), x.shape
+    over, shape = dimensions(x, dim), x.shape
     out = reduce(t, "mean", x, over, keepdim)
     count = prod(shape[dim] for dim in over)
 
@@ -86,9 +89,9 @@ def mean(t: Capture, x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = Fal
     return record(out, (x,), backward)
 
 
-def maximum(t: Capture, x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False) -> Tensor:
+def maximum(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
     """``aten.amax``: equal maxima share the gradient."""
-    over, shape = dimensions(x, dims), x.shape
+    over, shape = dimensions(x, dim), x.shape
     out = reduce(t, "amax", x, over, keepdim)
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
@@ -99,16 +102,16 @@ def maximum(t: Capture, x: Tensor, dims: Sequence[int] = (), *, keepdim: bool = 
     return record(out, (x,), backward, x, out)
 
 
-def logsumexp(t: Capture, x: Tensor, dim: int, *, keepdim: bool = False) -> Tensor:
+def logsumexp(t: Capture, x: Tensor, dim: Dimensions, keepdim: bool = False) -> Tensor:
     """``aten.logsumexp``; float32 under autocast."""
     wide = to_float32(x)
-    over, shape = dimensions(wide, (dim,)), wide.shape
+    over, shape = dimensions(wide, dim), wide.shape
     with t.device.no_grad():
         top = reduce(t, "amax", wide, over, True)
         summed = reduce(t, "sum", exp(sub(wide, top)), over, True)
         out = add(log(summed), top)
         if not keepdim:
-            out = squeeze(out, dim)
+            out = squeeze(out, over)
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         weights = exp(sub(x, restored(out, shape, over, keepdim)))
@@ -117,4 +120,4 @@ def logsumexp(t: Capture, x: Tensor, dim: int, *, keepdim: bool = False) -> Tens
     return record(out, (wide,), backward, wide, out)
 
 
-FORMULAS: Formulas = {"total": total, "mean": mean, "maximum": maximum, "logsumexp": logsumexp}
+FORMULAS: Formulas = {"sum": total, "mean": mean, "amax": maximum, "logsumexp": logsumexp}

@@ -1,0 +1,232 @@
+"""PyTorch's names for the operations: what ``torch.rsqrt``, ``F.silu`` and ``x.view(...)`` call.
+
+The functions take PyTorch's own arguments, but for two things: the first tensor is called ``x``
+where PyTorch says ``input`` or ``self``, and what makes a new tensor has to be told its ``device``.
+``call`` translates both. Functions raise DataDependent and NotModelled
+(``nanolint/memory/tensors/unknown.py``), and ValueError where shapes do not go together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from nanolint.memory.tensors.ops import (
+    activations,
+    attention,
+    comparison,
+    complex,
+    conversion,
+    convolution,
+    creation,
+    dropout,
+    einsum,
+    embedding,
+    indexing,
+    inplace,
+    joining,
+    linear,
+    loss,
+    normalization,
+    pointwise,
+    reductions,
+    scans,
+    sorting,
+    unary,
+    views,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from nanolint.memory.tensors.device import Device
+
+Function: TypeAlias = "Callable[..., Any]"
+
+
+def _own(module: ModuleType, names: str) -> dict[str, Function]:
+    """Functions by the names that they have themselves, which are PyTorch's."""
+    return {name: getattr(module, name) for name in names.split()}
+
+
+# torch.NAME(x, ...) and x.NAME(...).
+EITHER: dict[str, Function] = {
+    **_own(pointwise, "add sub rsub mul div floor_divide remainder neg maximum minimum lerp"),
+    **_own(pointwise, "addcmul"),
+    **_own(comparison, "bitwise_not masked_fill where clamp clamp_min clamp_max tril triu"),
+    **_own(comparison, "isinf isfinite"),
+    **_own(unary, "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan abs erf"),
+    **_own(unary, "sign floor ceil round trunc pow square nan_to_num logaddexp"),
+    **_own(activations, "sigmoid tanh relu"),
+    **_own(reductions, "sum mean amax amin prod logsumexp var std var_mean any all norm"),
+    **_own(reductions, "count_nonzero"),
+    **_own(scans, "cumsum cumprod"),
+    **_own(sorting, "topk sort argsort max min argmax argmin multinomial bincount"),
+    **_own(views, "reshape flatten unflatten transpose t permute unsqueeze squeeze narrow select"),
+    **_own(views, "split chunk unbind movedim detach diagonal as_strided"),
+    **_own(joining, "tile repeat_interleave roll flip"),
+    **_own(indexing, "gather index_select scatter scatter_add index_add take_along_dim"),
+    **_own(indexing, "masked_select nonzero"),
+    **_own(linear, "matmul mm bmm addmm baddbmm outer"),
+    **_own(loss, "softmax log_softmax"),
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), comparison.compare),
+    **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), comparison.compare),
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), comparison.bitwise),
+    **dict.fromkeys(("logical_not", "isnan", "isneginf", "isposinf"), comparison.check),
+    "subtract": pointwise.sub,
+    "multiply": pointwise.mul,
+    "divide": pointwise.div,
+    "true_divide": pointwise.div,
+    "fmod": pointwise.remainder,
+    "negative": pointwise.neg,
+    "clip": comparison.clamp,
+    "swapaxes": views.transpose,
+    "clone": views.preserved,
+    "swapdims": views.transpose,
+    "ger": linear.outer,
+    "bernoulli": creation.bernoulli,
+    "concat": joining.cat,
+    "moveaxis": views.movedim,
+    "absolute": unary.abs,
+}
+
+# torch.NAME that are no methods; those in MAKERS want to be told a device.
+MAKERS: dict[str, Function] = {
+    **_own(creation, "zeros full arange linspace eye randint randperm tensor"),
+    **_own(creation, "tril_indices triu_indices"),
+    **dict.fromkeys(("ones", "empty", "rand", "randn"), creation.zeros),
+    "as_tensor": creation.tensor,
+}
+FUNCTIONS: dict[str, Function] = {
+    **EITHER,
+    **MAKERS,
+    **_own(joining, "cat stack meshgrid"),
+    **_own(complex, "view_as_complex view_as_real polar complex real"),
+    "concatenate": joining.cat,
+    "imag": complex.real,
+    "einsum": einsum.einsum,
+    **_own(creation, "zeros_like full_like"),
+    **dict.fromkeys(("ones_like", "empty_like", "rand_like", "randn_like"), creation.zeros_like),
+    "dropout": dropout.dropout,
+    "rms_norm": normalization.rms_norm,
+    "embedding": embedding.embedding,
+}
+
+# torch.linalg.NAME.
+LINALG: dict[str, Function] = {"vector_norm": reductions.vector_norm, "norm": reductions.norm}
+
+# torch.nn.functional.NAME.
+FUNCTIONAL: dict[str, Function] = {
+    **_own(activations, "gelu silu mish softplus relu sigmoid tanh leaky_relu elu hardtanh"),
+    **_own(activations, "hardswish logsigmoid glu"),
+    **_own(loss, "softmax log_softmax cross_entropy nll_loss mse_loss smooth_l1_loss huber_loss"),
+    **_own(normalization, "layer_norm rms_norm"),
+    **_own(attention, "scaled_dot_product_attention"),
+    "dropout": dropout.dropout,
+    "embedding": embedding.embedding,
+    "linear": linear.linear,
+    "pad": joining.pad,
+    "one_hot": sorting.one_hot,
+    "normalize": reductions.normalize,
+    "conv1d": convolution.conv1d,
+    "relu6": activations.hardtanh,
+}
+
+# x.NAME(...).
+METHODS: dict[str, Function] = {
+    **EITHER,
+    **_own(views, "view expand unfold contiguous"),
+    **_own(joining, "repeat"),
+    **_own(conversion, "to type_as float double half bfloat16 long int bool byte"),
+    **_own(creation, "new_zeros new_full"),
+    **dict.fromkeys(("new_ones", "new_empty"), creation.new_zeros),
+    **_own(inplace, "copy_ fill_ zero_ add_ sub_ mul_ div_ masked_fill_ scatter_ scatter_add_"),
+    **_own(inplace, "index_add_"),
+    **dict.fromkeys(("normal_", "uniform_", "random_", "bernoulli_"), inplace.quietly),
+    **dict.fromkeys(("clamp_", "clip_", "exp_", "sqrt_", "neg_", "pow_"), inplace.quietly),
+    **dict.fromkeys(("tril_", "triu_", "floor_", "round_", "lerp_"), inplace.quietly),
+    **dict.fromkeys(("trunc_normal_", "addcmul_", "addcdiv_"), inplace.quietly),
+    "type": conversion.to,
+    "expand_as": views.expand_as,
+    "view_as": views.view_as,
+    "reshape_as": views.reshape_as,
+    "logsigmoid": activations.logsigmoid,
+    "__add__": pointwise.add,
+    "__radd__": pointwise.add,
+    "__iadd__": inplace.add_,
+    "__sub__": pointwise.sub,
+    "__rsub__": pointwise.rsub,
+    "__isub__": inplace.sub_,
+    "__mul__": pointwise.mul,
+    "__rmul__": pointwise.mul,
+    "__imul__": inplace.mul_,
+    "__truediv__": pointwise.div,
+    "__rtruediv__": unary.rdiv,
+    "__itruediv__": inplace.div_,
+    "__floordiv__": pointwise.floor_divide,
+    "__mod__": pointwise.remainder,
+    "__pow__": unary.pow,
+    "__rpow__": unary.rpow,
+    "__matmul__": linear.matmul,
+    "__neg__": pointwise.neg,
+    "__abs__": unary.abs,
+    "__invert__": comparison.bitwise_not,
+    **dict.fromkeys(
+        ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"), comparison.compare
+    ),
+    **dict.fromkeys(("__and__", "__or__", "__xor__"), comparison.bitwise),
+    **dict.fromkeys(("__rand__", "__ror__", "__rxor__"), comparison.bitwise),
+    "__getitem__": indexing.getitem,
+    "__iter__": lambda x: iter(views.unbind(x)),
+    "__len__": lambda x: x.shape[0],
+    "__setitem__": inplace.setitem,
+}
+
+# x.NAME, without a call.
+ATTRIBUTES: dict[str, Function] = {
+    "T": views.reversed_dimensions,
+    "mT": views.last_swapped,
+    "data": views.detach,
+    "real": complex.real,
+    "imag": complex.real,
+    "shape": lambda x: x.shape,
+    "dtype": lambda x: x.dtype,
+    "device": lambda x: x.device,
+    "ndim": lambda x: x.ndim,
+    "nbytes": lambda x: x.nbytes,
+    "itemsize": lambda x: x.dtype.itemsize,
+    "requires_grad": lambda x: x.requires_grad,
+}
+
+# x.NAME() of what is known without values.
+KNOWN: dict[str, Function] = {
+    "size": lambda x, dim=None: x.shape if dim is None else x.shape[dim],
+    "dim": lambda x: x.ndim,
+    "numel": lambda x: x.numel,
+    "nelement": lambda x: x.numel,
+    "element_size": lambda x: x.dtype.itemsize,
+    "stride": lambda x, dim=None: x.strides if dim is None else x.strides[dim],
+    "is_contiguous": lambda x: x.is_contiguous,
+    "is_floating_point": lambda x: x.dtype.is_differentiable,
+}
+METHODS |= KNOWN
+
+
+def call(function: Function, args: tuple[Any, ...], options: dict[str, Any], device: Device) -> Any:
+    """What ``function`` of the tables returns; ``device`` is where new tensors lie.
+
+    >>> call(FUNCTIONAL["silu"], (), {"input": x}, x.device)  # doctest: +SKIP
+    """
+    for name in ("input", "self"):
+        if name in options:
+            args = (options[name], *args)
+            options = {key: value for key, value in options.items() if key != name}
+    if options.get("axis") is not None:
+        options = {**options, "dim": options["axis"]}
+        del options["axis"]
+    if function in _MAKERS and options.get("device") is None:
+        options = {**options, "device": device}
+    return function(*args, **options)
+
+
+_MAKERS = frozenset(MAKERS.values())

@@ -1,0 +1,105 @@
+"""Activations: a kernel forward, a kernel back (aten/src/ATen/native/Activation.cpp)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import promote
+from nanolint.memory.tensors.layout import normalized
+from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.pointwise import elementwise
+from nanolint.memory.tensors.ops.unary import floating
+from nanolint.memory.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.dtypes import Number
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+def _kernel(x: Tensor, label: str, *, saves_result: bool) -> Tensor:
+    """An operation whose backward pass is one kernel on its input or on its result."""
+    out = elementwise(floating(x), label, x)
+    role = x.role.gradient
+
+    def backward(g: Tensor, saved: Tensor) -> list[Tensor | None]:
+        return [elementwise(promote(g.dtype, saved.dtype), "", g, saved, role=role)]
+
+    return record(out, (x,), backward, out if saves_result else x)
+
+
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
+    """``F.gelu``, exact or by tanh."""
+    return _kernel(x, "GELU output", saves_result=False)
+
+
+def silu(x: Tensor, inplace: bool = False) -> Tensor:
+    """``F.silu``."""
+    return _kernel(x, "SiLU output", saves_result=False)
+
+
+def mish(x: Tensor, inplace: bool = False) -> Tensor:
+    """``F.mish``."""
+    return _kernel(x, "Mish output", saves_result=False)
+
+
+def softplus(x: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
+    """``F.softplus``; float32 under autocast."""
+    wide = to_float32(x)
+    return _kernel(wide, "softplus output", saves_result=False)
+
+
+def relu(x: Tensor, inplace: bool = False) -> Tensor:
+    """``F.relu``."""
+    return _kernel(x, "ReLU output", saves_result=True)
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    """``torch.sigmoid``."""
+    return _kernel(x, "sigmoid output", saves_result=True)
+
+
+def tanh(x: Tensor) -> Tensor:
+    """``torch.tanh``."""
+    return _kernel(x, "tanh output", saves_result=True)
+
+
+def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) -> Tensor:
+    """``F.leaky_relu``."""
+    return _kernel(x, "leaky ReLU output", saves_result=False)
+
+
+def elu(x: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
+    """``F.elu``."""
+    return _kernel(x, "ELU output", saves_result=False)
+
+
+def hardtanh(
+    x: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inplace: bool = False
+) -> Tensor:
+    """``F.hardtanh`` and ``F.relu6``."""
+    return _kernel(x, "clipped", saves_result=False)
+
+
+def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
+    """``F.hardswish``."""
+    return _kernel(x, "hardswish output", saves_result=False)
+
+
+def logsigmoid(x: Tensor) -> Tensor:
+    """``F.logsigmoid``: the buffer that it saves is empty on CUDA."""
+    return _kernel(x, "log-sigmoid", saves_result=False)
+
+
+def glu(x: Tensor, dim: int = -1) -> Tensor:
+    """``F.glu``: one half times the sigmoid of the other."""
+    along = normalized(dim, x.ndim)
+    half = x.shape[along] // 2
+    shape = (*x.shape[:along], half, *x.shape[along + 1 :])
+    out = empty(x.device, shape, x.dtype, x.role.made("GLU output"))
+    role = x.role.gradient
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        return [empty(g.device, x.shape, x.dtype, role)]
+
+    return record(out, (x,), backward, x)

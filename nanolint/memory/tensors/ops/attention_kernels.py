@@ -1,0 +1,175 @@
+"""The kernels of fused attention (aten/src/ATen/native/transformers/cuda).
+
+q, k, v (B, H, T, D). The kernels work on (B, T, H, D) and hand back transposed views.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64, UINT8
+from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.ops.views import contiguous
+from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.layout import Shape
+    from nanolint.memory.tensors.role import Role
+    from nanolint.memory.tensors.tensor import Tensor
+
+FLASH_WIDTHS = 8  # flash takes heads of a multiple of this; others are padded
+
+
+@traced
+def padded_heads(x: Tensor) -> Tensor:
+    """Each head with zeros behind it, in order."""
+    width = x.shape[-1]
+    shape = (*x.shape[:-1], _up(width, FLASH_WIDTHS))
+    out = empty(x.device, shape, x.dtype, x.role.made("padded q, k or v"))
+    role = x.role.gradient
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        unpadded = (*g.shape[:-1], width)
+        strides = like_strides(unpadded, g.strides)
+        return [empty(g.device, unpadded, g.dtype, role, strides)]
+
+    return record(out, (x,), backward)
+
+
+def _like_swapped(x: Tensor, role: Role) -> Tensor:
+    """A new tensor, laid out as ``empty_like`` lays out (B, T, H, D)."""
+    swapped = _swap(x)
+    strides = like_strides(swapped.shape, swapped.strides)
+    return _swap(empty(x.device, swapped.shape, x.dtype, role, strides))
+
+
+def _swap(x: Tensor) -> Tensor:
+    """Heads and tokens change places inside a kernel, where autograd sees no view."""
+    order = (0, 2, 1, 3)
+    shape, strides = (tuple(sizes[dim] for dim in order) for sizes in (x.shape, x.strides))
+    out = x.view(shape, strides, x.role.reshaped)
+    out.is_view = x.is_view
+    return out
+
+
+@traced
+def flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """flash_attn/flash_api.cpp, ``mha_fwd`` and ``mha_bwd``."""
+    device = q.device
+    b, h, n, d = q.shape
+    made = q.role.made
+    out = _like_swapped(q, made("attention output"))
+    lse = empty(device, (b, h, n), FLOAT32, made("attention logsumexp", "(B, H, T)"))
+    count = _splits(b * h * -(-n // 64), 2 * device.sm_count, k.shape[2], d)
+    parts = [
+        empty(device, (count, *shape), FLOAT32, made("attention of split keys"))
+        for shape in ((b, h, n), (b, h, n, _up(d, 32)))
+        if count > 1
+    ]
+    state = _random_state(device, ((2,), ()), made("attention random state"))
+    del parts
+    roles = [each.role.gradient for each in (q, k, v)]
+
+    def backward(
+        g: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, *_saved: Tensor
+    ) -> list[Tensor | None]:
+        copies = contiguous(_swap(g)), contiguous(_swap(out))
+        found = [_like_swapped(x, role) for x, role in zip((q, k, v), roles, strict=True)]
+        rows = _up(n, 128)
+        sums = empty(device, (b, h, rows), FLOAT32, made("row sums"))
+        columns = _up(d, 32 if d <= 128 else 64)
+        total = empty(device, (b, rows, h, columns), FLOAT32, made("accumulator of q's gradient"))
+        wide = (b, k.shape[2], h, d)  # of keys and values that several heads share
+        shared = k.shape[1] != h
+        expanded = [empty(device, wide, q.dtype, made("gradient by heads")) for _ in "kv" if shared]
+        del expanded, total, sums, copies
+        return [*found]
+
+    return record(out, (q, k, v), backward, q, k, v, out, lse, *state)
+
+
+def _random_state(device: Device, shapes: tuple[Shape, ...], role: Role) -> tuple[Tensor, ...]:
+    """The seed and the offset, where they are not the host's."""
+    if not device.attention_state:
+        return ()
+    return tuple(empty(device, shape, INT64, role) for shape in shapes)
+
+
+def _splits(blocks: int, slots: int, keys: int, width: int) -> int:
+    """Into how many parts the keys are split, so that few sequences keep the card busy.
+
+    flash_api.cpp, ``num_splits_heuristic``: the fewest that reach 85 % of the best use of the
+    multiprocessors, two blocks on each.
+    """
+    if blocks >= 0.8 * slots:
+        return 1
+    tiles = -(-keys // (256 if width <= 64 else 128 if width <= 128 else 64))
+    uses = {}
+    for count in range(1, min(128, slots, tiles) + 1):
+        if count == 1 or -(-tiles // count) != -(-tiles // (count - 1)):
+            waves = blocks * count / slots
+            uses[count] = waves / ceil(waves)
+    best = max(uses.values(), default=0.0)
+    return next((count for count, use in uses.items() if use >= 0.85 * best), 1)
+
+
+@traced
+def efficient(
+    q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None = None, dropout: float = 0.0
+) -> Tensor:
+    """attention.cu, attention_backward.cu and mem_eff_attention/kernel_{forward,backward}.h."""
+    device = q.device
+    b, h, n, _ = q.shape
+    d = v.shape[-1]
+    made = q.role.made
+    half = q.dtype.itemsize == 2
+    learns = device.grad_enabled and any(each.requires_grad for each in (q, k, v))
+    out = _swap(empty(device, (b, n, h, d), q.dtype, made("attention output")))
+    lse = None
+    if learns:
+        lse = empty(device, (b, h, _up(n, 32)), FLOAT32, made("attention logsumexp"))
+    if half and d > 128:
+        empty(device, (b, n, h, d), FLOAT32, made("attention output accumulator"))
+    state = () if dropout else _random_state(device, ((), ()), made("attention random state"))
+    roles = [each.role.gradient for each in (q, k, v)]
+
+    learns_bias = bias is not None and bias.requires_grad
+
+    def backward(
+        _g: Tensor, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, *_saved: Tensor | None
+    ) -> list[Tensor | None]:
+        found: list[Tensor | None] = []
+        for x, role in zip((q, k, v), roles, strict=True):
+            heads, tokens, width = x.shape[1:]
+            found.append(_swap(empty(device, (b, tokens, heads, width), x.dtype, role)))
+        of_bias = None
+        if learns_bias and bias is not None:
+            of_bias = empty(device, bias.shape, bias.dtype, bias.role.gradient)
+        sums = None
+        if not half:
+            product = empty(device, (b, n, h, d), FLOAT32, made("gradient times attention output"))
+            sums = empty(device, (b, n, h), FLOAT32, made("row sums"))
+            del product
+        delta = empty(device, (b, h, n), FLOAT32, made("row sums"))
+        del sums
+        nbytes = efficient_workspace_bytes(b * h, n, d, half=half)
+        workspace = empty(device, (nbytes,), UINT8, made("workspace of q's gradient"))
+        del workspace, delta
+        return [*found, of_bias]
+
+    return record(out, (q, k, v, bias), backward, q, k, v, bias, out, lse, *state)
+
+
+def efficient_workspace_bytes(heads: int, tokens: int, width: int, *, half: bool) -> int:
+    """What memory-efficient attention's backward kernel takes for the gradient of the queries."""
+    side = 128 if half and width > 64 else 64
+    tiles = -(-tokens // side) * -(-width // side)
+    return heads * _up(tiles * (16 + 4 * side * side), 16)
+
+
+def _up(n: int, multiple: int) -> int:
+    return -(-n // multiple) * multiple

@@ -1,0 +1,145 @@
+"""Comparisons, logic and choices (aten/src/ATen/native/BinaryOps.cpp, TensorCompare.cpp)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import BOOL
+from nanolint.memory.tensors.layout import broadcast
+from nanolint.memory.tensors.ops.pointwise import elementwise, result_type
+from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tracing import traced
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.ops.pointwise import Operand
+    from nanolint.memory.tensors.role import Role
+
+
+def compare(x: Operand, other: Operand) -> Tensor:
+    """``x == other``, ``x < other`` and their like, ``torch.logical_and``: no gradient."""
+    return elementwise(BOOL, "comparison", x, other)
+
+
+def bitwise(x: Operand, other: Operand) -> Tensor:
+    """``x & other``, ``x | other``, ``x ^ other``."""
+    return elementwise(result_type(x, other), "bits", x, other)
+
+
+def bitwise_not(x: Tensor) -> Tensor:
+    """``~x``."""
+    return elementwise(x.dtype, "bits", x)
+
+
+def check(x: Tensor) -> Tensor:
+    """``torch.isnan``, ``torch.isneginf``, ``torch.logical_not``."""
+    return elementwise(BOOL, "comparison", x)
+
+
+def isinf(x: Tensor) -> Tensor:
+    """``torch.isinf``: the absolute value is compared."""
+    absolute = elementwise(x.dtype, "absolute value", x)
+    out = elementwise(BOOL, "comparison", absolute)
+    del absolute
+    return out
+
+
+def isfinite(x: Tensor) -> Tensor:
+    """``torch.isfinite``: the absolute value, and the value itself, are compared."""
+    equal = elementwise(BOOL, "comparison", x)
+    absolute = elementwise(x.dtype, "absolute value", x)
+    finite = elementwise(BOOL, "comparison", absolute)
+    out = elementwise(BOOL, "comparison", equal, finite)
+    del equal, absolute, finite
+    return out
+
+
+@traced
+def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
+    """``x.masked_fill(mask, value)``: a copy in order, filled in place."""
+    out = empty(x.device, broadcast(x.shape, mask.shape), x.dtype, x.role.made("masked"))
+    learns = isinstance(value, Tensor) and value.requires_grad
+
+    def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
+        of_value = None
+        if learns:
+            zeros = masked_fill(g, mask, 0)
+            of_value = empty(g.device, (), g.dtype, g.role)
+            del zeros
+        return [masked_fill(g, mask, 0), of_value]
+
+    inputs = x, value if isinstance(value, Tensor) else None
+    return record(out, inputs, backward, mask)
+
+
+@traced
+def where(condition: Tensor, x: Operand, other: Operand) -> Tensor:
+    """``torch.where``."""
+    dtype = result_type(x, other)
+    first, second = _operand(condition, x, dtype), _operand(condition, other, dtype)
+    out = elementwise(dtype, "choice", condition, first, second)
+    needs_x, needs_y = _needs(x), _needs(other)
+    del first, second
+
+    def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
+        of_y = masked(g, mask) if needs_y else None
+        return [masked(g, mask) if needs_x else None, of_y]
+
+    inputs = [each if isinstance(each, Tensor) else None for each in (x, other)]
+    return record(out, inputs, backward, condition)
+
+
+def _operand(condition: Tensor, x: Operand, dtype: Dtype) -> Tensor:
+    """A number as a tensor of one element; a tensor in the type of the result."""
+    if not isinstance(x, Tensor):
+        return empty(condition.device, (), dtype, condition.role.made("number"))
+    return x if x.dtype is dtype else elementwise(dtype, "choice", x)
+
+
+def masked(g: Tensor, mask: Tensor, role: Role | None = None) -> Tensor:
+    """The gradient where the mask holds; the zero elsewhere is a tensor of its own."""
+    zero = empty(g.device, (), g.dtype, g.role)
+    out = elementwise(g.dtype, "choice", mask, g, role=role or g.role)
+    del zero
+    return out
+
+
+def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """``x.clamp``, with a lower, an upper, or both bounds."""
+    bounds = [each for each in (min, max) if each is not None]
+    out = elementwise(result_type(x, *bounds), "clamped", x, *bounds)
+    tensors = [each for each in bounds if isinstance(each, Tensor)]
+
+    def backward(g: Tensor, x: Tensor, *_bounds: Tensor) -> list[Tensor | None]:
+        zero = empty(g.device, (), g.dtype, g.role)
+        inside = [elementwise(BOOL, "comparison", x) for _ in bounds]
+        found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
+        del zero
+        return [found]
+
+    return record(out, (x,), backward, x, *tensors)
+
+
+def clamp_min(x: Tensor, min: Operand) -> Tensor:
+    """``x.clamp_min``."""
+    return clamp(x, min)
+
+
+def clamp_max(x: Tensor, max: Operand) -> Tensor:
+    """``x.clamp_max``."""
+    return clamp(x, max=max)
+
+
+@traced
+def tril(x: Tensor, diagonal: int = 0) -> Tensor:
+    """``torch.tril`` and ``torch.triu``."""
+    out = empty(x.device, x.shape, x.dtype, x.role.made("triangle"))
+    return record(out, (x,), lambda g: [tril(g)])
+
+
+triu = tril
+
+
+def _needs(x: Operand) -> bool:
+    return isinstance(x, Tensor) and x.node is not None

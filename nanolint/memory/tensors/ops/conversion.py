@@ -1,0 +1,95 @@
+"""Other element types and devices: ``x.to``, ``x.float()`` (native/TensorConversions.cpp)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.dtypes import (
+    BFLOAT16,
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    UINT8,
+    Dtype,
+)
+from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.ops.views import cast, preserved
+from nanolint.memory.tensors.tensor import Tensor, empty
+
+
+def to(
+    x: Tensor,
+    *targets: Any,
+    dtype: Dtype | None = None,
+    device: Device | None = None,
+    copy: object = False,
+    **_options: Any,
+) -> Tensor:
+    """``x.to(dtype)``, ``x.to(device)``, ``x.to(device, dtype)``, ``x.to(other)``."""
+    place, kind = device or x.device, dtype or x.dtype
+    for each in targets:
+        if isinstance(each, Dtype):
+            kind = each
+        elif isinstance(each, Device):
+            place = each
+        elif isinstance(each, Tensor):
+            place, kind = each.device, each.dtype
+    if place is not x.device:
+        return _moved(x, place, kind)
+    return preserved(x) if copy and kind is x.dtype else cast(x, kind)
+
+
+def _moved(x: Tensor, device: Device, dtype: Dtype) -> Tensor:
+    out = empty(device, x.shape, dtype, x.role, like_strides(x.shape, x.strides))
+    before = x.device, x.dtype
+    return record(out, (x,), lambda g: [_moved(g, *before)])
+
+
+def type_as(x: Tensor, other: Tensor) -> Tensor:
+    """``x.type_as(other)``."""
+    return to(x, other)
+
+
+def float(x: Tensor) -> Tensor:
+    """``x.float()``."""
+    return cast(x, FLOAT32)
+
+
+def double(x: Tensor) -> Tensor:
+    """``x.double()``."""
+    return cast(x, FLOAT64)
+
+
+def half(x: Tensor) -> Tensor:
+    """``x.half()``."""
+    return cast(x, FLOAT16)
+
+
+def bfloat16(x: Tensor) -> Tensor:
+    """``x.bfloat16()``."""
+    return cast(x, BFLOAT16)
+
+
+def long(x: Tensor) -> Tensor:
+    """``x.long()``."""
+    return cast(x, INT64)
+
+
+def int(x: Tensor) -> Tensor:
+    """``x.int()``."""
+    return cast(x, INT32)
+
+
+def bool(x: Tensor) -> Tensor:
+    """``x.bool()``."""
+    return cast(x, BOOL)
+
+
+def byte(x: Tensor) -> Tensor:
+    """``x.byte()``."""
+    return cast(x, UINT8)

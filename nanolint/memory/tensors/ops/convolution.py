@@ -1,0 +1,50 @@
+"""Convolutions (aten/src/ATen/native/Convolution.cpp)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.ops.autocast import to_half
+from nanolint.memory.tensors.ops.views import contiguous
+from nanolint.memory.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+def conv1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | tuple[int] = 1,
+    padding: int | tuple[int] = 0,
+    dilation: int | tuple[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """``F.conv1d`` of (B, in, T) by weight (out, in / groups, K). What cuDNN takes is not known."""
+    shift = None if bias is None else to_half(bias)
+    kernel = to_half(weight)
+    source = to_half(x)
+    step, pad, gap = (_one(each) for each in (stride, padding, dilation))
+    length = (x.shape[-1] + 2 * pad - gap * (weight.shape[-1] - 1) - 1) // step + 1
+    shape = (*x.shape[:-2], weight.shape[0], length)
+    copies = contiguous(source), contiguous(kernel)
+    out = empty(x.device, shape, source.dtype, x.role.made("convolution"))
+    del copies
+    inputs = source, kernel, shift
+    needs = [each is not None and each.requires_grad for each in inputs]
+    roles = [None if each is None else each.role.gradient for each in inputs]
+    shapes = [None if each is None else each.shape for each in inputs]
+
+    def backward(g: Tensor, *_saved: Tensor) -> list[Tensor | None]:
+        return [
+            empty(g.device, each, g.dtype, role) if needed and role and each is not None else None
+            for needed, role, each in zip(needs, roles, shapes, strict=True)
+        ]
+
+    return record(out, inputs, backward, source, kernel)
+
+
+def _one(size: int | tuple[int]) -> int:
+    return size if isinstance(size, int) else size[0]

@@ -1,0 +1,98 @@
+"""``torch.einsum`` (aten/src/ATen/native/Linear.cpp, ``einsum`` and ``sumproduct_pair``)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.ops.linear import bmm
+from nanolint.memory.tensors.ops.pointwise import mul
+from nanolint.memory.tensors.ops.reductions import sum
+from nanolint.memory.tensors.ops.views import diagonal, movedim, permute, reshape, unsqueeze, view
+from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.tensors.unknown import NotModelled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
+    """``torch.einsum``: the operands are contracted from left to right.
+
+    Raises NotModelled for an ellipsis.
+    """
+    tensors = [
+        each for one in operands for each in ([one] if isinstance(one, Tensor) else list(one))
+    ]
+    equation = equation.replace(" ", "")
+    if "." in equation:
+        raise NotModelled("einsum with an ellipsis")
+    left, _, right = equation.partition("->")
+    terms = left.split(",")
+    if "->" not in equation:
+        counted = left.replace(",", "")
+        right = "".join(sorted(each for each in set(counted) if counted.count(each) == 1))
+    inner = sorted(set(left) - set(right) - {","})
+    letters = list(right) + inner
+    pieces = [_aligned(each, term, letters) for each, term in zip(tensors, terms, strict=True)]
+    last = {letter: max(at for at, term in enumerate(terms) if letter in term) for letter in inner}
+    found = pieces[0]
+    dims = [len(right) + place for place, each in enumerate(inner) if last[each] == 0]
+    if dims:
+        found = sum(found, dims, keepdim=True)
+    for at, piece in enumerate(pieces[1:], 1):
+        dims = [len(right) + place for place, each in enumerate(inner) if last[each] == at]
+        found = _contracted(found, piece, dims)
+    if inner:
+        found = view(found, found.shape[: len(right)])
+    return found
+
+
+def _aligned(x: Tensor, term: str, letters: Sequence[str]) -> Tensor:
+    """One dimension for each letter, of one element where ``x`` has none."""
+    found, names = x, term
+    for letter in term:
+        while names.count(letter) > 1:
+            first, second = names.index(letter), names.rindex(letter)
+            found = movedim(diagonal(found, 0, first, second), -1, first)
+            names = names[:second] + names[second + 1 :]
+    order = [names.index(each) for each in letters if each in names]
+    found = permute(found, order)
+    for place, letter in enumerate(letters):
+        if letter not in names:
+            found = unsqueeze(found, place)
+    return found
+
+
+def _contracted(x: Tensor, y: Tensor, dims: Sequence[int]) -> Tensor:
+    """``sumproduct_pair``: a batched product; of elements where nothing is summed."""
+    if not dims:
+        return mul(x, y)
+    both: list[int] = []
+    of_x: list[int] = []
+    of_y: list[int] = []
+    for dim, (one, other) in enumerate(zip(x.shape, y.shape, strict=True)):
+        if dim in dims:
+            if one != 1 and other == 1:
+                return _contracted(sum(x, dim, keepdim=True), y, dims)
+            if one == 1 and other != 1:
+                return _contracted(x, sum(y, dim, keepdim=True), dims)
+        elif one != 1 and other != 1:
+            both.append(dim)
+        elif one != 1:
+            of_x.append(dim)
+        else:
+            of_y.append(dim)
+    summed = sorted(dims)
+    sizes = [prod(x.shape[dim] for dim in each) for each in (both, of_x, summed)]
+    columns = prod(y.shape[dim] for dim in of_y)
+    left = reshape(permute(x, (*both, *of_x, *summed, *of_y)), sizes)
+    right = reshape(permute(y, (*both, *summed, *of_y, *of_x)), (sizes[0], sizes[2], columns))
+    product = bmm(left, right)
+    shape = (
+        *(x.shape[dim] for dim in (*both, *of_x)),
+        *(1 for _ in summed),
+        *(y.shape[dim] for dim in of_y),
+    )
+    order = (*both, *of_x, *summed, *of_y)
+    return permute(view(product, shape), [order.index(dim) for dim in range(x.ndim)])

@@ -1,0 +1,192 @@
+"""Operations that write into their first argument (torch/csrc/autograd/VariableTypeManual.cpp).
+
+They take no memory for their result. Where a view is written into, the tensor that it is a view of
+gets a new history: its gradient is copied, and the part of the view replaced by what the operation
+makes of it (functions/tensor.cpp, ``CopySlices``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import BOOL, UINT8
+from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.ops.comparison import masked_fill
+from nanolint.memory.tensors.ops.conversion import to
+from nanolint.memory.tensors.ops.indexing import index_adding, scattering, viewed
+from nanolint.memory.tensors.ops.pointwise import div, mul, neg
+from nanolint.memory.tensors.ops.views import preserved
+from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.unknown import NotModelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from nanolint.memory.tensors.dtypes import Number
+    from nanolint.memory.tensors.ops.pointwise import Operand
+
+    Backward = Callable[..., Iterable[Tensor | None]]
+
+
+def written(
+    x: Tensor, inputs: Sequence[Tensor | None], backward: Backward, *saved: Tensor | None
+) -> Tensor:
+    """``x``, after an operation on ``inputs`` wrote into it; the first of them is ``x``."""
+    base = x.base
+    if base is None or not x.device.grad_enabled:
+        return record(x, inputs, backward, *saved)
+    if all(each is None or each.node is None for each in (*inputs, base)):
+        return x
+    shape, strides, role = base.shape, base.strides, base.role.gradient
+    part = x.shape, like_strides(x.shape, x.strides)
+    needs_base = base.requires_grad
+
+    def into_part(g: Tensor, *saved: Tensor | None) -> list[Tensor | None]:
+        whole = empty(g.device, shape, g.dtype, role, like_strides(shape, strides))
+        of_part = empty(g.device, part[0], g.dtype, role, part[1])
+        _, *rest = backward(of_part, *saved)
+        return [whole if needs_base else None, *rest]
+
+    record(base, (base, *inputs[1:]), into_part, *saved)
+
+    def from_base(g: Tensor) -> list[Tensor | None]:
+        return [empty(g.device, shape, g.dtype, role)]
+
+    return record(x, (base,), from_base)
+
+
+def copy_(x: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
+    """``x.copy_(src)``."""
+    if not isinstance(src, Tensor):
+        return fill_(x, src)
+    needs_x, device, dtype = x.requires_grad, src.device, src.dtype
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        zeros = empty(g.device, g.shape, g.dtype, g.role) if needs_x else None
+        return [zeros, to(g, device, dtype)]
+
+    return written(x, (x, src), backward)
+
+
+def fill_(x: Tensor, value: Operand) -> Tensor:
+    """``x.fill_(value)`` and ``zero_``."""
+    return written(x, (x,), lambda g: [empty(g.device, g.shape, g.dtype, g.role)])
+
+
+def zero_(x: Tensor) -> Tensor:
+    """``x.zero_()``."""
+    return fill_(x, 0)
+
+
+def add_(x: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """``x.add_(other)``."""
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        return [g, g if alpha == 1 else mul(g, alpha)]
+
+    return written(x, (x, _tensor(other)), backward)
+
+
+def sub_(x: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """``x.sub_(other)``."""
+    needs = isinstance(other, Tensor) and other.requires_grad
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        return [g, neg(g) if needs else None]
+
+    return written(x, (x, _tensor(other)), backward)
+
+
+def mul_(x: Tensor, other: Operand) -> Tensor:
+    """``x.mul_(other)``: where the other factor learns, ``x`` is copied before."""
+    learns = isinstance(other, Tensor) and other.requires_grad and x.device.grad_enabled
+    before = preserved(x.detach()) if learns else None
+    needs_x = x.requires_grad
+    scalar = None if isinstance(other, Tensor) else other
+
+    def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
+        of_y = None if x is None else mul(g, x)
+        of_x = mul(g, scalar if y is None else y) if needs_x else None  # type: ignore[arg-type]
+        return [of_x, of_y]
+
+    return written(x, (x, _tensor(other)), backward, before, _tensor(other) if needs_x else None)
+
+
+def div_(x: Tensor, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
+    """``x.div_(other)`` of a number, or of what does not learn."""
+    if isinstance(other, Tensor) and other.requires_grad:
+        raise NotModelled("div_ by what learns")
+    scalar = None if isinstance(other, Tensor) else other
+
+    def backward(g: Tensor, y: Tensor | None) -> list[Tensor | None]:
+        return [div(g, scalar if y is None else y), None]  # type: ignore[arg-type]
+
+    return written(x, (x, _tensor(other)), backward, _tensor(other))
+
+
+def masked_fill_(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
+    """``x.masked_fill_(mask, value)``."""
+
+    def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
+        return [masked_fill(g, mask, 0)]
+
+    return written(x, (x,), backward, mask)
+
+
+def scatter_(
+    x: Tensor, dim: int, index: Tensor, src: Operand | None = None, *, value: Number = 0
+) -> Tensor:
+    """``x.scatter_(dim, index, src)``."""
+    inputs, backward = scattering(x, dim, value if src is None else src, adds=False)
+    return written(x, inputs, backward, index)
+
+
+def scatter_add_(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """``x.scatter_add_(dim, index, src)``."""
+    inputs, backward = scattering(x, dim, src, adds=True)
+    return written(x, inputs, backward, index)
+
+
+def index_add_(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
+    """``x.index_add_(dim, index, source)``."""
+    inputs, backward = index_adding(x, dim, source, alpha)
+    return written(x, inputs, backward, index)
+
+
+def quietly(x: Tensor, *arguments: Any, **_options: Any) -> Tensor:
+    """An operation in place that no backward pass goes through: ``x.clamp_()``, ``normal_``.
+
+    Raises NotModelled where one does.
+    """
+    tensors = [each for each in (x, *arguments) if isinstance(each, Tensor)]
+    if x.device.grad_enabled and any(each.requires_grad for each in tensors):
+        raise NotModelled("an operation in place on what learns")
+    return x
+
+
+def setitem(x: Tensor, index: Any, value: Operand) -> None:
+    """``x[index] = value``: what ``copy_``, ``fill_`` and ``index_put_`` do to the part."""
+    if isinstance(index, Tensor) and index.dtype in (BOOL, UINT8):
+        if isinstance(value, Tensor) and value.numel != 1:
+            raise NotModelled("setting elements by a mask")
+        masked_fill_(x, index, value)
+        return
+    part, indices = viewed(x, index)
+    if any(each is not None for each in indices):
+        _index_put(part, indices, value)
+    elif isinstance(value, Tensor):
+        copy_(part, value)
+    else:
+        fill_(part, value)
+
+
+def _index_put(x: Tensor, indices: Sequence[Tensor | None], value: Operand) -> None:
+    if x.device.grad_enabled and (
+        x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)
+    ):
+        raise NotModelled("setting elements by index of what learns")
+
+
+def _tensor(x: Operand) -> Tensor | None:
+    return x if isinstance(x, Tensor) else None

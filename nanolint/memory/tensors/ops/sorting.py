@@ -1,0 +1,106 @@
+"""Sorting, choosing and counting (aten/src/ATen/native/Sorting.cpp, cuda/SortStable.cu)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.memory.tensors.autograd import record_all
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64
+from nanolint.memory.tensors.layout import like_strides, normalized
+from nanolint.memory.tensors.ops.pointwise import maximum
+from nanolint.memory.tensors.ops.reductions import extreme, reduced
+from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.unknown import DataDependent
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.dtypes import Dtype
+
+
+class Chosen(NamedTuple):
+    """What ``torch.return_types`` has."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _chosen(x: Tensor, values: Tensor, indices: Tensor) -> Chosen:
+    """The gradient of the values is scattered into zeros."""
+    shape, role = x.shape, x.role.gradient
+
+    def backward(g: Tensor, _of_indices: None, _indices: Tensor) -> list[Tensor | None]:
+        return [empty(g.device, shape, g.dtype, role)]
+
+    record_all((values, indices), (x,), backward, indices)
+    return Chosen(values, indices)
+
+
+def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Chosen:
+    """``x.topk(k)``."""
+    along = normalized(dim, x.ndim)
+    shape = (*x.shape[:along], k, *x.shape[along + 1 :])
+    values = empty(x.device, shape, x.dtype, x.role.made("largest"))
+    indices = empty(x.device, shape, INT64, x.role.made("indices"))
+    return _chosen(x, values, indices)
+
+
+def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Chosen:
+    """``x.sort()``."""
+    strides = like_strides(x.shape, x.strides)
+    values = empty(x.device, x.shape, x.dtype, x.role.made("sorted"), strides)
+    indices = empty(x.device, x.shape, INT64, x.role.made("indices"), strides)
+    return _chosen(x, values, indices)
+
+
+def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """``x.argsort()``: a sort whose values are let go."""
+    return sort(x.detach(), dim, descending, stable).indices
+
+
+def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Chosen:
+    """``x.max()``, ``x.max(dim)``, ``torch.max(x, other)``; ``min`` takes the same."""
+    if dim is None:
+        return extreme(x)
+    if isinstance(dim, Tensor):
+        return maximum(x, dim)
+    over = (normalized(dim, x.ndim),)
+    shape = reduced(x.shape, over, keepdim)
+    values = empty(x.device, shape, x.dtype, x.role.made("maximum"))
+    indices = empty(x.device, shape, INT64, x.role.made("indices"))
+    return _chosen(x, values, indices)
+
+
+min = max
+
+
+def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """``x.argmax(dim)`` and ``argmin``."""
+    over = tuple(range(x.ndim)) if dim is None else (normalized(dim, x.ndim),)
+    return empty(x.device, reduced(x.shape, over, keepdim), INT64, x.role.made("indices"))
+
+
+argmin = argmax
+
+
+def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
+    """``torch.multinomial``: one exponential draw an element, divided, and the best taken."""
+    draws = empty(x.device, x.shape, x.dtype, x.role.made("draws"))
+    del draws
+    return empty(x.device, (*x.shape[:-1], num_samples), INT64, x.role.made("samples"))
+
+
+def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
+    """``F.one_hot``. Raises DataDependent where the number of classes is not said."""
+    if num_classes < 0:
+        raise DataDependent("one_hot without num_classes")
+    return empty(x.device, (*x.shape, num_classes), INT64, x.role.made("one-hot"))
+
+
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """``torch.bincount``, as long as no value reaches ``minlength``.
+
+    Raises DataDependent where it is not said.
+    """
+    if not minlength:
+        raise DataDependent("bincount without minlength")
+    dtype: Dtype = INT64 if weights is None else FLOAT32
+    return empty(x.device, (minlength,), dtype, x.role.made("counts"))
