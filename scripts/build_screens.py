@@ -1,0 +1,113 @@
+"""Writes the screens of the docs: what the installed command prints, as text and as pictures.
+
+    python scripts/build_screens.py
+    python scripts/build_screens.py --browser    # also the page that explain --html writes
+
+A block that begins with ``$ nanolint`` in one of the PAGES is run in FOLDER and written anew. The
+pictures lie in docs/screens/, one for each of SCREENS.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+from rich.terminal_theme import DIMMED_MONOKAI
+from rich.text import Text
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = Path(sys.executable).with_name("nanolint")
+PICTURES = ROOT / "docs" / "screens"
+PAGES = (ROOT / "README.md",)
+FOLDER = ROOT / "examples" / "backward_pass"
+COLUMNS = 100
+
+# The picture's name, and what is typed in FOLDER. The config is found by its folder: a script that
+# named it might be one that starts from it, and nanolint would say so.
+CONFIG = next(FOLDER.glob("*.py")).name
+SCREENS = {
+    "check": f"nanolint --gpu rtx-3060-12gb {CONFIG}",
+    "explain": f"nanolint explain --gpu rtx-3060-12gb {CONFIG}",
+    "fit": f"nanolint fit {CONFIG}",
+    "t4": f"nanolint --gpu t4 {CONFIG}",
+}
+
+_BLOCK = re.compile(r"(?<=^```console\n)\$ (nanolint [^\n]*)\n.*?(?=^```$)", re.M | re.S)
+_WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+
+def typed(command: str, *, color: bool) -> str:
+    """What ``command`` prints in FOLDER, on a terminal of COLUMNS."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("NANOLINT_") and name not in ("NO_COLOR", "FORCE_COLOR")
+    }
+    environment |= {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
+    words = command.split()
+    if color:
+        words.append("--color=always")
+    run = subprocess.run(
+        [COMMAND, *words[1:]],
+        cwd=FOLDER,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if run.returncode not in (0, 1):
+        raise SystemExit(f"{command}: {run.stderr}")
+    return run.stdout
+
+
+def picture(name: str, command: str) -> str:
+    """The screen as an SVG that asks for nothing from elsewhere."""
+    text = Text.from_ansi(typed(command, color=True).rstrip("\n"))
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    console.print(text, soft_wrap=False)
+    drawn = console.export_svg(title=f"$ {command}", theme=DIMMED_MONOKAI, unique_id=name)
+    return _WEB_FONT.sub("", drawn)
+
+
+def page(text: str) -> str:
+    """``text`` with its blocks as the command prints them now."""
+    return _BLOCK.sub(lambda block: f"$ {block[1]}\n{typed(block[1], color=False)}", text)
+
+
+def photograph() -> None:
+    """What Chromium shows of the page that ``explain --html`` writes, which differs by release."""
+    with TemporaryDirectory() as folder:
+        page = Path(folder, "page.html")
+        typed(f"nanolint explain --gpu rtx-3060-12gb {CONFIG} --html {page}", color=False)
+        subprocess.run(
+            [
+                *("chromium", "--headless", "--no-sandbox", "--disable-gpu"),
+                *(f"--user-data-dir={folder}/home", "--window-size=1200,1400"),
+                *(f"--screenshot={PICTURES / 'html.png'}", page.as_uri()),
+            ],
+            capture_output=True,
+            check=True,
+        )
+
+
+def main() -> None:
+    """Write all of them."""
+    if "--browser" in sys.argv[1:]:
+        photograph()
+    PICTURES.mkdir(exist_ok=True)
+    for name, command in SCREENS.items():
+        drawn = picture(name, command)
+        (PICTURES / f"{name}.svg").write_text(drawn, encoding="utf-8", newline="\n")
+    for path in PAGES:
+        path.write_text(page(path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
