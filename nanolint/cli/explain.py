@@ -47,7 +47,9 @@ def run(arguments: list[str], streams: Streams) -> int:
     for remark in plan.chosen.remarks:
         streams.warn(f"nanolint: {remark}")
     targets = plan.setup(file.path).targets
-    one_only = next((way for way in ONE_CARD if _wants(options, way)), None)
+    one_only = next(
+        (way for way in ("json", "oom", "compare", *FILES) if _wants(options, way)), None
+    )
     if len(targets) > 1 and one_only:
         names = ", ".join(target.label for target in targets)
         raise UsageError(f"explain takes one GPU, found {names}; choose one with --gpu")

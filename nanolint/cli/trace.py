@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import shlex
@@ -11,7 +12,7 @@ import sys
 from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.cli.launch import split_launch
 from nanolint.cli.options import add_settings_options
@@ -21,7 +22,7 @@ from nanolint.files.repository import upward
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nanolint.cli.streams import Streams
     from nanolint.gpus.gpu import Machine
@@ -39,6 +40,7 @@ there is used. It is the only command that runs your code: without network, and 
   nanolint trace --python .venv/bin/python -- torchrun --nproc_per_node=8 -m scripts.base_train"""
 
 DEFAULT_SECONDS, DEFAULT_HOST_GIB = 600, 8
+DEFAULT_TRACES = 60
 QUESTION = """\
 nanolint trace runs the code of {folder}, with its files and the network out of reach.
 Run it? [y/N] """
@@ -67,9 +69,14 @@ def run(arguments: list[str], streams: Streams) -> int:
         raise UsageError("--try prints text; leave --format json out")
     if options.format == "json" and len(machines) > 1:
         raise UsageError("--format json takes one GPU; choose one with --gpu")
+    if options.profile and (options.format == "json" or options.try_values or options.snapshot):
+        raise UsageError("--profile goes without --format json, --try and --snapshot")
     _ask(folder, streams, allowed=options.yes)
     world = options.world_size or command.world_size or 1
     request = _request(command, options, folder, world)
+    if options.profile:
+        _profiles(shlex.join(words), request, machines, world, options, streams)
+        return 0
     traces: dict[PretendedCard, Traced] = {}
     verdicts = []
     for machine in machines or (None,):
@@ -110,6 +117,12 @@ def _parser() -> Parser:
         "--try", type=_tried, dest="try_values", metavar="KEY=N,N",
         help="trace it with these values of an option of the script, too: batch_size=8,4",
     )  # fmt: skip
+    parser.add_argument(
+        "--profile", action="store_true", help="trace it at several micro-batches, and write what "
+        "they have in common to .nanolint/, where the other commands find it",
+    )  # fmt: skip
+    parser.add_argument("--most-traces", type=positive, default=DEFAULT_TRACES, metavar="N",
+                        help=f"for a profile, at most (default: {DEFAULT_TRACES})")  # fmt: skip
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument(
         "--snapshot", type=Path, metavar="OUT.pickle",
@@ -136,24 +149,42 @@ def _tried(text: str) -> tuple[str, tuple[str, ...]]:
     return key.lstrip("-"), found
 
 
-def with_value(argv: Sequence[str], key: str, value: str) -> list[str]:
-    """The arguments with an option set: in its place where it is there, else at the end."""
-    option, changed, waiting, found = f"--{key}", list[str](), False, False
-    for word in argv:
-        if waiting:
-            word, waiting = value, False
-        elif word == option:
-            waiting = found = True
-        elif word.partition("=")[0] == option:
-            word, found = f"{option}={value}", True
-        changed.append(word)
-    return changed if found else [*changed, f"{option}={value}"]
+def _profiles(
+    words: str,
+    request: Request,
+    machines: Sequence[Machine],
+    world: int,
+    options: Namespace,
+    streams: Streams,
+) -> None:
+    """Write a profile for each sort of card."""
+    from nanolint.cli.profile import Profiler, config_of, profile
+    from nanolint.report.profile import written
+    from nanolint.trace.process import Tracer
+
+    config = config_of(words, options, streams)
+    cards = {_card(machine, world): machine for machine in machines or (None,)}
+    for card, machine in cards.items():
+        count = itertools.count(1)
+        with Tracer(replace(request, card=card), cache_folder()) as tracer:
+
+            def trace(argv: Sequence[str], tracer: Tracer = tracer) -> Traced:
+                show = _shown(streams, f"trace {next(count)}: ")  # noqa: B023 (called in the loop)
+                return _checked(tracer(argv, show), request.python)
+
+            try:
+                profiler = Profiler(config, machine, request.argv, trace)
+                path, found, complete = profile(words, profiler, card, options.most_traces)
+            finally:
+                _hide(streams)
+        written(path, found, printer(streams.stdout, options.color), complete=complete)
 
 
 def _try(
     request: Request, machine: Machine | None, world: int, options: Namespace, streams: Streams
 ) -> None:
     """Trace the other values, and tell of each what it needs and whether it fits."""
+    from nanolint.cli.profile import with_value
     from nanolint.report.traced import tried
     from nanolint.trace.verdict import TracedVerdict
 
@@ -235,18 +266,9 @@ def _card(machine: Machine | None, world: int) -> PretendedCard:
 
 def _trace(request: Request, options: Namespace, streams: Streams) -> Traced:
     """One trace, with a line of progress on a terminal."""
-    from nanolint.report.traced import progress
     from nanolint.trace import process
-    from nanolint.trace.failures import explained
-    from nanolint.trace.traced import read
 
-    live = streams.progress.isatty()
-
-    def show(phase: str, step: int) -> None:
-        if live:
-            streams.progress.write(f"\r\x1b[K{progress(phase, step)}")
-            streams.progress.flush()
-
+    show = _shown(streams)
     try:
         if options.snapshot is not None:
             with options.snapshot.open("wb") as file:
@@ -256,12 +278,36 @@ def _trace(request: Request, options: Namespace, streams: Streams) -> Traced:
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
     finally:
-        if live:
-            streams.progress.write("\r\x1b[K")
+        _hide(streams)
+    return _checked(told, request.python)
+
+
+def _checked(told: dict[str, Any], python: str) -> Traced:
+    """What was told, if the script came to an optimizer step."""
+    from nanolint.trace.failures import explained
+    from nanolint.trace.traced import read
+
     traced = read(told)
     if not traced.complete:
-        raise UsageError(explained(traced, request.python))
+        raise UsageError(explained(traced, python))
     return traced
+
+
+def _shown(streams: Streams, before: str = "") -> Callable[[str, int], None]:
+    """What shows on a terminal how far a trace is."""
+    from nanolint.report.traced import progress
+
+    def show(phase: str, step: int) -> None:
+        if streams.progress.isatty():
+            streams.progress.write(f"\r\x1b[K{before}{progress(phase, step)}")
+            streams.progress.flush()
+
+    return show
+
+
+def _hide(streams: Streams) -> None:
+    if streams.progress.isatty():
+        streams.progress.write("\r\x1b[K")
 
 
 def _tell(

@@ -108,6 +108,17 @@ class Profile:
     kinds: tuple[Kind, ...] = field(repr=False)
     regimes: tuple[Regime, ...] = field(repr=False)
 
+    def ranges(self, micro_steps: int) -> list[tuple[int, int]]:
+        """The micro-batches that are known with so many micro-steps, from the lowest on."""
+        steps, found = represented(micro_steps), list[tuple[int, int]]()
+        for low, high in sorted(
+            (each.low, each.high) for each in self.regimes if each.micro_steps == steps
+        ):
+            if found and found[-1][1] + 1 == low:
+                low = found.pop()[0]
+            found.append((low, high))
+        return found
+
     def regime(self, batch_size: int, micro_steps: int) -> Regime | None:
         """The one that a run belongs to; None where nothing like it was traced."""
         steps = represented(micro_steps)

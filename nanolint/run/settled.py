@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.run.flags import LaunchLine
+from nanolint.run.program import Profiled
 from nanolint.run.trust import Trust
 
 if TYPE_CHECKING:
@@ -132,7 +133,9 @@ class Resolution:
     the card only emulates, and the run is the one in float16 that takes its place (NL203).
     ``deciding`` maps a role (the name of nanoGPT's key for it) to the key that its value comes from
     in this project, None where the script computes it: roles that are not in it come from the key
-    of their own name. ``described`` is what a script says of its run that is not nanoGPT's kind.
+    of their own name. ``outline`` is the run as far as its batch and its loop are known, with legal
+    values for the rest; None where not even that is. ``described`` is what a script says of its run
+    that is not nanoGPT's kind.
     """
 
     run: Run | None
@@ -142,13 +145,16 @@ class Resolution:
     in_float16: bool = False
     deciding: Mapping[str, str | None] = field(default_factory=dict)
     described: Described | None = None
+    outline: Run | None = None
 
     @property
     def trust(self) -> Trust:
         """How far numbers for this run are to be believed; UNKNOWN: there are none."""
         if self.run is None:
             return Trust.UNKNOWN
-        return Trust.DOUBTED if self.doubts else Trust.EXACT
+        if self.doubts:
+            return Trust.DOUBTED
+        return Trust.TRACED if isinstance(self.run.program, Profiled) else Trust.EXACT
 
     @property
     def why_unknown(self) -> str:

@@ -26,11 +26,12 @@ class Subject(IntEnum):
     """What a doubt is about; the smaller, the more it matters."""
 
     SIZES = 0  # the micro-batch, the context, the model's shape, the accumulation
-    SCRIPT = 1  # which script runs the config
-    MODEL = 2  # which class is built
-    VOCABULARY = 3
-    PIECE = 4  # a part of the model or of the loop that the replay does not know
-    TORCH = 5  # the release of PyTorch
+    PROCESSES = 1  # how many there are
+    SCRIPT = 2  # which script runs the config
+    MODEL = 3  # which class is built
+    VOCABULARY = 4
+    PIECE = 5  # a part of the model or of the loop that the replay does not know
+    TORCH = 6  # the release of PyTorch
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,18 @@ from nanolint.trace.build import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    Progress: TypeAlias = Callable[[str, int], None]
 
 START = Path(__file__).parent / "child" / "start.py"
 POLL_SECONDS = 0.5
 MOST_LINE_BYTES = 1 << 30
 TAIL_BYTES = 4000  # of what the script printed, shown if it stops
+REFUSED = (
+    "this system does not let the script be kept from its files ({}): use a container or a copy of "
+    "the project, and --unprotected"
+)
 PATH_PROGRAM = "import importlib.util as u; print(getattr(u.find_spec('torch'), 'origin', ''))"
 
 
@@ -74,7 +81,7 @@ class Request:
 def trace(
     request: Request,
     cache: Path,
-    progress: Callable[[str, int], None] = lambda *_: None,
+    progress: Progress = lambda *_: None,
     snapshot: BinaryIO | None = None,
 ) -> dict[str, Any]:
     """What the child told, as ``nanolint.trace.traced.read`` takes it. Raises CannotTrace.
@@ -82,30 +89,47 @@ def trace(
     ``progress`` is called with each phase and optimizer step that begins. ``snapshot`` is a file
     that takes the allocator's history as torch.cuda.memory._dump_snapshot writes it.
     """
-    card = build(_torch_folder(request.python), cache)
-    with tempfile.TemporaryDirectory(prefix="nanolint-") as scratch:
-        # Not inside a folder that is laid over, of which the child would see the layer.
-        reading, writing = os.pipe()
-        said = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
-        message = {
-            "pipe": writing,
-            "argv": list(request.argv),
-            "module": request.module,
-            "before": str(request.before) if request.before else None,
-            "steps": request.steps,
-            "folders": _writable(request) if request.protected else None,
-            "scratch": scratch,
-            "snapshot": snapshot.fileno() if snapshot else None,
-        }
-        with said, os.fdopen(reading, "rb", buffering=0) as pipe:
+    with Tracer(request, cache, snapshot) as tracer:
+        return tracer(request.argv, progress)
+
+
+class Tracer:
+    """The user's interpreter with torch imported, which runs the script as often as it is asked.
+
+    To be entered. Each run is a process of its own, that nothing of the others is seen in.
+    """
+
+    def __init__(self, request: Request, cache: Path, snapshot: BinaryIO | None = None) -> None:
+        self._request, self._snapshot = request, snapshot
+        self._card = build(_torch_folder(request.python), cache)
+        self._held = contextlib.ExitStack()
+
+    def __enter__(self) -> Tracer:
+        request, held, snapshot = self._request, self._held, self._snapshot
+        with held:
+            # Not inside a folder that is laid over, of which the child would see the layer.
+            scratch = held.enter_context(tempfile.TemporaryDirectory(prefix="nanolint-"))
+            self._said = held.enter_context(tempfile.TemporaryFile())
+            reading, writing = os.pipe()
+            self._pipe = held.enter_context(os.fdopen(reading, "rb", buffering=0))
+            message = {
+                "pipe": writing,
+                "module": request.module,
+                "before": str(request.before) if request.before else None,
+                "steps": request.steps,
+                "folders": _writable(request) if request.protected else None,
+                "scratch": scratch,
+                "snapshot": snapshot.fileno() if snapshot else None,
+            }
             try:
-                child = subprocess.Popen(
+                self._child = subprocess.Popen(
                     [request.python, str(START), json.dumps(message)],
                     cwd=request.folder,
-                    env=_environment(request, card.library, card.folder, scratch),
+                    env=_environment(request, self._card.library, self._card.folder, scratch),
                     pass_fds=[writing, *([snapshot.fileno()] if snapshot else [])],
-                    stdin=subprocess.DEVNULL,
-                    stdout=said,
+                    stdin=subprocess.PIPE,
+                    bufsize=0,
+                    stdout=self._said,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
@@ -113,50 +137,68 @@ def trace(
                 raise CannotTrace(f"{request.python}: {error.strerror}") from error
             finally:
                 os.close(writing)
+            held.callback(_end, self._child)
+            self._held = held.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def __call__(self, argv: Sequence[str], progress: Progress = lambda *_: None) -> dict[str, Any]:
+        """One run of the script with these arguments, as ``trace`` returns it."""
+        asking, running = self._child.stdin, self._child.pid
+        found: dict[str, Any] | None = None
+        wrong: CannotTrace | None = None
+        assert asking is not None
+        with contextlib.suppress(BrokenPipeError):  # what it told before it ended is read below
+            asking.write(json.dumps({"argv": list(argv)}).encode() + b"\n")
+        status = None
+        while status is None:
             try:
-                return _listen(child, pipe, request, said, progress)
-            finally:
-                _end(child)
+                for message in _messages(self._child, self._pipe, self._request):
+                    if "phase" in message:
+                        progress(message["phase"], message["step"])
+                    elif "started" in message:
+                        running = message["started"]
+                    elif "refused" in message:
+                        wrong = CannotTrace(REFUSED.format(message["refused"]))
+                    elif "failed" in message:
+                        wrong = CannotTrace(str(message["failed"]))
+                    elif "traced" in message:
+                        found = message["traced"]
+                    elif "ended" in message:
+                        status = os.waitstatus_to_exitcode(message["ended"])
+                        break
+                else:
+                    status = self._child.wait()
+            except CannotTrace as limit:
+                wrong = limit
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(running, signal.SIGKILL)
+        if wrong is not None:
+            raise wrong
+        if found is None:
+            raise CannotTrace(self._early(status))
+        found["printed"] = _tail(self._said)
+        return found
 
-
-def _listen(
-    child: subprocess.Popen[bytes],
-    pipe: Any,
-    request: Request,
-    said: Any,
-    progress: Callable[[str, int], None],
-) -> dict[str, Any]:
-    for message in _messages(child, pipe, request):
-        if "phase" in message:
-            progress(message["phase"], message["step"])
-        elif "refused" in message:
-            raise CannotTrace(
-                f"this system does not let the script be kept from its files ({message['refused']})"
-                ": use a container or a copy of the project, and --unprotected"
-            )
-        elif "failed" in message:
-            raise CannotTrace(str(message["failed"]))
-        elif "traced" in message:
-            found: dict[str, Any] = message["traced"]
-            found["printed"] = _tail(said)
-            return found
-    status = child.wait()
-    how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
-    raise CannotTrace(f"the script's process ended early ({how})\n{_tail(said)}".rstrip())
+    def _early(self, status: int) -> str:
+        how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+        return f"the script's process ended early ({how})\n{_tail(self._said)}".rstrip()
 
 
 def _messages(
     child: subprocess.Popen[bytes], pipe: Any, request: Request
 ) -> Iterator[dict[str, Any]]:
     """Lines of the pipe until its end, under the limits."""
-    deadline, rest = time.monotonic() + request.seconds, b""
+    deadline, rest, runs = time.monotonic() + request.seconds, b"", child.pid
     while True:
         if time.monotonic() > deadline:
             raise CannotTrace(
                 f"stopped after {request.seconds:.0f} s: give it longer with --timeout, or fewer "
                 "micro-steps and evaluation batches by the script's own options"
             )
-        if _resident_bytes(child.pid) > request.host_bytes:
+        if _resident_bytes(runs) > request.host_bytes:
             raise CannotTrace(
                 f"stopped at {request.host_bytes >> 30} GiB of host memory: the script keeps data "
                 "on the host; allow more with --host-memory"
@@ -170,13 +212,18 @@ def _messages(
         if len(rest) > MOST_LINE_BYTES:
             raise CannotTrace("the history is too long")
         for line in lines:
-            yield json.loads(line)
+            message = json.loads(line)
+            runs = message.get("started", runs)
+            yield message
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     """The child and whatever it started, which share a session of their own."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
+    if child.stdin is not None:
+        with contextlib.suppress(BrokenPipeError):
+            child.stdin.close()
     child.wait()
 
 

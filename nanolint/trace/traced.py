@@ -42,9 +42,11 @@ class Traced:
     reserved_bytes: int  # torch.cuda.max_memory_reserved
     failure: Failure | None
     steps: int  # optimizer steps that were begun
-    seconds: float
+    seconds: float  # of the run, by the clock
+    cpu_seconds: float  # the same with starting torch, as the processor counts them
     host_bytes: int
     modules: tuple[str, ...]  # files of the project that were imported
+    opened: tuple[str, ...]  # small files in the working folder that were read besides
     written: tuple[str, ...]  # files that were written into memory, and are gone
     skipped: tuple[str, ...]  # writes that did not happen
     invented: tuple[str, ...]  # data that was missing and stood in for
@@ -72,8 +74,10 @@ def read(told: Mapping[str, Any]) -> Traced:
             failure=None if error is None else _failure(error),
             steps=sum(phase is Phase.OPTIMIZER for _, phase in tape.phases),
             seconds=float(told["seconds"]),
+            cpu_seconds=float(told["cpu_seconds"]),
             host_bytes=int(told["host_bytes"]),
             modules=tuple(map(str, told["modules"])),
+            opened=tuple(map(str, told["opened"])),
             written=tuple(map(str, told["written"])),
             skipped=tuple(map(str, told["skipped"])),
             invented=tuple(map(str, told["invented"])),

@@ -32,6 +32,8 @@ def message(**changes: Any) -> dict[str, Any]:
             "workspace": [WORKSPACE],
             "gradients": [GRADIENT],
         },
+        "opened": [],
+        "cpu_seconds": 3.0,
         "modules": ["/p/train.py", "/p/model.py"],
         "skipped": ["torch.save: out/ckpt.pt (train.py:40)"],
         "invented": [],

@@ -9,6 +9,7 @@ import pytest
 
 from nanolint.cli import trace
 from nanolint.cli.parser import UsageError
+from nanolint.cli.profile import with_value
 from tests.support.command import nanolint
 
 LINE = ("--", "python", "train.py")
@@ -63,7 +64,7 @@ def test_a_command_that_cannot_be_traced_gets_one_line(
 def test_a_value_is_tried_in_the_place_of_the_one_that_is_there(
     given: list[str], changed: list[str]
 ) -> None:
-    assert trace.with_value(given, "batch_size", "4") == changed
+    assert with_value(given, "batch_size", "4") == changed
 
 
 def test_where_nobody_can_be_asked_the_code_is_not_run() -> None:

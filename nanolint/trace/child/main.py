@@ -23,9 +23,31 @@ WRITTEN_BY_TORCH = "_remote_module_non_scriptable.py"  # up to 2.9, into a folde
 
 
 def main(text: str) -> None:
-    """``text`` is JSON: see ``nanolint.trace.process.Request``. Leaves by ``os._exit``."""
+    """``text`` is JSON: see ``nanolint.trace.process.Tracer``.
+
+    torch is imported once; each line of standard input asks for a run, in a process of its own.
+    """
     request: dict[str, Any] = json.loads(text)
     report.open_pipe(request["pipe"])
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        report.line(failed=f"import torch: {error}")
+        os._exit(1)
+    for line in sys.stdin:
+        used = time.process_time()
+        pid = os.fork()
+        if pid == 0:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), sys.stdin.fileno())
+            _answer({**request, **json.loads(line), "used": used})
+        report.line(started=pid)
+        report.line(ended=os.waitpid(pid, 0)[1])
+
+
+def _answer(request: dict[str, Any]) -> None:
+    """Run the script and tell of it. Leaves by ``os._exit``."""
+    import torch
+
     start = time.perf_counter()
     layers: dict[str, Path] = {}
     if request["folders"] is not None:
@@ -34,11 +56,6 @@ def main(text: str) -> None:
         except (sandbox.Refused, OSError) as error:
             report.line(refused=str(error))
             os._exit(1)
-    try:
-        import torch
-    except ImportError as error:
-        report.line(failed=f"import torch: {error}")
-        os._exit(1)
     if not torch.cuda.is_available():
         report.line(failed=f"torch {torch.__version__} does not accept the pretended card")
         os._exit(1)
@@ -50,6 +67,7 @@ def main(text: str) -> None:
     caches = tuple(os.environ[name] for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"))
     told["written"] = [file for file in sandbox.written(layers) if not file.startswith(caches)]
     told["seconds"] = round(time.perf_counter() - start, 2)
+    told["cpu_seconds"] = round(request["used"] + time.process_time(), 2)
     told["host_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     report.line(traced=told)
     sys.stdout.flush()
@@ -77,11 +95,12 @@ def _choose_kernels(torch: Any) -> str | None:
 def _trace(request: dict[str, Any]) -> dict[str, Any]:
     import torch
 
-    from . import compiling, history
+    from . import compiling, history, opened
     from .phases import Phases
     from .stand_ins import StandIns
 
     stand_ins, phases = StandIns(), Phases(request["steps"])
+    files = opened.watch()
     stand_ins.install()
     compiling.without_kernels()
     history.start()
@@ -123,6 +142,7 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
             ),
         },
         "modules": _modules(),
+        "opened": opened.small(files),
         "skipped": list(stand_ins.skipped),
         "invented": list(stand_ins.invented),
     }

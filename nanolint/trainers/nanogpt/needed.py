@@ -38,8 +38,10 @@ def needed_run(
     by_hand: ManualAttention,
     gpu: Gpu | None,
     world_size: int,
-) -> tuple[Run | None, tuple[Unresolved, ...]]:
-    """The run that ``settings`` describe, or None and every reason why the replay cannot know it.
+) -> tuple[Run, tuple[Unresolved, ...]]:
+    """The run that ``settings`` describe, and every reason why the replay cannot know it.
+
+    Where there is one, the run has a legal value in the place of that which is not known.
 
     An accumulation that the world size does not divide is rounded down, as ``//=`` would.
     ``by_hand``: when the model multiplies attention out by hand.
@@ -86,7 +88,7 @@ def needed_run(
         evaluation_deletes_logits=EVALUATION in project.deletes_logits,
         training_deletes_logits=TRAINING_LOOP in project.deletes_logits,
     )
-    return (None if values.unresolved else run), tuple(values.unresolved)
+    return run, tuple(values.unresolved)
 
 
 def _attention(

@@ -19,6 +19,7 @@ from nanolint.trainers.nanogpt.needed import needed_run
 from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
+from nanolint.trainers.nanogpt.traced import NEEDED, traced
 from nanolint.trainers.nanogpt.vocabulary import dataset_vocabulary
 from nanolint.units import listed
 
@@ -65,8 +66,9 @@ def resolve(
         )
     _settle_checkpoint(settings)
     in_float16 = _emulates_bfloat16(settings, project, gpu)
-    run, unresolved = needed_run(
-        settings | _FLOAT16 if in_float16 else settings,
+    taken = settings | _FLOAT16 if in_float16 else settings
+    needed, unresolved = needed_run(
+        taken,
         project,
         roles.model.manual_attention,
         gpu,
@@ -77,16 +79,20 @@ def resolve(
     unresolved = (*roles.strangers, *unresolved)
     lone = project.train_script is None and project.unusable is None
     assumed = _assumed(settings) if lone else ()  # says also that no script is near
+    run = None if unresolved else with_passes(needed, roles)
     doubts = [*(assumed or project.doubts), *doubts_of(roles, run)]
     counted = options.every_card and target is not None and target.count is not None
     if options.world_size_doubt is not None and not counted:
         why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
-        doubts.append(Doubt(Subject.SIZES, why))
+        doubts.append(Doubt(Subject.PROCESSES, why))
     if run is not None:
         run = replace(run, torch=options.torch_version or NEWEST)
         doubts += not_covered(run, gpu)
-        run = None if unresolved else with_passes(run, roles)
-    return Resolution(run, settings, unresolved, ordered(doubts), in_float16, roles.deciding)
+    outline = None if any(each.key in NEEDED for each in unresolved) else with_passes(needed, roles)
+    found = Resolution(
+        run, settings, unresolved, ordered(doubts), in_float16, roles.deciding, outline=outline
+    )
+    return traced(found, taken, project, options, gpu)
 
 
 # What a config without a script near it has to set, or nanoGPT's values only stand in for it.

@@ -1,0 +1,153 @@
+"""The recorded profile of a run: found beside its script, and held against its files and settings.
+
+A profile speaks of the files whose digests it has and of the settings it names. Where one of them
+has changed it is stale, and gives no number; another card or release than it was traced for is a
+doubt.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.errors import Unusable
+from nanolint.files.door import is_file, names, read_bytes
+from nanolint.frozen import dataclass
+from nanolint.run.profile import LONGEST_TEXT, MOST_BYTES, NotAProfile, digest, read
+from nanolint.run.program import Profiled
+from nanolint.run.trust import Doubt, Subject
+from nanolint.source.values import Known
+from nanolint.units import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.run.profile import Profile
+    from nanolint.run.settled import Setting
+
+FOLDER = ".nanolint"
+MOST_PROFILES = 100
+AGAIN = "trace it again: nanolint trace --profile -- "
+
+# Numbers of the schedule and words for people: nothing on the card has their size. Evaluations are
+# traced whether there are few or many, early or late.
+WITHOUT_WEIGHT = frozenset(
+    {
+        *("learning_rate", "min_lr", "max_iters", "warmup_iters", "lr_decay_iters", "decay_lr"),
+        *("weight_decay", "beta1", "beta2", "seed", "out_dir", "log_interval"),
+        *("eval_interval", "eval_iters", "always_save_checkpoint"),
+    }
+)
+_UNKNOWN = "not known: "
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a profile is held against: a run's script, settings, processes, card and release.
+
+    ``free`` are the keys that a profile is a function of. ``torch`` is None where the project does
+    not say which it has.
+    """
+
+    root: Path
+    script: Path
+    settings: Mapping[str, Setting]
+    free: frozenset[str]
+    world_size: int
+    gpu: Gpu | None
+    torch: tuple[int, int] | None
+    compiled: bool
+
+
+class Match(NamedTuple):
+    """A profile of these files and settings, and what it leaves in doubt; or why there is none."""
+
+    program: Profiled | None
+    doubts: tuple[Doubt, ...] = ()
+    stale: str | None = None
+
+
+def find_profile(situation: Situation) -> Match | None:
+    """The profile that fits best; None where the project has none of this script."""
+    fitting: list[Match] = []
+    stale: list[tuple[int, str]] = []
+    for path, content, profile in _profiles(situation):
+        changes = list(_changes(profile, situation))
+        if changes:
+            text = f"{FOLDER}/{path.name} is stale: {listed(changes)}; {AGAIN}{profile.command}"
+            stale.append((len(changes), text))
+            continue
+        key = sha256(content).hexdigest()
+        doubts = tuple(Doubt(*each, path) for each in _doubts(profile, situation))
+        fitting.append(Match(Profiled(key, profile), doubts))
+    if fitting:
+        return min(fitting, key=lambda match: len(match.doubts))
+    return Match(None, stale=min(stale)[1]) if stale else None
+
+
+def weights(settings: Mapping[str, Setting], free: Collection[str]) -> dict[str, str]:
+    """The settings that a profile is of: each key with its value as Python writes it."""
+    found = {}
+    for key, setting in sorted(settings.items()):
+        if key in free or key in WITHOUT_WEIGHT or key.startswith("wandb"):
+            continue
+        value = setting.value
+        if key == "grad_clip" and isinstance(value, Known):
+            found[key] = "no clipping" if value.value == 0 else "clipping"
+        else:
+            text = repr(value.value) if isinstance(value, Known) else f"{_UNKNOWN}{value.reason}"
+            found[key] = text[:LONGEST_TEXT]
+    return found
+
+
+def _profiles(situation: Situation) -> Iterator[tuple[Path, bytes, Profile]]:
+    """Those of the script. A file that is none is passed over: it is no part of the run."""
+    folder = situation.root / FOLDER
+    for name in names(folder, "*.json")[:MOST_PROFILES]:
+        try:
+            content = read_bytes(folder / name, MOST_BYTES)
+            profile = read(content)
+        except (Unusable, NotAProfile):
+            continue
+        if situation.root / profile.script == situation.script:
+            yield folder / name, content, profile
+
+
+def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
+    """What is not as it was when it was traced, a clause each."""
+    for name, known in profile.files.items():
+        path = situation.root / name
+        try:
+            if digest(read_bytes(path)) != known:
+                yield f"{name} has changed"
+        except Unusable:
+            if is_file(path) or name.endswith(".py"):
+                yield f"{name} cannot be read"
+    now = weights(situation.settings, situation.free)
+    for key in sorted(profile.settings.keys() | now.keys()):
+        before, value = profile.settings.get(key, "not set"), now.get(key, "not set")
+        if before != value:
+            yield f"{key} is {value} and was {before}"
+    if profile.world_size != situation.world_size:
+        yield f"there are {situation.world_size} processes and were {profile.world_size}"
+
+
+def _doubts(profile: Profile, situation: Situation) -> Iterator[tuple[Subject, str]]:
+    """In what the run may still differ from the one that was traced."""
+    unknown = [key for key, text in profile.settings.items() if text.startswith(_UNKNOWN)]
+    if unknown:
+        text = "was not known when the run was traced"
+        yield Subject.SIZES, f"what {listed(unknown)} {'are' if len(unknown) > 1 else 'is'} {text}"
+    gone = [name for name in profile.files if not is_file(situation.root / name)]
+    if gone:
+        yield Subject.VOCABULARY, f"{listed(gone)} is not here, which the traced run read"
+    gpu = situation.gpu
+    if gpu is not None and gpu.compute_capability not in (None, profile.capability):
+        traced = ".".join(map(str, profile.capability))
+        yield Subject.PIECE, f"it was traced for compute capability {traced}"
+    elif gpu is not None and situation.compiled and gpu.sm_count not in (None, profile.sm_count):
+        yield Subject.PIECE, f"it was compiled for {profile.sm_count} multiprocessors"
+    if situation.torch not in (None, profile.release):
+        yield Subject.TORCH, f"it was traced with torch {profile.torch.partition('+')[0]}"
