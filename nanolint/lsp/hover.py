@@ -13,6 +13,7 @@ from nanolint.lsp.markdown import code, escaped
 from nanolint.lsp.remarks import meaning_in
 from nanolint.lsp.steps import share, steps
 from nanolint.memory.verdict.replay import replay
+from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.report.explain.settings import place
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.report.urls import page_text, page_url
@@ -133,6 +134,9 @@ def _memory(context: Context, key: str) -> Iterator[str]:
         yield f"{DOUBT}{escaped(str(doubt))}"
     for step in steps(context, case, key):
         yield _step(step, case, several=len(loads(context)) > 1)
+    if key == "batch_size" and load is not None and not load.verdict.fits:
+        best = best_micro_batch([(e.verdict.run, e.verdict.target) for e in loads(context)])
+        yield f"the largest that fits: {_coded(best)}" if best else "no micro-batch fits"
 
 
 def _peak(case: Case, run: Run) -> str:

@@ -47,7 +47,7 @@ def test_rule_explain_lens_and_hint_tell_the_same_margin(config: str) -> None:
     explained = nanolint("explain", config, "--gpu", CARD).out
     (told,) = re.findall(r"to spare +([0-9.]+ GiB)", explained)
     assert told == f"{verdict.margin_bytes / GIB:.2f} GiB"
-    assert "short of" not in explained
+    assert "short by" not in explained
 
 
 def test_the_process_of_explain_is_what_is_reserved_on_that_card_and_the_overhead(

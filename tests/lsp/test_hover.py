@@ -204,3 +204,14 @@ def test_a_script_has_no_keys_to_tell_of(tmp_path: Path) -> None:
     script = write_project(tmp_path) / "sample.py"
     text = script.read_text()
     assert hover(context_of(text, path=script), text, text.index("device") + 2) is None
+
+
+def test_far_from_the_edge_the_largest_that_fits_is_named() -> None:
+    text = "batch_size = 64\ngradient_accumulation_steps = 8\n"
+    shown = hover(context_of(text), text, 1)
+    assert shown is not None
+    assert "- the largest that fits: `batch_size = " in shown.markdown
+    small = "batch_size = 1\ngradient_accumulation_steps = 8\n"
+    fits = hover(context_of(small), small, 1)
+    assert fits is not None
+    assert "the largest that fits" not in fits.markdown

@@ -3,56 +3,70 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.gpus.abilities import has_triton
-from nanolint.memory.verdict.changes import change, shorter_contexts, smaller_checkpoints
+from nanolint.gpus.abilities import has_bfloat16, has_triton
+from nanolint.memory.verdict.changes import Change, change, shorter_contexts, smaller_checkpoints
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, judge
+from nanolint.memory.verdict.words import amount
+from nanolint.run.capability import attention_kernel
 from nanolint.run.run import Attention
-from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nanolint.gpus.gpu import Machine
-    from nanolint.memory.verdict.changes import Change
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
 
 
+class Cost(str, Enum):
+    """What a way out costs beside memory, the least first."""
+
+    SAME = "same result"
+    SLOWER = "same result, slower"
+    NUMERICS = "other numerics"
+    BATCH = "another effective batch"
+    MODEL = "another model"
+
+
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One way to go on: what to write or do, and how the run would then fare."""
+    """One way to go on: what to write or do, how the run would then fare, and what it costs."""
 
     change: str
     verdict: Verdict
+    cost: Cost = Cost.SAME
 
 
 class Alternatives:
-    """The alternatives to one run on one target, as the advice that circulates ranks them:
-    first what keeps the run, then what changes it, then what lies outside the config."""
+    """The alternatives to one run on one target, in the order of what they cost."""
 
     def __init__(self, run: Run, target: Machine) -> None:
         self._run = run
         self._target = target
 
     def __iter__(self) -> Iterator[Alternative]:
-        for alternative in (
-            self._micro_batch(),
-            self._half_the_batch(),
-            self._shorter_block(),
-            self._compile_either_way(),
-            self._fewer_layers(),
-            self._narrower(),
-            self._smaller_checkpoint(),
-            self._logits_deleted(),
-            self._expandable_segments(),
-            self._other_programs_closed(),
-        ):
+        compiling = Cost.SLOWER if self._run.compile else Cost.SAME
+        found = (
+            (Cost.SAME, self._micro_batch()),
+            (Cost.SAME, self._expandable_segments()),
+            (Cost.SAME, self._other_programs_closed()),
+            (Cost.SAME, self._logits_deleted()),
+            (compiling, self._compile_either_way()),
+            (Cost.NUMERICS, self._half_precision()),
+            (Cost.BATCH, self._half_the_batch()),
+            (Cost.MODEL, self._shorter_block()),
+            (Cost.MODEL, self._fewer_layers()),
+            (Cost.MODEL, self._narrower()),
+            (Cost.MODEL, self._smaller_checkpoint()),
+        )
+        for cost, alternative in found:
             if alternative is not None:
-                yield alternative
+                yield replace(alternative, cost=cost)
 
     def _of(self, way: str, run: Run, target: Machine | None = None) -> Alternative:
         return Alternative(way, judge(run, target or self._target))
@@ -84,6 +98,19 @@ class Alternatives:
         if (not run.compile and cannot) or not run.follows("compile"):
             return None
         return self._with(change(compile=not run.compile))
+
+    def _half_precision(self) -> Alternative | None:
+        """Two bytes a number instead of four, in the half precision that the card has."""
+        run, gpu = self._run, self._target.gpu
+        if run.dtype != "float32" or run.program is not None or not run.on_gpu:
+            return None
+        half = "bfloat16" if has_bfloat16(gpu) else "float16"
+        size, dropout = run.n_embd // run.n_head, run.dropout > 0
+        kernel = attention_kernel(gpu, dtype=half, head_size=size, dropout=dropout)
+        if run.attention is Attention.MATH:
+            kernel = Attention.MATH
+        other = Change((("dtype", half),), (("attention", kernel),))
+        return self._with(other)
 
     def _fewer_layers(self) -> Alternative | None:
         if self._run.init_from != "scratch" or not self._run.follows("n_layer"):
@@ -121,7 +148,7 @@ class Alternatives:
         if not held:
             return None
         alone = replace(self._target, in_use_bytes=0)
-        way = f"other programs closed (frees {format_bytes(held)})"
+        way = f"other programs closed (frees {amount(held)})"
         return self._of(way, self._run, alone)
 
     def _with(self, other: Change) -> Alternative:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.verdict.alternatives import Alternatives
 from nanolint.memory.verdict.verdict import Outcome
+from nanolint.memory.verdict.words import amount
 from nanolint.report.explain.words import OUTCOMES
-from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
+    from nanolint.memory.verdict.alternatives import Alternative
     from nanolint.memory.verdict.replay import OutOfMemory
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.report.printer import Printer
@@ -42,11 +43,34 @@ def error(oom: OutOfMemory, printer: Printer, width: int) -> None:
 def ways_out(
     case: Case, verdict: Verdict, printer: Printer, title: str = "What would help"
 ) -> None:
-    """Write each alternative with what the process would then need, and its verdict."""
+    """Write what would make the run fit, the cheapest first, and then what would not.
+
+    Each way has what the process would then take, and how much less that is.
+    """
     assert case.run is not None  # a verdict implies a run
-    ways = Alternatives(case.run, verdict.target)
-    printer.line((title, "bold"), f"{'process':>{CHANGE + 11 - len(title)}}")
-    for way in ways:
-        word, style = OUTCOMES[way.verdict.outcome]
-        amount = format_bytes(way.verdict.process_bytes)
-        printer.line(f"  {way.change:<{CHANGE}}{amount:>9}  ", (word, style))
+    ways = list(Alternatives(case.run, verdict.target))
+    helping = [way for way in ways if way.verdict.fits]
+    heads = f"{'process':>{CHANGE + 13 - len(title)}}{'gain':>11}" if helping else ""
+    printer.line((title, "bold"), (heads, "dim"))
+    for cost in dict.fromkeys(way.cost for way in helping):
+        printer.line((f"  {cost.value}", "dim"))
+        for way in helping:
+            if way.cost is cost:
+                _way(way, verdict, printer)
+    if not helping:
+        printer.line("  nothing that was tried")
+    vain = [way for way in ways if not way.verdict.fits]
+    if vain:
+        printer.line(("  would not help", "dim"))
+    for way in vain:
+        _way(way, verdict, printer)
+
+
+def _way(way: Alternative, verdict: Verdict, printer: Printer) -> None:
+    word, style = OUTCOMES[way.verdict.outcome]
+    gain = verdict.process_bytes - way.verdict.process_bytes
+    told = f"{amount(gain)}" if gain > 0 else ""
+    printer.line(
+        f"    {way.change:<{CHANGE}}{amount(way.verdict.process_bytes):>9}{told:>11}  ",
+        (word, style),
+    )

@@ -50,7 +50,7 @@ def render(message: OomMessage, case: Case, printer: Printer) -> None:
     if message.reserved_bytes is not None:
         _row(printer, "reserved by PyTorch", message.reserved_bytes)
     _row(printer, "free", message.free_bytes)
-    _row(printer, "held by other programs", target.in_use_bytes, "and by the driver")
+    _row(printer, "others and the driver", target.in_use_bytes)
     if message.allowed_bytes is not None:
         _row(printer, "allowed to the process", message.allowed_bytes)
     _row(printer, "total", message.total_bytes, target.label)

@@ -91,13 +91,15 @@ def place(origin: Origin, lines: LineIndex) -> str:
         return f"line {lines.position(origin.span.start)[0]}"
     if origin.layer is Layer.TRAIN_SCRIPT and origin.path is not None:
         return f"{printable(origin.path.name)}'s default"
+    if origin.layer is Layer.GPU:
+        return "chosen for this GPU"
     if origin.layer is Layer.LAUNCHED and origin.path is not None:
         return printable(origin.path.name)
     if origin.layer is Layer.DATASET:
         return "the dataset" + (f", {printable(origin.path.name)}" if origin.path else "")
     if origin.layer is Layer.CHECKPOINT:
         return "the checkpoint"
-    if origin.layer in (Layer.GPU, Layer.IMPORT, Layer.OVERRIDE):
+    if origin.layer in (Layer.IMPORT, Layer.OVERRIDE):
         return f"the {origin.layer.value}"
     return str(origin.layer.value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.verdict.replay import replay
+from nanolint.memory.verdict.words import headline
 from nanolint.report.explain import budget, card, failure, settings
 from nanolint.report.explain.log_lines import log_lines
 from nanolint.report.printer import printable
@@ -31,6 +32,8 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
             printer.line((printable(name), "bold underline"))
         else:
             printer.blank()
+        if case.verdict is not None:
+            printer.line(headline(case.verdict))
         if shown is None or not _same(shown, case.resolution):
             shown = case.resolution
             printer.blank()

@@ -83,10 +83,11 @@ def _ways_out(case: Case, verdict: Verdict) -> str:
     assert case.run is not None  # a verdict implies a run
     return _table(
         "What would help",
-        ("instead", "the process takes", "then it"),
+        ("instead", "costs", "the process takes", "then it"),
         [
             (
                 way.change,
+                way.cost.value,
                 format_bytes(way.verdict.process_bytes),
                 OUTCOMES[way.verdict.outcome][0],
             )
