@@ -147,7 +147,7 @@ class TestTheVerdict:
     def test_other_programs_count(self, config: str) -> None:
         told = words(nanolint("explain", config, "--gpu=rtx-4090", "--in-use=14GiB").out)
         assert "other programs -14.00 GiB" in told
-        assert "other programs closed (frees 14.00 GiB)" in told
+        assert "other programs closed (frees 14.0 GiB)" in told
 
     def test_each_of_several_targets(self, config: str) -> None:
         out = nanolint("explain", config, "--gpu=rtx-3060", "--gpu=rtx-4090").out

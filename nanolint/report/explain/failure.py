@@ -63,7 +63,7 @@ def ways_out(
     if vain:
         printer.line(("  would not help", "dim"))
     for way in vain:
-        _way(way, verdict, printer)
+        printer.line(f"    {way.change:<{CHANGE}}{amount(way.verdict.process_bytes):>9}")
 
 
 def _way(way: Alternative, verdict: Verdict, printer: Printer) -> None:
