@@ -82,7 +82,7 @@ def account(verdict: Judged, world_size: int, printer: Printer, *, sure: bool) -
     _row(printer, "left for PyTorch", verdict.usable_bytes)
     peak = verdict.replay.peak
     allocated, gaps = peak.allocated_bytes, verdict.reserved_bytes - peak.allocated_bytes
-    parts = f"{_gib(allocated)} allocated, {_gib(gaps)} fragmentation"
+    parts = f"{_gib(allocated)} allocated, {_gib(gaps)} fragmented"
     _row(printer, "reserved", verdict.reserved_bytes, parts)
     margin, cached = verdict.margin_bytes, peak.reserved_bytes - verdict.reserved_bytes
     given_back = f"after {_gib(cached)} that PyTorch only cached was given back" if cached else ""
