@@ -245,6 +245,8 @@ EXPRESSIONS: dict[str, str] = {
     "baddbmm": "torch.baddbmm(torch.zeros(1, 1, 1, device=a.device, dtype=a.dtype).expand("
     "a.shape[0], a.shape[2], a.shape[2]), a[:, 0], a[:, 1].transpose(1, 2))",
     "shared matrix": "a @ c[0, 0]",
+    "shared matrix that does not learn": "a @ c[0, 0].detach()",
+    "shared matrix from the left": "c[0, 0].detach().t() @ a.transpose(-1, -2)",
     "broadcast batches": "a @ c[:1]",
     "conv1d": "F.conv1d(j, o, p, padding=3, groups=j.shape[1])",
     # Losses.
@@ -322,6 +324,32 @@ EXPRESSIONS: dict[str, str] = {
     "decay": "torch.exp(-torch.exp(x.float())).cumprod(-1)",
     "dropout of attention": "F.dropout(F.softmax(x, -1), 0.2, True)",
     "dropout in place": "F.dropout(x * 2, 0.1, training=True, inplace=True)",
+    # Checkpointing.
+    "checkpoint": "f = lambda x: x + F.linear(F.gelu(F.linear(F.rms_norm(x, x.shape[-1:]), w)),"
+    " w.t())\n"
+    "for _ in range(2):\n"
+    "    x = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)\n"
+    "return x * 2",
+    "checkpoint with dropout": "f = lambda x: x + F.dropout(F.silu(F.linear(x, w)) @ w, 0.1)\n"
+    "x = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)\n"
+    "return x * 2",
+    "checkpoint of two": "f = lambda x, y: torch.tanh(x * y) * x\n"
+    "return torch.utils.checkpoint.checkpoint(f, x, x * 2, use_reentrant=False,"
+    " preserve_rng_state=False)",
+    "checkpoint of attention": "f = lambda q, v: F.softmax(F.scaled_dot_product_attention("
+    "q, v, v, is_causal=True), -1) @ v.transpose(-1, -2)\n"
+    "return torch.utils.checkpoint.checkpoint(f, q * 2, v, use_reentrant=False)",
+    "reentrant checkpoint": "f = lambda x: x + F.linear(F.gelu(F.linear(F.rms_norm(x,"
+    " x.shape[-1:]), w)), w.t())\n"
+    "for _ in range(2):\n"
+    "    x = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=True)\n"
+    "return x * 2",
+    "reentrant checkpoint with dropout": "f = lambda x: x + F.dropout(F.silu(F.linear(x, w)) @ w,"
+    " 0.1)\n"
+    "x = torch.utils.checkpoint.checkpoint(f, x * 1, use_reentrant=True)\n"
+    "return x * 2",
+    "checkpointed loss": "f = lambda x, k: F.cross_entropy(15 * torch.tanh(x.float() / 15), k)\n"
+    "return torch.utils.checkpoint.checkpoint(f, l, k, use_reentrant=False)",
     "no grad inside": "with torch.no_grad():\n    t = (x * 2).exp()\nreturn x * t",
 }
 

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # the root of the repository
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - as models write it
+import torch.utils.checkpoint
 
 from validation.operations import function_of
 

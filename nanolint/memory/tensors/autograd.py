@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint.memory.tensors.dtypes import UINT8
 from nanolint.memory.tensors.layout import is_contiguous, is_dense, like_strides, result_strides
 from nanolint.memory.tensors.ops.sums import sum_scratch_bytes
+from nanolint.memory.tensors.saving import saver_at
 from nanolint.memory.tensors.tensor import Node, empty
 from nanolint.memory.tensors.tracing import tracer_at
 
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
+    from nanolint.memory.tensors.saving import Packed
     from nanolint.memory.tensors.tensor import Tensor
 
 Gradients: TypeAlias = "Iterable[Tensor | None]"
+Saved: TypeAlias = "tuple[Tensor | None, ...] | Packed"
 
 numbers = count()
 
@@ -46,7 +49,7 @@ class Operation(Node):
         edges: tuple[tuple[Node, int] | None, ...],
         outputs: tuple[tuple[Shape, Dtype, Role], ...],
         backward: Callable[..., Gradients],
-        saved: tuple[Tensor | None, ...],
+        saved: Saved,
     ) -> None:
         super().__init__(edges, outputs, next(numbers))
         self.backward: Callable[..., Gradients] | None = backward
@@ -56,10 +59,11 @@ class Operation(Node):
         """The gradients of the inputs; what was saved and what came in is let go."""
         given, self.gradients = self.gradients, [None] * len(self.gradients)
         backward, self.backward = self.backward, None
-        saved, self.saved = self.saved, ()
+        packed, self.saved = self.saved, ()
         if all(each is None for each in given):
             return [None] * len(self.edges)
         assert backward is not None, "a second backward pass through what has been freed"
+        saved = packed if isinstance(packed, tuple) else packed.unpack()
         found = matched(self, backward(*given, *saved))
         for each in given:
             if each is not None:
@@ -125,7 +129,9 @@ def record(
         if any(edges):
             # A node does not hold its own output, which holds it.
             kept = tuple(out.detach() if each is out else each for each in saved)
-            out.node = Operation(edges, ((out.shape, out.dtype, out.role),), backward, kept)
+            saver = saver_at(out.device)
+            put = kept if saver is None else saver.save(kept, (out,))
+            out.node = Operation(edges, ((out.shape, out.dtype, out.role),), backward, put)
     return out
 
 
@@ -146,7 +152,9 @@ def record_all(
             metas = tuple((out.shape, out.dtype, out.role) for out in outs)
             own = {id(out) for out in outs}
             kept = tuple(each.detach() if id(each) in own and each else each for each in saved)
-            node = Operation(edges, metas, backward, kept)
+            saver = saver_at(first.device)
+            put = kept if saver is None else saver.save(kept, outs)
+            node = Operation(edges, metas, backward, put)
             for index, out in enumerate(outs):
                 if out.dtype.is_differentiable:
                     out.node, out.index = node, index
@@ -166,6 +174,41 @@ def run_backward(loss: Tensor, gradient: Tensor) -> None:
     receive(root, loss.index, gradient)
     run_graph(root, loss.device)
     land(gradient)
+
+
+class _Roots(Node):
+    """Hands their gradients to several outputs."""
+
+    __slots__ = ("_gradients",)
+
+    def __init__(self, outputs: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> None:
+        pairs = [
+            (each, gradient)
+            for each, gradient in zip(outputs, gradients, strict=True)
+            if each.node is not None and gradient is not None
+        ]
+        edges = tuple((each.node, each.index) for each, _ in pairs if each.node is not None)
+        super().__init__(edges, (), next(numbers))
+        self._gradients: list[Tensor | None] = [gradient for _, gradient in pairs]
+
+    def run(self) -> list[Tensor | None]:
+        """The gradients, on their way; the caller holds them, too."""
+        found, self._gradients = self._gradients, []
+        for each in found:
+            if each is not None:
+                take_off(each)
+        return found
+
+
+def run_backward_from(outputs: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> None:
+    """``torch.autograd.backward(outputs, gradients)``."""
+    for each in gradients:
+        if each is not None:
+            take_off(each)
+    run_graph(_Roots(outputs, gradients), outputs[0].device)
+    for each in gradients:
+        if each is not None:
+            land(each)
 
 
 def run_graph(root: Node, device: Device) -> None:
@@ -217,6 +260,11 @@ def matched(node: Node, gradients: Iterable[Tensor | None]) -> list[Tensor | Non
     for place, edge in enumerate(node.edges):
         if edge is not None:
             found[place] = _matching(found[place], *edge[0].outputs[edge[1]])
+        else:
+            unwanted, found[place] = found[place], None
+            if unwanted is not None:
+                land(unwanted)
+                unwanted = None
     return found
 
 

@@ -14,7 +14,7 @@ from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
 from nanolint.memory.tape import Component
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nanolint.memory.tape import Handle, Tape
     from nanolint.memory.tensors.dtypes import Dtype
@@ -75,6 +75,7 @@ class Device:
         self.half: Dtype | None = None
         self.casts: dict[object, object] = {}
         self.thread = MAIN
+        self.saver: object | None = None  # takes what operations save (saving.py)
         self.tracer: object | None = None  # takes operations instead of running them (tracing.py)
         self._workspaces = dict.fromkeys((MAIN, AUTOGRAD), workspace_bytes)
         self._keeps_workspace = keeps_workspace
@@ -111,6 +112,27 @@ class Device:
             self._workspaces[self.thread] = 0
         else:
             self.tape.free(handle)
+
+    def unmake(self, storages: Sequence[Storage]) -> None:
+        """Take back the newest operation, whose results lie in ``storages``: it never ran."""
+        tape, first = self.tape, min(each.handle for each in storages)
+        del tape.events[tape.events.index(first) :]
+        if self._keeps_workspace and Component.WORKSPACE in tape.components[first:]:
+            self._workspaces[self.thread] = tape.sizes[
+                tape.components.index(Component.WORKSPACE, first)
+            ]
+        del tape.sizes[first:], tape.names[first:], tape.components[first:]
+        for each in storages:
+            each.events = []
+
+    @contextmanager
+    def saving(self, saver: object) -> Iterator[None]:
+        """Let ``saver`` take what operations save."""
+        before, self.saver = self.saver, saver
+        try:
+            yield
+        finally:
+            self.saver = before
 
     @contextmanager
     def no_grad(self) -> Iterator[None]:

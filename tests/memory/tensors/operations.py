@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.tape import Component, Tape, rounded
 from nanolint.memory.tensors.autograd import run_backward
+from nanolint.memory.tensors.checkpoint import checkpoint
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import BFLOAT16, DTYPES
 from nanolint.memory.tensors.layout import like_strides
@@ -63,10 +65,19 @@ class Namespace:
             return DTYPES[name]
         if name == "linalg":
             return Namespace(LINALG, self._device)
+        if name == "utils":
+            checkpointing = SimpleNamespace(checkpoint=self._checkpoint)
+            return SimpleNamespace(checkpoint=checkpointing)
         if name == "no_grad":
             return self._device.no_grad
         function = self._functions[name]
         return lambda *args, **options: called(function, self._device, args, options)
+
+    def _checkpoint(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        def run(*args: Any) -> Any:
+            return bare(function(*map(wrapped, args)))
+
+        return wrapped(checkpoint(run, *map(bare, args), device=self._device, **options))
 
 
 def called(

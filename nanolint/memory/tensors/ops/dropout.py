@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.autograd import record_all
 from nanolint.memory.tensors.dtypes import BOOL
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.tensor import empty
@@ -24,7 +24,7 @@ def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = Fa
     strides = like_strides(x.shape, x.strides)
     out = empty(device, x.shape, x.dtype, x.role.made("dropout output", dims), strides)
 
-    def backward(g: Tensor, _mask: Tensor) -> list[Tensor | None]:
+    def backward(_of_mask: None, g: Tensor, _mask: Tensor) -> list[Tensor | None]:
         return [empty(g.device, g.shape, g.dtype, g.role)]
 
-    return record(out, (x,), backward, mask)
+    return record_all((mask, out), (x,), backward, mask)[1]

@@ -136,18 +136,7 @@ def _folds(x: Tensor, y: Tensor) -> bool:
     one, other = (x, y) if larger else (y, x)
     if one.ndim < 3 or other.ndim > 2:
         return False
-    if other.requires_grad and x.device.grad_enabled:
-        return True
-    if x.ndim == 2:
-        return False
-    shape, strides = (
-        (one.shape, one.strides) if larger else (_swapped(one.shape), _swapped(one.strides))
-    )
-    return all(strides[dim] == strides[dim + 1] * shape[dim + 1] for dim in range(len(shape) - 2))
-
-
-def _swapped(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    return (*sizes[:-2], sizes[-1], sizes[-2])
+    return x.ndim != 2 or (other.requires_grad and x.device.grad_enabled)
 
 
 def _folded(x: Tensor, y: Tensor, role: Role | None) -> Tensor:

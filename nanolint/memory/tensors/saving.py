@@ -1,0 +1,32 @@
+"""Hooks on what operations save for the backward pass (``saved_tensors_hooks``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+class Packed(Protocol):
+    """What an operation saved, put away."""
+
+    def unpack(self) -> tuple[Tensor | None, ...]:
+        """The tensors."""
+
+
+class Saver(Protocol):
+    """Takes what operations save while a device has it."""
+
+    def save(
+        self, saved: tuple[Tensor | None, ...], outs: Sequence[Tensor], /
+    ) -> tuple[Tensor | None, ...] | Packed:
+        """What the operation that makes ``outs`` holds in their place."""
+
+
+def saver_at(device: Device) -> Saver | None:
+    """What takes the saved tensors of a device, if anything does."""
+    return cast("Saver | None", device.saver)
