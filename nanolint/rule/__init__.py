@@ -20,6 +20,7 @@ from nanolint.memory.recording import allocated_bytes, runs_compiled, state_byte
 from nanolint.memory.tape import Phase
 from nanolint.memory.verdict import changes
 from nanolint.memory.verdict.changes import Change
+from nanolint.memory.verdict.floor import step_floor_bytes
 from nanolint.memory.verdict.replay import OutOfMemory
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.smallest import smallest_card
@@ -110,4 +111,5 @@ __all__ = [
     "runs_compiled",
     "smallest_card",
     "state_bytes",
+    "step_floor_bytes",
 ]

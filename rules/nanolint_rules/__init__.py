@@ -17,7 +17,13 @@ _MODULES = {
         "doubted_run",
         "unexecutable_config",
     ),
-    "memory": ("predicted_oom", "oversized_logits", "thin_margin", "fragmented_oom", "idle_memory"),
+    "memory": (
+        "predicted_oom",
+        "oversized_logits",
+        "thin_margin",
+        "fragmented_oom",
+        "idle_memory",
+    ),
     "gpu": (
         "compile_on_small_gpu",
         "compile_on_old_gpu",
@@ -60,6 +66,7 @@ _MODULES = {
         "unmodelled_compile_mode",
         "late_gradient_sync",
         "float32_rms_norm",
+        "optimizer_floor",
         "masked_window",
     ),
 }

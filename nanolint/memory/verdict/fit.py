@@ -28,7 +28,7 @@ def best_fit(run: Run, target: Machine) -> Fit | None:
 
     With eval_only the number of sequences in an evaluation is kept.
     """
-    single = _smallest(run)
+    single = smallest(run)
     if single is None:
         return None
     found = best_micro_batch([(single, target)], upward=True)
@@ -39,7 +39,7 @@ def best_fit(run: Run, target: Machine) -> Fit | None:
     return Fit(best, verdict, is_own=best == run)
 
 
-def _smallest(run: Run) -> Run | None:
+def smallest(run: Run) -> Run | None:
     """The same effective batch in micro-batches of one sequence: the search goes up from it.
 
     Of the smallest that is known, where a profile does not know that; None where it knows none.

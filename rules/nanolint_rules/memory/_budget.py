@@ -25,6 +25,7 @@ from nanolint.rule import (
     replace_integer,
     smallest_card,
     state_bytes,
+    step_floor_bytes,
 )
 from nanolint_rules._following import follows
 from nanolint_rules._values import blocker, flags_fix, insertion
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from nanolint.rule import Change, Context, Edit, Machine, OutOfMemory, Run, Span
 
 FAMILY = "out-of-memory"
+FLOOR = "NL414"  # where it is selected, it speaks of what no micro-batch helps against
 
 
 class Cure(NamedTuple):
@@ -59,6 +61,7 @@ def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bo
         if (verdict := case.verdict) is not None
         and verdict.oom is not None
         and matches(verdict.outcome, verdict.oom)
+        and not (FLOOR in context.selected and is_under_floor(verdict))
     ]
     if not failing:
         return
@@ -71,13 +74,13 @@ def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bo
             span=to_blame(context, remedy),
             fix=remedy.fix,
             gpu=verdict.target.label,
-            notes=(_stops_at(verdict, oom), *_in_float16(context), *remedy.notes),
+            notes=(_stops_at(verdict, oom), *in_float16(context), *remedy.notes),
             details=(f"PyTorch would say: {oom.message}",),
             related=tuple(_related(context, remedy, verdict, oom)),
         )
 
 
-def _in_float16(context: Context) -> tuple[str, ...]:
+def in_float16(context: Context) -> tuple[str, ...]:
     """That the run was counted in float16, where a target only emulates what the config says."""
     lacking = [case.gpu_name for case in context.cases if case.resolution.in_float16]
     cards = " and ".join(lacking)
@@ -91,6 +94,11 @@ def _stops_at(verdict: Verdict, oom: OutOfMemory) -> str:
         return f"the parameters{adam} alone take {amount(state_bytes(verdict.run))}"
     where = "before the first step" if oom.sets_up else f"in {oom.phase.within}"
     return f"stops {where}, at {format_bytes(oom.requested_bytes)} for {oom.at}"
+
+
+def is_under_floor(verdict: Verdict) -> bool:
+    """Whether the card has less than the optimizer step takes with the smallest micro-batch."""
+    return step_floor_bytes(verdict.run, verdict.target.gpu) > verdict.usable_bytes
 
 
 def _is_too_large(verdict: Verdict) -> bool:

@@ -33,6 +33,6 @@ def test_a_micro_batch_for_all_cards_is_told_as_that() -> None:
 
 def test_so_is_that_there_is_none() -> None:
     text = GPT2.replace("12", "1").replace("1024", "129")
-    found = Bench("NL101", gpu="1GB,a100-40gb").findings(text + "init_from = 'gpt2-xl'\n")
+    found = Bench("NL414", gpu="1GB,a100-40gb").findings(text + "init_from = 'gpt2-xl'\n")
     assert [each.gpu for each in found] == ["1 GB card"]
     assert "no micro-batch fits every target" in found[0].remedy

@@ -94,7 +94,8 @@ def changed(*codes: str) -> str:
 
 
 def test_every_rule_has_its_change() -> None:
-    assert {rule.code for rule in RULES if rule.code.startswith("NL4")} == set(WRONG)
+    about_code = {rule.code for rule in RULES if rule.code.startswith("NL4") and rule.markers}
+    assert about_code == set(WRONG)
 
 
 @every_rule
