@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.parser import UsageError
+from nanolint.run.profile import MOST_STEPS, represented
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -75,6 +76,8 @@ class Profiler:
 
         values = self._values(batch_size, micro_steps)
         if values is None:
+            told = f"no value gives a micro-batch of {batch_size}, {micro_steps} to a step"
+            self.refusal = UsageError(f"{self.config.name}: {told}")
             return None
         argv = self._argv
         for name, value in values.items():
@@ -95,16 +98,19 @@ class Profiler:
         run, (micro, accumulation) = self.run, self.keys
         settings = self.resolution.settings
         fewer = {key: value for key, value in FEWER.items() if key in settings}
-        counts = dict.fromkeys(
-            micro_steps * unit * world
-            for unit in (1, batch_size, batch_size * run.block_size)
-            for world in (1, run.world_size)
+        counts = sorted(
+            {
+                steps * unit * world
+                for steps in range(1, MOST_STEPS + 1)
+                for unit in (1, batch_size, batch_size * run.block_size)
+                for world in (1, run.world_size)
+            }
         )
         for count in counts if accumulation is not None else (None,):
             values = {micro: batch_size}
             if accumulation is not None and count is not None:
                 values[accumulation] = count
-            if _are(self._resolved(values).outline, batch_size, micro_steps):
+            if _stands_for(self._resolved(values).outline, batch_size, micro_steps):
                 return values | fewer
         return None
 
@@ -115,8 +121,10 @@ class Profiler:
         return self.config.config.resolved(self._machine, *changes)
 
 
-def _are(run: Run | None, batch_size: int, micro_steps: int) -> bool:
-    return run is not None and (run.batch_size, run.micro_steps) == (batch_size, micro_steps)
+def _stands_for(run: Run | None, batch_size: int, micro_steps: int) -> bool:
+    if run is None or run.batch_size != batch_size:
+        return False
+    return represented(run.micro_steps) == micro_steps
 
 
 def with_value(argv: Sequence[str], key: str, value: str) -> list[str]:

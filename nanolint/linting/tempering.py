@@ -35,7 +35,9 @@ def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic
     fix = found.fix
     if fix is not None and fix.safety is Safety.SAFE and any(c.resolution.doubts for c in cases):
         fix = replace(fix, safety=Safety.UNSAFE)  # it was worked out for all targets together
-    found = replace(found, fix=fix, trust=trust, doubts=tuple(map(str, doubts)))
+    traced = dict.fromkeys(filter(None, (case.resolution.provenance for case in about)))
+    notes = (*found.notes, *traced)
+    found = replace(found, fix=fix, trust=trust, doubts=tuple(map(str, doubts)), notes=notes)
     return _doubted(found, doubts) if trust is Trust.DOUBTED else found
 
 

@@ -157,6 +157,18 @@ class Resolution:
         return Trust.TRACED if isinstance(self.run.program, Profiled) else Trust.EXACT
 
     @property
+    def provenance(self) -> str | None:
+        """When its profile was recorded and with what, where it is judged by one.
+
+        ``traced 2026-11-20 with torch 2.13.0``
+        """
+        program = None if self.run is None else self.run.program
+        if not isinstance(program, Profiled):
+            return None
+        profile = program.profile
+        return f"traced {profile.traced} with torch {profile.torch.partition('+')[0]}"
+
+    @property
     def why_unknown(self) -> str:
         """Which keys keep the run from being known, and why, in a line; empty where it is known.
 

@@ -20,7 +20,7 @@ from nanolint.memory.tape import ROUNDING
 from nanolint.run.profile import LONGEST_TEXT, HeldOut, Kind, Regime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from nanolint.memory.tape import Tape
@@ -73,22 +73,23 @@ class Fitted:
     complete: bool
 
 
-def fit(
-    trace: Tracer, batches: Iterable[int], micro_steps: Sequence[int], most: int = MOST_TRACES
-) -> Fitted:
-    """Trace until the micro-batches from the lowest to the highest of ``batches`` are known.
+def fit(trace: Tracer, wanted: Mapping[int, Iterable[int]], most: int = MOST_TRACES) -> Fitted:
+    """Trace until the wanted micro-batches and those between them are known.
 
-    ``trace(batch_size, micro_steps)`` gives None where the script cannot have that micro-batch.
-    The thresholds are looked for with the first of ``micro_steps`` and taken over for the others.
+    ``wanted`` has the lowest and the highest of them, and maybe others, by the number of
+    micro-steps. ``trace(batch_size, micro_steps)`` gives None where the script cannot have that.
+    The thresholds are looked for with the first number of micro-steps, and tried with the others.
     """
-    surveys, anchors = list[_Survey](), sorted(set(batches))
-    for number, steps in enumerate(micro_steps):
+    surveys, thresholds = list[_Survey](), list[int]()
+    for steps, batches in wanted.items():
         survey = _Survey(trace, steps, most - sum(len(each.points) for each in surveys))
-        survey.look(anchors)
+        asked = sorted(set(batches))
+        survey.look(asked)
+        survey.look(batch for batch in thresholds if asked[0] < batch < asked[-1])
         survey.resolve()
-        if number == 0:
+        if not surveys:
             survey.hold_out()
-        anchors = survey.anchors()
+            thresholds = survey.anchors()
         surveys.append(survey)
     kinds: dict[Kind, int] = {}
     regimes, held_out, worst = list[Regime](), list[HeldOut](), Fraction(0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.frozen import dataclass
 from nanolint.memory.recording import allocated_peak
 from nanolint.memory.verdict.search import divisors_down
 from nanolint.run.profile import LARGEST_BATCH, digest, represented
@@ -20,33 +19,28 @@ if TYPE_CHECKING:
 LARGEST_CARD = 288 << 30  # bytes; a micro-batch beyond it fits nowhere
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The micro-batches and numbers of micro-steps that a profile is made for."""
+def wanted_of(run: Run, trace: Tracer) -> dict[int, tuple[int, ...]]:
+    """The micro-batches that a profile is to know, by the number of micro-steps, the run's first.
 
-    batches: tuple[int, ...]
-    micro_steps: tuple[int, ...]
-
-
-def range_of(run: Run, trace: Tracer) -> Range:
-    """From one sequence to what the largest card holds, or the effective batch if that is less.
-
-    ``micro_steps`` are the run's own and those of all micro-batches that keep the effective batch.
+    With the run's own micro-steps, for nobody may change but the micro-batch, from one sequence to
+    what the largest card holds, or to the effective batch if that is less. With others the
+    micro-batches that keep the effective batch, and those between them.
     """
     own, steps = run.batch_size, represented(run.micro_steps)
-    sequences = own * run.micro_steps
     first = trace(own, steps)
     if first is None:
         raise CannotTrace(f"it cannot be traced with its own micro-batch, {own}")
     others = (trace(batch, steps) for batch in (1, own // 2, own + 1) if batch not in (0, own))
     other = next((point for point in others if point is not None), None)
-    high = own if other is None else min(sequences, _largest(first, other))
+    high = own if other is None else min(own * run.micro_steps, _largest(first, other))
     high = max(own, min(high, LARGEST_BATCH))
-    batches = (*((other.batch_size,) if other else ()), own, high)
-    kept = {
-        represented(others) for batch, others in divisors_down(own, run.micro_steps, high)
-    }  # fmt: skip
-    return Range(batches, (steps, *sorted(kept - {steps})))
+    kept: dict[int, list[int]] = {}
+    for batch, passes in divisors_down(own, run.micro_steps, high):
+        if represented(passes) != steps:
+            kept.setdefault(represented(passes), []).append(batch)
+    least = other.batch_size if other else own
+    bounds = {each: (min(batches), max(batches)) for each, batches in sorted(kept.items())}
+    return {steps: (least, own, high), **bounds}
 
 
 def _largest(first: Point, other: Point) -> int:
@@ -60,8 +54,7 @@ def _largest(first: Point, other: Point) -> int:
 
 def record(run: Run, trace: Tracer, most: int = MOST_TRACES) -> Fitted:
     """Trace and fit; raises CannotTrace where not even the run's own micro-batch can be traced."""
-    wanted = range_of(run, trace)
-    return fit(trace, wanted.batches, wanted.micro_steps, most)
+    return fit(trace, wanted_of(run, trace), most)
 
 
 def files_of(traced: Traced, root: Path, script: Path, configs: frozenset[Path]) -> dict[str, str]:

@@ -71,7 +71,7 @@ def profile_of(fitted: Fitted) -> Profile:
 
 @pytest.fixture(scope="module")
 def fitted() -> Fitted:
-    return fit(Tracer(), (1, 12, 100), (1, 2))
+    return fit(Tracer(), {1: (1, 12, 100), 2: (1, 100)})
 
 
 def test_the_threshold_is_found_whatever_the_order_of_releases(fitted: Fitted) -> None:
@@ -108,7 +108,7 @@ def test_a_size_that_no_polynomial_has_is_an_error_that_is_told() -> None:
         tape.sizes = sizes
         return point._replace(tape=tape, requests=sizes)
 
-    found = fit(trace, (4, 100), (1,))
+    found = fit(trace, {1: (4, 100)})
     worst = max(
         abs(each.allocated_bytes) / allocated_peak(trace(each.batch_size, 1).tape)
         for each in found.held_out
@@ -118,24 +118,24 @@ def test_a_size_that_no_polynomial_has_is_an_error_that_is_told() -> None:
 
 def test_few_traces_are_enough() -> None:
     tracer = Tracer()
-    fit(tracer, (1, 100), (1, 2, 4))
+    fit(tracer, {1: (1, 100), 2: (50,), 4: (1, 25)})
     assert len(tracer.asked) == len(set(tracer.asked)) < 30
 
 
 def test_what_the_script_refuses_is_left_out() -> None:
-    found = fit(Tracer(1, 2), (1, 2, 3, 40), (1,))
+    found = fit(Tracer(1, 2), {1: (1, 2, 3, 40)})
     assert bounds(found) == [(3, 3), (4, 40)]
 
 
 def test_with_too_few_traces_the_gap_is_not_covered() -> None:
-    found = fit(Tracer(), (1, 100), (1,), most=3)
+    found = fit(Tracer(), {1: (1, 100)}, most=3)
     assert not found.complete
     with pytest.raises(NotCovered):
         profiled(profile_of(found), 20, 1)
 
 
 def test_more_micro_steps_stand_for_those_of_the_same_parity() -> None:
-    profile = profile_of(fit(Tracer(), (4, 12), (3, 4)))
+    profile = profile_of(fit(Tracer(), {3: (4, 12), 4: (4, 12)}))
     for many, few in ((3, 3), (5, 3), (41, 3), (4, 4), (40, 4)):
         regime = profile.regime(8, many)
         assert regime is not None and regime.micro_steps == few

@@ -1,0 +1,149 @@
+"""Profiles of models that nanolint cannot know, against a trace of every micro-batch.
+
+    python validation/profiles.py --python .venv-cuda/bin/python nanoMoE=path/to/checkout
+
+writes the row's config into the checkout, makes the profile as ``nanolint trace --profile`` does,
+traces every micro-batch that keeps the effective batch, looks for the largest that is comfortable
+on the row's card among those traces, and lets ``nanolint --fix`` rewrite the config. What was found
+goes into ``recorded/profiles.json``; tests/trace/test_profiles.py holds the rows to their margins.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
+from nanolint.cli.profile import Profiler, config_of, profile
+from nanolint.cli.streams import Streams
+from nanolint.gpus.lookup import find
+from nanolint.memory.allocator.play import play
+from nanolint.memory.profile import profiled
+from nanolint.memory.recording import allocated_peak
+from nanolint.memory.verdict.search import divisors_down
+from nanolint.memory.verdict.verdict import comfortable_limit
+from nanolint.run.program import Profiled
+from nanolint.trace.process import PretendedCard, Request, Tracer
+from nanolint.trace.traced import read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.tape import Tape
+    from nanolint.run.run import Run
+    from nanolint.trace.traced import Traced
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = ROOT / "validation" / "recorded" / "profiles.json"
+OPTIONS = Namespace(isolated=True, config=None)
+Row = dict[str, Any]
+
+
+def rows() -> list[Row]:
+    """All of them."""
+    found: list[Row] = json.loads(TABLE.read_text())
+    return found
+
+
+def measured(row: Row, python: str, cache: Path) -> Row:
+    """What is found for the row; the working folder is the checkout, with the row's config."""
+    machine = find(row["gpu"])
+    gpu = machine.gpu
+    card = PretendedCard(
+        gpu.name, gpu.total_bytes, gpu.compute_capability or (8, 0), gpu.sm_count or 108
+    )
+    words = f"python train.py {row['path']}"
+    config = config_of(words, OPTIONS, Streams(sys.stdin, sys.stdout, sys.stderr))
+    before = ROOT / "validation" / "stand_ins" / row["before"] if row["before"] else None
+    request = Request(
+        python=python, argv=["train.py", row["path"]], before=before, card=card, seconds=1200
+    )
+    with Tracer(request, cache) as tracer:
+
+        def trace(argv: Sequence[str]) -> Traced:
+            print("  trace", *argv[2:], flush=True)
+            return read(tracer(argv))
+
+        profiler = Profiler(config, machine, request.argv, trace)
+        path, found, complete = profile(words, profiler, card, row.get("most_traces", 60))
+        run = profiler.run
+        tapes = {
+            (batch, steps): point.tape
+            for batch, steps in divisors_down(run.batch_size, run.micro_steps, LARGEST)
+            if (point := profiler(batch, steps)) is not None
+        }
+    judged = config.config.resolved(machine)
+    assert judged.run is not None and isinstance(judged.run.program, Profiled), judged.why_unknown
+    limit = comfortable_limit(judged.run, machine)
+    fits = [batch for (batch, _), tape in tapes.items() if _passes(tape, limit)]
+    return {
+        "torch": found.torch,
+        "bytes": path.stat().st_size,
+        "traces": sum(len(each.traced) for each in found.regimes),
+        "complete": complete,
+        "error_per_mille": found.error_per_mille,
+        "micro_batches": [
+            [batch, steps, *_peaks(tape), *_peaks(profiled(found, batch, steps))]
+            for (batch, steps), tape in sorted(tapes.items())
+        ],
+        "trust": judged.trust.value,
+        "largest_by_tracing": max(fits, default=None),
+        "largest_by_fix": _fixed(row, words, judged.run),
+    }
+
+
+LARGEST = 10**6
+
+
+def _passes(tape: Tape, limit: int) -> bool:
+    return play(tape, limit_bytes=limit).refusal is None
+
+
+def _peaks(tape: Tape) -> tuple[int, int]:
+    return allocated_peak(tape), play(tape).peak_reserved_bytes
+
+
+def _fixed(row: Row, words: str, before: Run) -> int | None:
+    """The micro-batch that ``nanolint --fix`` writes; the effective batch stays what it was."""
+    command = [sys.executable, "-m", "nanolint", "--isolated", "--fix", "--gpu", row["gpu"]]
+    subprocess.run(
+        [*command, row["path"]], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False
+    )
+    config = config_of(words, OPTIONS, Streams(sys.stdin, sys.stdout, sys.stderr))
+    run = config.config.resolved(find(row["gpu"])).run
+    if run is None:
+        return None
+    assert run.effective_batch_size == before.effective_batch_size
+    return run.batch_size
+
+
+def main() -> int:
+    """Measure, write the table, and say by the exit status whether --fix and tracing agree."""
+    options = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    options.add_argument("rows", nargs="+", metavar="ROW=CHECKOUT")
+    options.add_argument("--python", required=True, help="that has a CUDA build of PyTorch")
+    options.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "nanolint")
+    given = options.parse_args()
+    status = 0
+    for name, _, checkout in (each.partition("=") for each in given.rows):
+        table = rows()
+        row = next(row for row in table if row["name"] == name)
+        os.chdir(checkout)
+        Path(row["path"]).write_text("\n".join(row["config"]) + "\n")
+        found = row["found"] = measured(row, given.python, given.cache)
+        lines = ",\n ".join(json.dumps(each) for each in table)
+        TABLE.write_text(f"[\n {lines}\n]\n")
+        print(f"{name}: {found}", flush=True)
+        status |= found["largest_by_tracing"] != found["largest_by_fix"]
+    return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
