@@ -129,8 +129,8 @@ def entries(folder: Path | str, *suffixes: str) -> tuple[tuple[str, bool], ...]:
         note(("entries", place, *suffixes), b"not readable")
         raise
     found.sort()
-    told = "\0".join(f"{name}/" if is_folder else name for name, is_folder in found)
-    note(("entries", place, *suffixes), os.fsencode(told))
+    listing = "\0".join(f"{name}/" if is_folder else name for name, is_folder in found)
+    note(("entries", place, *suffixes), os.fsencode(listing))
     return tuple(found)
 
 
@@ -142,7 +142,7 @@ def texts(folder: Path | str, pattern: str, limit: int, most: int) -> tuple[tupl
     """
     place = place_of(folder)
     found = []
-    told = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     with noting(apart=True):
         for name in names(place, pattern)[:most]:
             try:
@@ -150,9 +150,9 @@ def texts(folder: Path | str, pattern: str, limit: int, most: int) -> tuple[tupl
             except Unusable:
                 continue
             found.append((name, content))
-            told.update(os.fsencode(f"{name}\0{len(content)}\0"))
-            told.update(content)
-    note(("texts", place, pattern, limit, most), told.digest())
+            digest.update(os.fsencode(f"{name}\0{len(content)}\0"))
+            digest.update(content)
+    note(("texts", place, pattern, limit, most), digest.digest())
     return tuple(found)
 
 

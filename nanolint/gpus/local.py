@@ -73,8 +73,8 @@ def may_have_card() -> bool:
 def _ask_again(what: str) -> None:
     """What an answer may have been worked out from: the card, or its total."""
     local = local_gpu() if may_have_card() else None
-    told = local and local.gpu if what == "total" else local
-    note(("card", what), repr(told).encode())
+    answer = local and local.gpu if what == "total" else local
+    note(("card", what), repr(answer).encode())
 
 
 def _read(nvml: Any) -> LocalGpu | None:

@@ -43,6 +43,6 @@ def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic
 
 def _doubted(found: Diagnostic, doubts: Sequence[Doubt]) -> Diagnostic:
     severity = Severity.WARNING if found.severity is Severity.ERROR else found.severity
-    told = in_short(doubts)
-    notes = found.notes if told in found.message else (*found.notes, f"in doubt: {told}")
+    summary = in_short(doubts)
+    notes = found.notes if summary in found.message else (*found.notes, f"in doubt: {summary}")
     return replace(found, severity=severity, notes=notes)

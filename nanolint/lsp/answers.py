@@ -81,14 +81,14 @@ def workspace_edit(
 
     Raises NotEditable for a client that cannot create a file.
     """
-    able = client.workspace and client.workspace.workspace_edit
+    support = client.workspace and client.workspace.workspace_edit
     positions = Positions(found.text, encoding)
     change = types.TextEdit(positions.range(found.edit), found.edit.replacement)
     if found.is_new and types.ResourceOperationKind.Create not in (
-        (able and able.resource_operations) or ()
+        (support and support.resource_operations) or ()
     ):
         raise NotEditable(f"write {found.edit.replacement.strip()} into {found.path} yourself")
-    if not (able and able.document_changes):
+    if not (support and support.document_changes):
         return types.WorkspaceEdit(changes={file.uri: [change]})
     fill = types.TextDocumentEdit(file, [change])
     if not found.is_new:

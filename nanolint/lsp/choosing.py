@@ -52,12 +52,12 @@ def choice(arguments: Sequence[object]) -> Choice | None:
     """
     if not arguments:
         return None
-    (told, *more) = arguments
+    (given, *more) = arguments
     if more:
         raise NoChoice(f"expected one argument, found {len(arguments)}")
-    if told is None or isinstance(told, str):
-        return Choice(_known(told))
-    fields = _fields(told)
+    if given is None or isinstance(given, str):
+        return Choice(_known(given))
+    fields = _fields(given)
     if fields.keys() - KEYS:
         raise NoChoice(f"expected gpu, scope and uri, found {', '.join(map(str, fields))}")
     scope, uri = fields.get("scope", SESSION), fields.get("uri")
@@ -76,11 +76,11 @@ def listed() -> tuple[Gpu, ...]:
     return tuple(reversed(catalogue.load()))
 
 
-def _fields(told: object) -> Mapping[str, object]:
+def _fields(given: object) -> Mapping[str, object]:
     """The fields of a JSON object, which arrives as a mapping or as an object with attributes."""
-    if isinstance(told, dict):
-        return told
-    as_dict = getattr(told, "_asdict", None)
+    if isinstance(given, dict):
+        return given
+    as_dict = getattr(given, "_asdict", None)
     if as_dict is not None:
         found: Mapping[str, object] = as_dict()
         return found

@@ -91,8 +91,8 @@ async def _write(server: NanolintServer, chosen: Choice) -> None:
     server.refresh()
     plan = server.session.plan_for(config)
     if plan is not None and plan.chosen.origin in (EDITOR, VARIABLE):
-        told = f"nanolint: {found.path.name} is changed, but {plan.chosen.origin} decides"
-        server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, told))
+        message = f"nanolint: {found.path.name} is changed, but {plan.chosen.origin} decides"
+        server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
 
 def _config(server: NanolintServer, uri: str | None) -> Path | None:

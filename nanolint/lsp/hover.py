@@ -74,12 +74,12 @@ def hover(context: Context, text: str, offset: int) -> Hover | None:
 
 def _key_markdown(context: Context, setting: Setting) -> str:
     key = setting.key
-    told = [f"**{key}** = {_describe(setting.value)}"]
+    parts = [f"**{key}** = {_describe(setting.value)}"]
     if stands_for := meaning_in(context.project, key):
-        told.append(escaped(stands_for))
+        parts.append(escaped(stands_for))
     remarks = [*_origin(context, setting), *_memory(context, key)]
-    told.append("\n".join(f"- {remark}" for remark in remarks))
-    return "\n\n".join(told)
+    parts.append("\n".join(f"- {remark}" for remark in remarks))
+    return "\n\n".join(parts)
 
 
 def _origin(context: Context, setting: Setting) -> Iterator[str]:
@@ -142,11 +142,11 @@ def _memory(context: Context, key: str) -> Iterator[str]:
 def _peak(case: Case, run: Run) -> str:
     load = load_of(case)
     peak = load.verdict.replay.peak if load else replay(run).peak
-    told = f"{case.gpu_name}: " if load else ""
-    told += f"{format_bytes(peak.allocated_bytes)} allocated at the peak, in {peak.phase.within}"
+    text = f"{case.gpu_name}: " if load else ""
+    text += f"{format_bytes(peak.allocated_bytes)} allocated at the peak, in {peak.phase.within}"
     if load:
-        told += f"; {OUTCOMES[load.verdict.outcome][0]}, the process takes {load.amount}"
-    return told
+        text += f"; {OUTCOMES[load.verdict.outcome][0]}, the process takes {load.amount}"
+    return text
 
 
 def _share(part: Share, case: Case) -> str:
@@ -160,11 +160,11 @@ def _share(part: Share, case: Case) -> str:
 def _step(step: Step, case: Case, *, several: bool) -> str:
     """``batch_size = 17``: what changes at the peak, and the verdict."""
     cost = step.cost_bytes
-    told = "as much" if not cost else f"{format_bytes(abs(cost))} {'more' if cost > 0 else 'less'}"
+    text = "as much" if not cost else f"{format_bytes(abs(cost))} {'more' if cost > 0 else 'less'}"
     if step.outcome is not None:
-        told += f", {OUTCOMES[step.outcome][0]}"
-        told += f" on {case.gpu_name}" if several else ""
-    return f"{_coded(step.change)}: {told}"
+        text += f", {OUTCOMES[step.outcome][0]}"
+        text += f" on {case.gpu_name}" if several else ""
+    return f"{_coded(step.change)}: {text}"
 
 
 def _coded(change: Change) -> str:

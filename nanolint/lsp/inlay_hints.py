@@ -29,7 +29,7 @@ class InlayHint:
 def inlay_hints(context: Context, text: str) -> tuple[InlayHint, ...]:
     """The hints for ``text``, of which ``context`` is the last state that could be parsed.
 
-    Of several targets the one with the least room left is told.
+    Of several targets the one with the least room left is shown.
     """
     if context.kind is FileKind.SCRIPT:
         return ()
@@ -61,11 +61,11 @@ def _label(load: Load, context: Context) -> str:
 def _tooltip(load: Load) -> str:
     peak = load.verdict.replay.peak
     room = "to spare" if load.verdict.margin_bytes >= 0 else "short"
-    told = (
+    tooltip = (
         f"{load.case.gpu_name}: {format_bytes(peak.allocated_bytes)} allocated at the peak, "
         f"{format_bytes(load.verdict.process_bytes)} for the process, "
         f"{format_bytes(abs(load.verdict.margin_bytes))} {room}"
     )
     if load.case.resolution.in_float16:
-        told += f"\ncounted in float16: {load.case.gpu_name} has no bfloat16 (NL203)"
-    return "\n".join([told, *(f"{DOUBT}{doubt}" for doubt in load.doubts)])
+        tooltip += f"\ncounted in float16: {load.case.gpu_name} has no bfloat16 (NL203)"
+    return "\n".join([tooltip, *(f"{DOUBT}{doubt}" for doubt in load.doubts)])

@@ -146,5 +146,5 @@ class ClientCapabilities:
         self.refresh_code_lenses = _refreshes(workspace and workspace.code_lens)
 
 
-def _refreshes(able: Any) -> bool:
-    return bool(able and able.refresh_support)
+def _refreshes(support: Any) -> bool:
+    return bool(support and support.refresh_support)

@@ -181,7 +181,7 @@ class Resolution:
         for (impossible, reason), named in keys.items():
             clauses.setdefault(impossible, []).append(f"{', '.join(named)} ({reason})")
         heads = {False: "not known before the run", True: "not possible"}
-        return "; ".join(f"{heads[wrong]}: {', '.join(told)}" for wrong, told in clauses.items())
+        return "; ".join(f"{heads[wrong]}: {', '.join(parts)}" for wrong, parts in clauses.items())
 
     def known(self, key: str) -> Plain:
         """The plain value of ``key``; raises KeyError when it is absent or unknown."""

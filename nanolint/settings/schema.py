@@ -259,8 +259,8 @@ def _describe(error: ErrorDetails) -> str:
     message = error["msg"].removeprefix("Value error, ")
     if error["type"] == "value_error":  # of a table as a whole; its text names the key
         return ": ".join(filter(None, (".".join(path), message)))
-    for said, told in WORDING:
-        message = message.replace(said, told)
+    for theirs, ours in WORDING:
+        message = message.replace(theirs, ours)
     return f"{'.'.join(path)} {message}, not {_format_value(error['input'])}"
 
 

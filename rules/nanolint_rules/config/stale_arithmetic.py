@@ -34,12 +34,12 @@ def stale_arithmetic(context: Context) -> Findings:
     if not knows_its_script(context):
         return
     for product in stale_products(context):
-        told = ", ".join(
+        wrong = ", ".join(
             f"{_named(number)} should be {number.written(value)}"
             for number, value in product.corrections
         )
         yield Finding(
-            message=f"the comment's arithmetic is out of date: {told}",
+            message=f"the comment's arithmetic is out of date: {wrong}",
             span=product.span,
             fix=Fix("Update the comment", Safety.SAFE, product.edits),
         )

@@ -73,14 +73,14 @@ def _fix(context: Context, resolved: Names, group: list[Reference]) -> Fix | Non
     if edits is None:
         return None
     for use in group:
-        told = _told_device(context, resolved, use)
-        if told is None:
+        of_device = _device_edits(context, resolved, use)
+        if of_device is None:
             return None
-        edits += told
+        edits += of_device
     return Fix(f"Use {MODERN[group[0].qualified]}", Safety.SAFE, tuple(sorted(edits)))
 
 
-def _told_device(context: Context, resolved: Names, use: Reference) -> list[Edit] | None:
+def _device_edits(context: Context, resolved: Names, use: Reference) -> list[Edit] | None:
     """Name the device to a call or to a bare decorator; anything else takes a human."""
     parent = next(resolved.ancestors(use.node))
     argument = f"{ARGUMENT}={quoted(context, 'cuda')}"
