@@ -103,7 +103,7 @@ class _Gradient:
         reorder(backward.graph)
         self._logits = training.forward.logits.slot
         planner = Planner(backward.graph, scale + 1)
-        to_the_end = (tangent,) if shapes.holds_logits_zeros else ()
+        to_the_end = (tangent, scale) if shapes.holds_logits_zeros else ()
         self.plan = planner.plan(shared=(X_SLOT, Y_SLOT, self._logits, scale), last=to_the_end)
         self._slots = planner.slots
         self._tangent, self._scale = tangent, scale
