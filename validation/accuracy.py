@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nanolint.gpus.gpu import Gpu, Machine
+from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
 from nanolint.memory.loop.played import MICRO_STEPS
 from nanolint.memory.recording import summits, write
@@ -88,7 +89,7 @@ def target_of(row: dict[str, Any]) -> Machine:
 
 def table() -> str:
     """All of it, as Markdown."""
-    return "\n\n".join([_oracles(), _verdicts(), _figures()])
+    return "\n\n".join([_oracles(), _releases(), _verdicts(), _figures()])
 
 
 def _oracles() -> str:
@@ -105,6 +106,20 @@ def _oracles() -> str:
     return "\n".join(lines)
 
 
+def _releases() -> str:
+    """How far the rows of each release of PyTorch are off, at worst."""
+    lines = ["| PyTorch | rows | allocated peak | reserved peak |", "|---|---|---|---|"]
+    found: dict[tuple[tuple[int, int], str], list[tuple[float, float]]] = {}
+    for row in recorded("releases"):
+        how = "compiled" if row["compile"] else "eager"
+        found.setdefault((release_of(row), how), []).append(_errors(row, "releases"))
+    for (release, how), errors in found.items():
+        allocated, reserved = (max(each, key=abs) for each in zip(*errors, strict=True))
+        version = ".".join(map(str, release))
+        lines.append(f"| {version}, {how} | {len(errors)} | {allocated:+.4%} | {reserved:+.4%} |")
+    return "\n".join(lines)
+
+
 def _row(against: str, what: str, errors: list[float]) -> str:
     median, worst = statistics.median(map(abs, errors)), max(errors, key=abs)
     return f"| {against} | {len(errors)} | {what} | {median:.4%} | {worst:+.4%} |"
@@ -112,13 +127,15 @@ def _row(against: str, what: str, errors: list[float]) -> str:
 
 def errors(name: str) -> tuple[list[float], list[float]]:
     """Relative errors of the allocated and of the reserved peaks against the oracle ``name``."""
-    allocated, reserved = [], []
-    for row in recorded(name):
-        tape = tape_of(row, name)
-        peaks = summits(tape, len(tape.events))
-        allocated.append(max(summit[0] for summit in peaks.values()) / row["overall"] - 1)
-        reserved.append(play(tape).peak_reserved_bytes / row["reserved"] - 1)
-    return allocated, reserved
+    found = [_errors(row, name) for row in recorded(name)]
+    return [allocated for allocated, _ in found], [reserved for _, reserved in found]
+
+
+def _errors(row: dict[str, Any], name: str) -> tuple[float, float]:
+    """The relative errors of the allocated and of the reserved peak of one row."""
+    tape = tape_of(row, name)
+    peak = max(summit[0] for summit in summits(tape, len(tape.events)).values())
+    return peak / row["overall"] - 1, play(tape).peak_reserved_bytes / row["reserved"] - 1
 
 
 def recorded(name: str) -> list[dict[str, Any]]:
@@ -147,10 +164,11 @@ def tape_of(
         torch=release_of(row),
     )
     run = replace(run, **changes)
-    shapes, tape = Shapes.of(run), Tape()
+    gpu = find(row["card"]).gpu if "card" in row else None
+    shapes, tape = Shapes.of(run, gpu), Tape()
     if not row.get("workspace", True):
         shapes = replace(shapes, workspace_bytes=0)
-    if name != "eager":
+    if name == "compiled":
         shapes = replace(shapes, sm_count=COMPILED_SM_COUNT)
     write(run, shapes, tape, compiled=compiled, micro_steps=micro_steps)
     return tape

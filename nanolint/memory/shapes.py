@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import threads_per_multiprocessor
 from nanolint.memory import torch
+from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ class Shapes:
     workspace_bytes: int = 0  # cuBLAS's; 0 leaves it out
     keeps_workspace: bool = True  # each thread for good; else each product while it is launched
     attention_state: bool = True  # whether attention's random state lies on the card
-    holds_logits_zeros: bool = False  # see memory/torch.py
-    scatters_loss: bool = False  # the same
+    inductor: Inductor = Inductor()
 
     @classmethod
     def of(cls, run: Run, gpu: Gpu | None = None) -> Shapes:
@@ -57,8 +57,7 @@ class Shapes:
             attention_state=torch.attention_state_on_card(
                 run.torch, run.attention, dropout=run.dropout > 0
             ),
-            holds_logits_zeros=torch.holds_logits_zeros(run.torch),
-            scatters_loss=torch.scatters_loss(run.torch),
+            inductor=Inductor.of(run.torch),
         )
 
     @property

@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
 Version: TypeAlias = tuple[int, int]
 
-# torch/_functorch/_aot_autograd/runtime_wrappers.py sets `boxed_grads_call`: autograd hands the
-# gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
-GRADIENTS_BOXED_SINCE: Version = (2, 13)
-
-# torch/_inductor/fx_passes/post_grad.py, optimize_scatter_upon_const_tensor: nll_loss's backward
-# pass no longer scatters into a zeros tensor of its own.
-SCATTER_FUSED_SINCE: Version = (2, 5)
-
 # aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize: the major compute capabilities
 # that get ":4096:8", 32 MiB, from a release on (pull requests 175344, 189312 of pytorch/pytorch).
 LARGE_WORKSPACE: tuple[tuple[Version, frozenset[int]], ...] = (
@@ -51,19 +43,6 @@ RMS_NORM_FLOAT32_SINCE: Version = (2, 12)
 
 # c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.
 NEW_VARIABLE_IN_ERROR: Version = (2, 10)
-
-
-def holds_logits_zeros(version: Version) -> bool:
-    """Whether the zeros for the logits' gradient live through the compiled backward pass.
-
-    s·BTV bytes (https://github.com/pytorch/pytorch/issues/131794).
-    """
-    return version < GRADIENTS_BOXED_SINCE
-
-
-def scatters_loss(version: Version) -> bool:
-    """Whether the compiled loss's backward pass makes a float32 (B*T, V) buffer of its own."""
-    return version < SCATTER_FUSED_SINCE
 
 
 def workspace_bytes(version: Version, gpu: Gpu | None) -> int:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.run import Run
 
-# The oldest releases whose allocations the replay was compared with (docs/memory-model.md).
+# The oldest releases that the replay allocates as (docs/memory-model.md).
 OLDEST = (2, 2)
-OLDEST_COMPILED = (2, 6)
+OLDEST_COMPILED = (2, 4)
 
 
 def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
@@ -28,8 +28,8 @@ def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
     compiled = run.compile and compiles(gpu, run.dtype)
     oldest, what = (OLDEST_COMPILED, "compiled runs") if compiled else (OLDEST, "runs")
     if run.torch < oldest:
-        text = f"{what} of torch {_number(run.torch)} were not compared, those since "
-        yield Doubt(Subject.TORCH, f"{text}{_number(oldest)} were")
+        text = f"{what} of torch {_number(run.torch)} are not replayed as they are, those since "
+        yield Doubt(Subject.TORCH, f"{text}{_number(oldest)} are")
     if compiled and run.attention is Attention.MATH:
         text = "attention that is multiplied out by hand is counted as without torch.compile"
         yield Doubt(Subject.PIECE, text)

@@ -74,7 +74,7 @@ class Backward(Layers):
         # A sum per row stays inside the kernel and so, before the cast to half, does the gradient.
         hidden = 4 * shapes.tokens + (shapes.logits_bytes if shapes.half else 0)
         graph.kernel((saved.y, logits, *statistics, *self._tangents), gradient, hidden=hidden)
-        if shapes.scatters_loss:
+        if shapes.inductor.scatters_loss:
             nbytes = 4 * shapes.tokens * columns
             scattered = Buffer("scattered gradient (B*T, V) float32", nbytes, FLOAT, LOSS)
             graph.nodes[-1].scratch = (scattered, scattered)  # made, and freed

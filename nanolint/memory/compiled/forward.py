@@ -240,13 +240,19 @@ class Forward(Builder):
             self.graph.call((qkv,), (out,), (*([sumexp] if flash else []), *state) * 2)
         return out, sumexp, *state
 
-    def _loss(self) -> tuple[Buffer, Buffer, Buffer]:
-        tokens, graph = self.shapes.tokens, self.graph
+    def _loss(self) -> tuple[Buffer, ...]:
+        shapes, graph = self.shapes, self.graph
+        tokens = shapes.tokens
         amax = Buffer("cross_entropy maximum (B*T) float32", 4 * tokens, FLOAT, LOSS)
         log = Buffer("cross_entropy log-sum-exp (B*T) float32", 4 * tokens, FLOAT, LOSS)
         count = Buffer("cross_entropy count", 4, FLOAT, LOSS)
         graph.kernel((self.logits,), amax, log)
-        self._keep(amax, log, count)
+        saved: tuple[Buffer, ...] = amax, log, count
+        if shapes.inductor.saves_log_softmax and self.training:
+            found = self.matrix("log-softmax (B*T, V)", tokens * shapes.vocab_size, LOSS)
+            graph.kernel((self.logits, amax, log), found)
+            saved = found, count
+        self._keep(*saved)
         reads: tuple[Buffer, ...] = (self.y, self.logits, amax, log)
         if tokens > SPLIT_LOSS_TOKENS:
             splits = -(-tokens // SPLIT_LOSS_TOKENS)
@@ -256,4 +262,4 @@ class Forward(Builder):
             graph.kernel(reads, *parts)
             reads = parts
         graph.kernel(reads, self.loss, *((count,) if self.training else ()))
-        return amax, log, count
+        return saved

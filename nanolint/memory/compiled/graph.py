@@ -103,8 +103,9 @@ class Node:
 class Graph:
     """Nodes in the order that Inductor lowers them, and the inputs it may free."""
 
-    def __init__(self, workspace_bytes: int = 0) -> None:
+    def __init__(self, workspace_bytes: int = 0, *, counts_mutated: bool = False) -> None:
         self.workspace_bytes = workspace_bytes  # what each matrix product makes for itself
+        self.counts_mutated = counts_mutated  # twice, in the estimate
         self.nodes: list[Node] = []
         self.inputs: list[Buffer] = []  # saved tensors: counted in the estimate, freed, not reused
         self.arguments: list[Buffer] = []  # batch and tangents: freed, but not counted
@@ -123,6 +124,8 @@ class Graph:
         node = Node((*reads, *mutates), writes)
         node.mutates = mutates
         node.hidden = hidden
+        if self.counts_mutated:
+            node.hidden += sum(buffer.nbytes for buffer in mutates)
         node.inplace = inplace
         node.workspace = workspace
         node.direct = direct

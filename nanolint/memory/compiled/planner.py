@@ -53,9 +53,12 @@ def estimate(nodes: list[Node], inputs: list[Buffer]) -> list[int]:
 
 
 class Planner:
-    """Plans one graph. Slots of new buffers are numbered from ``first_slot``."""
+    """Plans one graph. Slots of new buffers are numbered from ``first_slot``.
 
-    def __init__(self, graph: Graph, first_slot: int = 0) -> None:
+    ``weighs`` is whether a freed buffer is held only where that does not raise the peak.
+    """
+
+    def __init__(self, graph: Graph, first_slot: int = 0, *, weighs: bool = True) -> None:
         self.nodes = graph.nodes
         self.slots = first_slot
         self._made: list[Buffer] = []
@@ -65,6 +68,7 @@ class Planner:
         lifetimes(self.nodes)
         self._live = estimate(self.nodes, graph.inputs)
         self._peak = max(self._live)
+        self._weighs = weighs
         self._given = {id(buffer) for buffer in graph.inputs + graph.arguments}
 
     def plan(self, shared: Container[int] = (), last: Iterable[int] = ()) -> MemoryPlan:
@@ -120,7 +124,7 @@ class Planner:
         if pool:
             freed, event, slot = pool[-1]
             between = self._live[freed + 1 : index]
-            if not between or buffer.nbytes + max(between) <= self._peak:
+            if not self._weighs or not between or buffer.nbytes + max(between) <= self._peak:
                 pool.pop()
                 self._events[event] = None
                 buffer.slot = slot

@@ -74,7 +74,7 @@ class _Call:
 
     def __init__(self, forward: Forward) -> None:
         forward.x.slot, forward.y.slot = X_SLOT, Y_SLOT
-        planner = Planner(forward.graph, FIRST_SLOT)
+        planner = Planner(forward.graph, FIRST_SLOT, weighs=forward.shapes.inductor.weighs_reuse)
         self.plan = planner.plan()
         self.slots = planner.slots
         self.forward = forward
@@ -100,10 +100,11 @@ class _Gradient:
     def __init__(self, shapes: Shapes, training: _Call) -> None:
         tangent, scale = training.slots, training.slots + 1
         backward = Backward(shapes, training.forward.saved, tangent, scale)
-        reorder(backward.graph)
+        if shapes.inductor.reorders:
+            reorder(backward.graph)
         self._logits = training.forward.logits.slot
-        planner = Planner(backward.graph, scale + 1)
-        to_the_end = (tangent, scale) if shapes.holds_logits_zeros else ()
+        planner = Planner(backward.graph, scale + 1, weighs=shapes.inductor.weighs_reuse)
+        to_the_end = (tangent, scale) if shapes.inductor.holds_gradients else ()
         self.plan = planner.plan(shared=(X_SLOT, Y_SLOT, self._logits, scale), last=to_the_end)
         self._slots = planner.slots
         self._tangent, self._scale = tangent, scale

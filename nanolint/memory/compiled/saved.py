@@ -54,4 +54,4 @@ class Saved(NamedTuple):
     ln_f_out: Buffer
     head: Buffer | None  # half copy of wte, (V, C)
     logits: Buffer
-    statistics: tuple[Buffer, Buffer, Buffer]  # amax (B*T), log-sum-exp (B*T), token count
+    statistics: tuple[Buffer, ...]  # of the loss: amax (B*T), log-sum-exp (B*T), token count

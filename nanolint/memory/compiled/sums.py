@@ -22,7 +22,9 @@ class Sums:
     def __init__(self, shapes: Shapes, graph: Graph) -> None:
         self._shapes = shapes
         self._graph = graph
-        self.fused = fused_sum_splits(shapes.tokens, shapes.n_embd, shapes.sm_count)
+        self.fused = 0
+        if shapes.inductor.mixes_sums:
+            self.fused = fused_sum_splits(shapes.tokens, shapes.n_embd, shapes.sm_count)
 
     def gradients(self, name: str) -> list[Buffer]:
         """LayerNorm's gradients, still to be computed: of its weight and, with bias, its bias."""

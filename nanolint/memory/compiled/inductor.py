@@ -1,0 +1,64 @@
+"""What differs between releases of Inductor and AOTAutograd in what a compiled run allocates.
+
+Each difference is a named fact with its source: a file of PyTorch's, and the first release in
+which it is so. Compared with the allocations of each release (validation/recorded/releases.json).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from nanolint.memory.torch import Version
+
+# torch/_inductor/fx_passes/post_grad.py, optimize_scatter_upon_const_tensor: nll_loss's backward
+# pass no longer scatters into a zeros tensor of its own.
+SCATTER_FUSED_SINCE: Version = (2, 5)
+
+# torch/_functorch/partitioners.py: the partitioner saves the loss's largest logits and sums, (B*T)
+# each. Before, it saved the log-softmax; and the terms of the residual stream, which it added up
+# again for all layers at once, in place of the LayerNorms' normalised inputs: that is not replayed.
+STATISTICS_SAVED_SINCE: Version = (2, 4)
+
+# torch/_inductor/config.py, reorder_for_peak_memory.
+REORDERED_SINCE: Version = (2, 6)
+
+# torch/_inductor/codegen/wrapper.py, AllocateLine.should_reuse_buffer: a freed buffer is kept for a
+# later one only where that does not raise the peak. Before, it always was.
+REUSE_WEIGHED_SINCE: Version = (2, 9)
+
+# torch/_inductor/memory.py, compute_size_for_scheduler_buffer: a buffer that a kernel adds to
+# counts once in the estimate of the peak. Before, the kernel counted as making another.
+MUTATED_COUNTED_ONCE_SINCE: Version = (2, 9)
+
+# torch/_inductor/config.py, triton.mix_order_reduction: two sums of one tensor in one kernel.
+MIXED_SUMS_SINCE: Version = (2, 10)
+
+# torch/_functorch/_aot_autograd/runtime_wrappers.py sets `boxed_grads_call`: autograd hands the
+# gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
+GRADIENTS_BOXED_SINCE: Version = (2, 13)
+
+
+class Inductor(NamedTuple):
+    """What one release of PyTorch makes of a model; the newest one's by default."""
+
+    holds_gradients: bool = False  # of the outputs, through the backward pass: sBTV for the logits
+    scatters_loss: bool = False  # the loss's backward pass makes a float32 (B*T, V) buffer
+    saves_log_softmax: bool = False  # the loss keeps (B*T, V) in the logits' type: sBTV
+    reorders: bool = True  # the backward graph, for the lowest peak
+    weighs_reuse: bool = True  # of a freed buffer, against the peak
+    counts_mutated: bool = False  # buffers twice, in the estimate of the peak
+    mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
+
+    @classmethod
+    def of(cls, version: Version) -> Inductor:
+        """The facts of a release."""
+        return cls(
+            holds_gradients=version < GRADIENTS_BOXED_SINCE,
+            scatters_loss=version < SCATTER_FUSED_SINCE,
+            saves_log_softmax=version < STATISTICS_SAVED_SINCE,
+            reorders=version >= REORDERED_SINCE,
+            weighs_reuse=version >= REUSE_WEIGHED_SINCE,
+            counts_mutated=version < MUTATED_COUNTED_ONCE_SINCE,
+            mixes_sums=version >= MIXED_SUMS_SINCE,
+        )
