@@ -179,6 +179,8 @@ def _missing(context: Context, rule: Rule) -> tuple[Need, str] | None:
         return Need.FAULT, f"the file is {'not ' if context.fault else ''}valid Python"
     if Need.CONFIG in needs and context.kind is FileKind.SCRIPT:
         return Need.CONFIG, "the file is not a config"
+    if Need.CONFIG in needs and context.kind is FileKind.TRAINER and Need.GPU not in needs:
+        return Need.CONFIG, "the file is a training script with settings of its own"
     if Need.TRAIN_SCRIPT in needs and context.project.train_script is None:
         return Need.TRAIN_SCRIPT, "no train.py was found around the file"
     device = context.value("device")

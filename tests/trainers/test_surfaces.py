@@ -145,7 +145,7 @@ def test_the_configurator_takes_what_the_launch_line_says() -> None:
 
 def test_the_environment_of_the_launch_line_counts_more_than_a_default() -> None:
     settings, _, _ = SURFACES["the environment"]
-    found = read(script(settings), Around(variables={"ROWS": Word("ROWS", "2")}))
+    found = read(script(settings), Around(variables=(Word("ROWS", "2"),)))
     assert found.value(Role.MICRO_BATCH) == 2
 
 

@@ -65,7 +65,7 @@ for step in range(1000):
     for micro_step in range({passes}):
         x, y = get_batch({B}, {T})
         with torch.autocast(device_type="cuda", dtype=torch.bfloat16):
-            logits, loss = model(x, y)
+            loss = model(x, y)
         (loss / {passes}).backward()
     optimizer.step()
 """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.words import headline
-from nanolint.report.explain import budget, card, failure, settings
+from nanolint.report.explain import budget, card, described, failure, settings
 from nanolint.report.explain.log_lines import log_lines
 from nanolint.report.printer import printable
 from nanolint.report.runs import TRACE_HINT
@@ -37,8 +37,11 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
         if shown is None or not _same(shown, case.resolution):
             shown = case.resolution
             printer.blank()
-            settings.render(case, lines, printer)
-            _log(case, printer)
+            if shown.described is not None:
+                described.render(shown.described, printer)
+            else:
+                settings.render(case, lines, printer)
+                _log(case, printer)
         if case is cases[0]:
             _doubts(case, printer)
         printer.blank()

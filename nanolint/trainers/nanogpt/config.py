@@ -6,19 +6,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.source.assignments import Module
 from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.imports import star_importer
-from nanolint.trainers.nanogpt.kind import FileKind, classify
+from nanolint.trainers.nanogpt.kind import FileKind, classify, trains
 from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.trainers.nanogpt.steps import environment_of
+from nanolint.trainers.script.resolve import makes_run, project_of, resolve_script
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.gpus.gpu import Machine
     from nanolint.run.settled import Options, Project, Resolution
-    from nanolint.source.assignments import Module
     from nanolint.source.values import Value
+
+
+NO_KEYS = Module((), (), ())  # what a script sets that has no keys of nanoGPT's
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,8 @@ class Config:
     """A file as it was read. ``options`` are what the user said outside it.
 
     ``path`` is None for a text that stands for no file. A file of the kind SCRIPT describes no
-    run; it is resolved all the same, for the rules that only look at its code.
+    run; it is resolved all the same, for the rules that only look at its code. One of the kind
+    TRAINER has no keys of nanoGPT's: what it sets is told by what it does with it.
     """
 
     text: str
@@ -41,6 +46,8 @@ class Config:
         options = self.options
         if changes:
             options = replace(options, overrides=(*options.overrides, *changes))
+        if self.kind is FileKind.TRAINER and self.path is not None:
+            return resolve_script(self.text, self.path.absolute(), options, target)
         return resolve(self.module, self.project, options, target, config_path=self.path)
 
 
@@ -67,4 +74,8 @@ def config_of(
 ) -> Config:
     """The config of a text that was read to ``module``."""
     kind = classify(module, text, path, project, explicit=explicit)
+    if kind is FileKind.SCRIPT and path is not None and trains(text):
+        path = path.absolute()
+        if makes_run(text, path):
+            return Config(text, path, FileKind.TRAINER, NO_KEYS, project_of(path), options)
     return Config(text, path, kind, module, project, options)

@@ -36,6 +36,7 @@ class FileKind(Enum):
 
     CONFIG = "config"
     TRAIN_SCRIPT = "train script"  # its globals are what configs inherit; a config too
+    TRAINER = "trainer"  # trains a model of its own with values of its own: its own config
     SCRIPT = "script"  # sample.py, bench.py, model.py: only its code is looked at
 
 

@@ -100,7 +100,7 @@ def _declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing]
     convert = kind.name if isinstance(kind, External) else "" if kind is None else "?"
     absent = _SWITCHES[action][0] if action in _SWITCHES else None
     default = named.get("default", Number(absent))
-    if isinstance(default, Given):
+    if isinstance(default, Given) and default.surface is not Surface.FLAG:
         core.state.given.pop(default, None)
         default = Given(longest, default.value, Surface.ARGUMENT, default.place)
         core.state.given[default] = None
@@ -113,6 +113,10 @@ def _parsed(core: Core, flags: Sequence[Flag], place: Place) -> Instance:
     for word in core.state.around.words:
         for flag in _named_by(word.key, flags):
             values[flag.name] = _set(core, flag, word)
+    for flag in flags:
+        change = core.state.around.change(flag.name)
+        if change is not None:
+            values[flag.name] = _set(core, flag, change)
     return Instance(External("argparse.Namespace"), place, values)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from nanolint.run.terms import Place
 from nanolint.trainers.script.journal import Journal
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
@@ -23,6 +23,22 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 40_000  # statements and expressions that are followed, however often
 DEEPEST = 24  # calls within calls
+
+
+def plain_name(key: str) -> str:
+    """A name as a script has it behind ``args.``: ``--batch-size`` is ``batch_size``."""
+    return key.lstrip("-").replace("-", "_")
+
+
+def literal(value: Scalar) -> Scalar:
+    """A word of a launch line as the value that Python would read it as, else the text itself."""
+    if not isinstance(value, str):
+        return value
+    try:
+        found = ast.literal_eval(value)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return value
+    return found if isinstance(found, (int, float, str)) or found is None else value
 
 
 # What is asked of a tokenizer, or of what holds one, for its size.
@@ -51,7 +67,8 @@ class Around:
 
     ``vocabulary`` stands for the size of a tokenizer that only the run reads. ``capability`` and
     ``memory_bytes`` are the card's, None where no card is named. ``words`` are the flags of its
-    launch line in their order, ``variables`` the environment that it sets.
+    launch line in their order, ``variables`` the environment that it sets. ``changes`` are values
+    put on top, by the names that people call them: ``--set DEPTH=12``.
     """
 
     world_size: int = 1
@@ -59,9 +76,20 @@ class Around:
     memory_bytes: int | None = None
     has_bfloat16: bool = True
     words: tuple[Word, ...] = ()
-    variables: Mapping[str, Word] = field(default_factory=dict)
+    variables: tuple[Word, ...] = ()
+    changes: tuple[Word, ...] = ()
     launched: Place = LAUNCH_LINE
     vocabulary: Given | None = None
+
+    def variable(self, name: str) -> Word | None:
+        """What the launch line puts into the environment."""
+        return next((each for each in reversed(self.variables) if each.key == name), None)
+
+    def change(self, key: str) -> Word | None:
+        """The value put on top of what goes by the name ``key``."""
+        name = plain_name(key)
+        found = (each for each in reversed(self.changes) if plain_name(each.key) == name)
+        return next(found, None)
 
 
 @dataclasses.dataclass(slots=True, eq=False)

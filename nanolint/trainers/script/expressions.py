@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.run.equation import NotKnown, Turn
 from nanolint.run.terms import Given, Number, Surface
 from nanolint.source.from_ast import OPERATORS
+from nanolint.trainers.script.core import literal
 from nanolint.trainers.script.modules import is_literal
 from nanolint.trainers.script.tensors import sliced
 from nanolint.trainers.script.things import (
@@ -70,7 +71,14 @@ def given_literal(
     """``value`` as something given under the name ``key``, where ``node`` writes it down."""
     if not isinstance(value, Number) or value.value is None or not is_literal(node):
         return value
-    found = Given(key, value.value, surface, scope.source.place(node))
+    place = scope.source.place(node)
+    change = core.state.around.change(key)
+    if change is None:
+        found = Given(key, value.value, surface, place)
+    elif isinstance(change.value, NotKnown):
+        return change.value
+    else:
+        found = Given(key, literal(change.value), Surface.FLAG, core.state.around.launched, place)
     core.state.given[found] = None
     return found
 

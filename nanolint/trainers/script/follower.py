@@ -73,7 +73,7 @@ class Follower(Core):
             return None
         if name.value in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
             return self.state.around.world_size > 1
-        return name.value in self.state.around.variables
+        return self.state.around.variable(str(name.value)) is not None
 
     def call(
         self,

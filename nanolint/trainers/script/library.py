@@ -9,6 +9,7 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import FUNCTIONS, Given, Number, Surface, World
 from nanolint.trainers.script import tensors
 from nanolint.trainers.script.calls import first_item, note_library_module
+from nanolint.trainers.script.core import literal, plain_name
 from nanolint.trainers.script.expressions import truth
 from nanolint.trainers.script.things import (
     ITEMS,
@@ -159,7 +160,7 @@ def _variable(
         return World(world) if world > 1 or str(given) == "1" else default or World(1)
     if name in _RANKS:
         return Number("0") if world > 1 or default is None else default
-    word = core.state.around.variables.get(name)
+    word = core.state.around.variable(name)
     if word is not None:
         if isinstance(word.value, NotKnown):
             return word.value
@@ -377,7 +378,7 @@ def _exec(
             core.state.given.pop(value, None)
             core.state.journal.write(scope.names, key, _noted(core, found))
     for word in core.state.around.words:
-        key = word.key.lstrip("-").replace("-", "_")
+        key = plain_name(word.key)
         if key not in scope.names:
             continue
         if isinstance(word.value, NotKnown):
@@ -385,24 +386,10 @@ def _exec(
             continue
         before = scope.names[key]
         default = before.place if isinstance(before, Given) else None
-        like = _like(word.value, scalar(before))
+        like = literal(word.value)
         given = Given(key, like, Surface.FLAG, word.place or core.state.around.launched, default)
         core.state.journal.write(scope.names, key, _noted(core, given))
     return NONE
-
-
-def _like(value: object, before: object) -> int | float | str | bool | None:
-    import ast
-
-    if not isinstance(value, str):
-        return value  # type: ignore[return-value]
-    try:
-        found = ast.literal_eval(value)
-    except (SyntaxError, ValueError):
-        return value
-    if isinstance(before, float) and isinstance(found, int):
-        return found
-    return found if isinstance(found, (int, float, str)) or found is None else value
 
 
 def _path(

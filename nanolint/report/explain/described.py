@@ -1,0 +1,90 @@
+"""The run of a script of any kind: what each value does in it, and how it came about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.report.printer import printable
+from nanolint.run.equation import NotKnown
+from nanolint.run.roles import Role
+from nanolint.run.terms import Given, Number, Surface, describe
+from nanolint.source.bounds import Unevaluable
+from nanolint.units import listed
+
+if TYPE_CHECKING:
+    from nanolint.report.printer import Printer
+    from nanolint.run.described import Described
+    from nanolint.run.equation import Equation
+    from nanolint.run.terms import Term
+
+LONGEST = 72  # characters of what a value came from
+MOST_SHOWN = 10  # micro-batches
+_ON_THE_LINE = (Surface.FLAG, Surface.VARIABLE)
+
+
+def render(described: Described, printer: Printer) -> None:
+    """Write each role with its value, what a step takes, and what the micro-batch can be."""
+    table = [(role.value, *_cells(role, term, described)) for role, term in described.roles.items()]
+    if described.equation is not None:
+        table += list(_step(described.equation))
+    names = max((len(name) for name, _, _ in table), default=0)
+    values = max((len(value) for _, value, _ in table), default=0)
+    printer.line(("The run", "bold"))
+    for name, value, origin in table:
+        printer.line(f"  {name:<{names}}  {value:<{values}}  ", (printable(origin), "dim"))
+    if described.equation is not None:
+        _alternatives(described.equation, printer)
+
+
+def _cells(role: Role, term: Term | NotKnown, described: Described) -> tuple[str, str]:
+    if isinstance(term, NotKnown):
+        return "?", _shortened(str(term))
+    value = f"{term.value:,}" if isinstance(term.value, int) and role not in _WORDS else ""
+    value = value or ("yes" if term.value is True else "no" if term.value is False else "")
+    return value or printable(str(term.value)), _origin(term, described)
+
+
+_WORDS = (Role.COMPILE, Role.DTYPE)
+
+
+def _origin(term: Term, described: Described) -> str:
+    if isinstance(term, Given):
+        if term.surface in _ON_THE_LINE:
+            return f"{term.key}, on the launch line"
+        here = term.place.path == described.script
+        return f"{term.key}, {f'line {term.place.line}' if here else term.place}"
+    return "" if isinstance(term, Number) else _shortened(describe(term))
+
+
+def _step(equation: Equation) -> list[tuple[str, str, str]]:
+    try:
+        sequences, tokens = equation.sequences_per_step(), equation.tokens_per_step()
+    except Unevaluable:
+        return []
+    return [
+        ("world size", str(equation.world), "processes, one GPU each"),
+        ("a step", f"{sequences:,}", f"sequences, {tokens:,} tokens"),
+    ]
+
+
+def _alternatives(equation: Equation, printer: Printer) -> None:
+    for check in equation.broken():
+        printer.paragraph(
+            ("not met: ", "yellow"), text=f"{check.text} ({check.place})", indent="  "
+        )
+    factor = equation.factor
+    if factor is None:
+        term = _shortened(describe(equation.micro_batch))
+        text = f"no value is the micro-batch by itself: it is {term}"
+        printer.paragraph("", text=text, indent="  ")
+        return
+    found = equation.legal(equation.number(factor))
+    shown = [str(each) for each in found[-MOST_SHOWN:]]
+    if shown:
+        more = "..., " if len(found) > MOST_SHOWN else ""
+        text = f"{factor.key} can be {more}{listed(shown)} with as many tokens a step"
+        printer.paragraph("", text=text, indent="  ")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

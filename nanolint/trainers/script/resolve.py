@@ -1,0 +1,273 @@
+"""From a training script of any kind to one settled run, or why there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.errors import Unusable
+from nanolint.files.notes import memo
+from nanolint.files.repository import root_of
+from nanolint.gpus.abilities import has_bfloat16
+from nanolint.run.capability import attention_kernel, bfloat16_supported
+from nanolint.run.coverage import not_covered
+from nanolint.run.equation import NotKnown
+from nanolint.run.roles import Role
+from nanolint.run.run import Dialect, Run
+from nanolint.run.settled import Layer, Origin, Project, Resolution, Setting, Unresolved
+from nanolint.run.terms import Given, Operation, Place, Surface
+from nanolint.run.trust import Doubt, Subject, ordered
+from nanolint.settings.torch_version import NEWEST
+from nanolint.source.values import Known, Unknown
+from nanolint.trainers.nanogpt.keys import ROLES
+from nanolint.trainers.nanogpt.recognition.models import recognise_model
+from nanolint.trainers.nanogpt.traced import traced
+from nanolint.trainers.script.core import Around, Word, plain_name
+from nanolint.trainers.script.modules import roots_of, source_of
+from nanolint.trainers.script.reading import read_script
+from nanolint.trainers.script.vocabulary import project_vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Gpu, Machine
+    from nanolint.run.described import Described
+    from nanolint.run.flags import Flag
+    from nanolint.run.settled import Options
+    from nanolint.run.terms import Term
+    from nanolint.source.values import Scalar, Value
+
+# A card that is not named is one of today's.
+CAPABILITY = (8, 0)
+NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
+
+
+def project_of(script: Path) -> Project:
+    """What surrounds a script that is its own config."""
+    return Project(
+        root=root_of(script.parent) or script.parent,
+        train_script=script,
+        defaults={},
+        environment={},
+        dialect=Dialect.TOTAL,
+        known_keys=frozenset(),
+        foreign=True,
+    )
+
+
+def makes_run(text: str, path: Path) -> bool:
+    """Whether a script trains a model of its own in a loop of its own, on a batch of some size."""
+    found = described(path, text, Around(vocabulary=_vocabulary(path)))
+    return found is not None and any(found.value(role) is not None for role in NEEDED[:2])
+
+
+@memo
+def described(path: Path, text: str, around: Around) -> Described | None:
+    """What ``text``, the content of ``path``, does with its values; None where it is no Python."""
+    try:
+        return read_script(source_of(path, "__main__", text), roots_of(path), around)
+    except Unusable:
+        return None
+
+
+def resolve_script(text: str, path: Path, options: Options, target: Machine | None) -> Resolution:
+    """The run that a script makes on one target GPU."""
+    gpu = target.gpu if target else None
+    world_size = options.world_size or (target.count if target else None) or 1
+    around = _around(path, options, gpu, world_size)
+    found = described(path, text, around)
+    if found is None:
+        return Resolution(None, {}, (Unresolved("the script", "it is not valid Python"),))
+    settings = {setting.key: setting for setting in _settings(found, path)}
+    deciding = {
+        key: _key(found.roles[role])
+        for role, key in ROLES.items()
+        if role in found.roles and _key(found.roles[role]) != key
+    }
+    unresolved = tuple(_unresolved(found))
+    doubts = list(_doubts(found, options, target, world_size, around))
+    outline = _run(found, gpu, world_size, options) if found.equation is not None else None
+    run = None
+    if outline is not None:
+        strangers, model_doubts = _model(found)
+        unresolved, doubts = (*unresolved, *strangers), [*doubts, *model_doubts]
+        if not unresolved:
+            run = outline
+            doubts += not_covered(run, gpu)
+    resolution = Resolution(
+        run,
+        settings,
+        unresolved,
+        ordered(doubts),
+        deciding=deciding,
+        described=found,
+        outline=outline,
+    )
+    return traced(resolution, settings, project_of(path), options, gpu)
+
+
+# What is around the script
+
+
+def _around(path: Path, options: Options, gpu: Gpu | None, world_size: int) -> Around:
+    line = options.line
+    changes = tuple(Word(key, _scalar(value)) for key, value in options.overrides)
+    asked = next((each for each in reversed(changes) if each.key == "vocab_size"), None)
+    vocabulary = _vocabulary(path)
+    if asked is not None and isinstance(asked.value, int):
+        vocabulary = Given("vocab_size", asked.value, Surface.FLAG, Place(None, 0))
+    capability = gpu.compute_capability if gpu is not None else None
+    return Around(
+        world_size=world_size,
+        capability=capability or CAPABILITY,
+        memory_bytes=gpu.total_bytes if gpu is not None else None,
+        has_bfloat16=bfloat16_supported(gpu, options.torch_version, counts_emulation=True),
+        words=tuple(map(_word, line.flags)),
+        variables=tuple(map(_word, line.variables)),
+        changes=changes,
+        vocabulary=vocabulary,
+    )
+
+
+def _vocabulary(path: Path) -> Given | None:
+    return project_vocabulary(tuple(dict.fromkeys((path.parent, *roots_of(path)))))
+
+
+def _scalar(value: Value) -> Scalar | NotKnown:
+    if isinstance(value, Unknown):
+        return NotKnown(value.reason)
+    found = value.value
+    return NotKnown("not one value") if isinstance(found, (list, tuple, dict)) else found
+
+
+def _word(flag: Flag) -> Word:
+    value = NotKnown(flag.unknown) if flag.unknown is not None else flag.value
+    place = flag.value_place or flag.place
+    return Word(flag.name, value, Place(None, 0, place) if place is not None else None)
+
+
+# What is settled
+
+
+def _settings(found: Described, path: Path) -> Iterator[Setting]:
+    """All that was given by its name, then the roles by the names of nanoGPT's keys for them."""
+    for given in found.given:
+        yield Setting(plain_name(given.key), Known(given.value), _origin(given, path))
+    for role, key in ROLES.items():
+        if role not in found.roles:
+            continue
+        term = found.roles[role]
+        if isinstance(term, NotKnown):
+            yield Setting(key, Unknown(str(term)), Origin(Layer.TRAIN_SCRIPT, term.path))
+        else:
+            yield Setting(key, Known(term.value), _origin(term, path))
+    yield Setting("device", Known("cuda"), Origin(Layer.TRAIN_SCRIPT, path))
+
+
+def _key(term: Term | NotKnown) -> str | None:
+    """The name of what was given for a role, None where the script computes it."""
+    return plain_name(term.key) if isinstance(term, Given) else None
+
+
+def _origin(term: Term, path: Path) -> Origin:
+    if isinstance(term, Given):
+        if term.surface in (Surface.FLAG, Surface.VARIABLE):
+            return Origin(Layer.OVERRIDE, None, term.place.span)
+        if term.place.path == path:
+            return Origin(Layer.FILE, path, term.place.span)
+        return Origin(Layer.IMPORT, term.place.path, term.place.span)
+    if isinstance(term, Operation) and term.path is not None:
+        return Origin(Layer.TRAIN_SCRIPT, term.path)
+    return Origin(Layer.TRAIN_SCRIPT, path)
+
+
+def _unresolved(found: Described) -> Iterator[Unresolved]:
+    for role in NEEDED:
+        term = found.roles.get(role)
+        if isinstance(term, NotKnown):
+            yield Unresolved(ROLES[role], str(term))
+
+
+def _doubts(
+    found: Described,
+    options: Options,
+    target: Machine | None,
+    world_size: int,
+    around: Around,
+) -> Iterator[Doubt]:
+    counted = options.every_card and target is not None and target.count is not None
+    if options.world_size_doubt is not None and not counted:
+        why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
+        yield Doubt(Subject.PROCESSES, why)
+    vocabulary = around.vocabulary
+    if vocabulary is None or vocabulary not in found.given:
+        return
+    if vocabulary.place.path is not None:
+        text = f"the tokenizer's size, which only a run reads, is taken for {vocabulary.value:,}"
+        yield Doubt(Subject.VOCABULARY, text, vocabulary.place.path, vocabulary.place.line)
+
+
+# The run
+
+
+def _run(found: Described, gpu: Gpu | None, world_size: int, options: Options) -> Run:
+    """The run as far as it is known, with legal values for the rest of its shape."""
+    width, heads = _size(found, Role.WIDTH, 64), _size(found, Role.HEADS, 1)
+    dtype = found.value(Role.DTYPE)
+    dtype = dtype if dtype in ("float32", "bfloat16", "float16") else "bfloat16"
+    if dtype == "bfloat16" and not has_bfloat16(gpu):
+        dtype = "float16"
+    equation = found.equation
+    passes = equation.number(equation.passes) if equation is not None else 1
+    return Run(
+        batch_size=_size(found, Role.MICRO_BATCH, 1),
+        gradient_accumulation_steps=max(1, passes) * world_size,
+        world_size=world_size,
+        block_size=_size(found, Role.CONTEXT, 1),
+        n_layer=_size(found, Role.LAYERS, 1),
+        n_head=heads,
+        n_embd=width,
+        vocab_size=_size(found, Role.VOCABULARY, 1),
+        dropout=0.0,
+        bias=True,
+        dtype=str(dtype),
+        compile=found.value(Role.COMPILE) is True,
+        init_from="scratch",
+        device="cuda",
+        attention=attention_kernel(
+            gpu, dtype=str(dtype), head_size=max(1, width // heads), dropout=False
+        ),
+        torch=options.torch_version or NEWEST,
+    )
+
+
+def _size(found: Described, role: Role, otherwise: int) -> int:
+    value = found.value(role)
+    return value if isinstance(value, int) and value > 0 else otherwise
+
+
+def _model(found: Described) -> tuple[tuple[Unresolved, ...], tuple[Doubt, ...]]:
+    """Why no number can be given for the model, or what is in doubt where one can.
+
+    nanoGPT's replay stands for a model whose every piece allocates what nanoGPT's does, and for no
+    other.
+    """
+    built = found.model
+    if isinstance(built, NotKnown):
+        return (Unresolved("the model", str(built)),), ()
+    name = f"{built.class_name} in {built.path.name if built.path else found.script.name}"
+    strange = Unresolved("the memory", f"{name} is another network than nanoGPT's")
+    if built.path is None or built.path != found.script:
+        return (strange,), ()
+    model = recognise_model(found.script, built.class_name, built.config_class)
+    if model.stranger is not None or model.doubts or model.eager_doubts:
+        return (strange,), ()
+    missing = [role for role, _ in found.missing if role in ROLES]
+    if missing:
+        reasons = tuple(
+            Unresolved(ROLES[role], str(why)) for role, why in found.missing if role in ROLES
+        )
+        return reasons, ()
+    place = found.equation.loop if found.equation is not None else None
+    text = "the loop is not nanoGPT's own"
+    return (), (Doubt(Subject.PIECE, text, found.script, place.line if place else None),)

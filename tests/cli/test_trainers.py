@@ -1,0 +1,89 @@
+"""Training scripts that are not nanoGPT's, from the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.command import nanolint
+from tests.trainers.written_scripts import script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ARGPARSE = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int, default=8)
+parser.add_argument("--total", type=int, default=2**15)
+args = parser.parse_args()
+B, T, total = args.batch_size, 512, args.total
+assert total % (B * T) == 0
+passes = total // (B * T)
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(script(ARGPARSE), encoding="utf-8")
+    return path
+
+
+def test_a_script_of_another_kind_holds_a_run_without_a_number(file: Path) -> None:
+    found = nanolint("check", str(file), "--gpu", "rtx-4090")
+    assert found.status == 0
+    assert "1 run not judged" in found.out + found.err
+    assert "Net in train.py is another network than nanoGPT's" in found.out + found.err
+
+
+def test_explain_tells_each_role_and_how_it_came_about(file: Path) -> None:
+    out = nanolint("explain", str(file)).out
+    lines = {each[2:].partition("  ")[0]: each for each in out.splitlines() if each[:2] == "  "}
+    assert lines["micro-batch"].split() == ["micro-batch", "8", "--batch-size,", "line", "44"]
+    assert "--total // (--batch-size * T)" in lines["accumulation"]
+    assert "64" in lines["a step"]
+    assert "32,768 tokens" in lines["a step"]
+    assert "--batch-size can be 1, 2, 4 and 8 with as many tokens a step" in out
+    assert "nanolint trace" in out
+
+
+def test_a_value_that_is_put_on_top_counts(file: Path) -> None:
+    out = nanolint("explain", str(file), "--set", "batch_size=6").out
+    assert "not met: total % (B * T) == 0 (train.py:" in out
+
+
+def test_a_launch_line_gives_the_flags(file: Path) -> None:
+    launch = f"torchrun --nproc_per_node=2 {file} --batch-size 4 --total=8192"
+    found = nanolint("launch", "--gpu", "rtx-4090", "--", *launch.split())
+    assert found.status == 0
+    assert "1 run not judged" in found.out
+
+
+def test_fit_refuses_a_run_whose_memory_nobody_knows(file: Path) -> None:
+    found = nanolint("fit", str(file))
+    assert found.status == 2
+    assert "another network than nanoGPT's" in found.err
+
+
+def test_json_names_the_script_s_own_keys(file: Path) -> None:
+    told = json.loads(nanolint("explain", str(file), "--format", "json").out)
+    assert told["trust"] == "unknown"
+    assert told["roles"]["micro-batch"] == {
+        "key": "batch_size",
+        "value": 8,
+        "origin": "file",
+        "file": str(file),
+        "line": 44,
+    }
+    assert told["roles"]["accumulation"]["key"] is None
+
+
+def test_a_script_whose_batch_nobody_knows_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("def f(model, loader):\n    for x in loader:\n        model(x).backward()\n")
+    found = nanolint("explain", str(path))
+    assert found.status == 2
+    assert "trains in a loop of its own" in found.error
