@@ -114,7 +114,9 @@ def _fixed(row: Row, words: str, before: Run) -> int | None:
     """The micro-batch that ``nanolint --fix`` writes; the effective batch stays what it was."""
     command = [sys.executable, "-m", "nanolint", "--isolated", "--fix", "--gpu", row["gpu"]]
     subprocess.run(
-        [*command, row["path"]], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False
+        [*command, row["path"]],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "rules")))},
+        check=False,
     )
     config = config_of(words, OPTIONS, Streams(sys.stdin, sys.stdout, sys.stderr))
     run = config.config.resolved(find(row["gpu"])).run

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.cli.config_file import ConfigFile
+    from nanolint.report.plot import Subject
     from nanolint.rule.context import Case
 
 PICTURES = (".svg", ".png")
@@ -20,16 +21,27 @@ PAGES = (".html", ".htm")
 
 def write_plot(config: ConfigFile, case: Case, path: Path) -> None:
     """Draw the run as an SVG or a PNG. Raises UsageError."""
+    from nanolint.report.plot import subject_of
+
+    doubt = " (in doubt)" if case.resolution.doubts else ""
+    draw_into(path, lambda: subject_of(case, f"{Path(config.name).name}{doubt}"))
+
+
+def draw_into(path: Path, subject: Callable[[], Subject]) -> None:
+    """Draw what ``subject`` gives into ``path``. Raises UsageError, before it is asked for."""
+    check_picture(path)
+    from nanolint.report.plot import draw
+
+    _write("--plot", path, lambda: draw(subject(), path))
+
+
+def check_picture(path: Path) -> None:
+    """Whether a picture can be drawn there; raises UsageError."""
     _check_suffix("--plot", path, PICTURES)
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise UsageError("--plot needs matplotlib: pip install 'nanolint[plot]'") from error
-    from nanolint.report.plot import draw
-
-    doubt = " (in doubt)" if case.resolution.doubts else ""
-    title = f"{Path(config.name).name}{doubt}"
-    _write("--plot", path, lambda: draw(case, path, title=title))
 
 
 def write_html(config: ConfigFile, case: Case, path: Path) -> None:

@@ -9,15 +9,15 @@ import os
 import shlex
 import shutil
 import sys
-from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nanolint.cli.explain_files import check_picture, draw_into
 from nanolint.cli.launch import split_launch
-from nanolint.cli.options import add_settings_options
-from nanolint.cli.parser import Parser, UsageError, positive
+from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
+from nanolint.cli.trace_options import trace_parser
 from nanolint.files.repository import upward
 
 if TYPE_CHECKING:
@@ -31,16 +31,6 @@ if TYPE_CHECKING:
     from nanolint.trace.traced import Traced
     from nanolint.trace.verdict import TracedVerdict
 
-DESCRIPTION = """\
-Run a training script to its third optimizer step on a CUDA that only counts, and tell where its
-memory would go on a card. It needs Linux, a CUDA build of PyTorch and cc; no GPU, and none that is
-there is used. It is the only command that runs your code: without network, and without writing.
-
-  nanolint trace --gpu rtx-4070 -- python train.py config/train_shakespeare_char.py
-  nanolint trace --python .venv/bin/python -- torchrun --nproc_per_node=8 -m scripts.base_train"""
-
-DEFAULT_SECONDS, DEFAULT_HOST_GIB = 600, 8
-DEFAULT_TRACES = 60
 QUESTION = """\
 nanolint trace runs the code of {folder}, with its files and the network out of reach.
 Run it? [y/N] """
@@ -49,12 +39,13 @@ Run it? [y/N] """
 def run(arguments: list[str], streams: Streams) -> int:
     """Trace the command behind ``--``; returns the exit status."""
     given, words = split_launch(arguments)
-    options = _parser().parse(given, streams)
+    options = trace_parser().parse(given, streams)
     if not words:
         raise UsageError("the command stands after --, as in: nanolint trace -- python train.py")
     if not sys.platform.startswith("linux"):
         raise UsageError("nanolint trace needs Linux: CUDA's library is stood in for by the loader")
     from nanolint.cli.configuration import Configuration
+    from nanolint.report.plot import subject_of_tape
     from nanolint.trace.launch import read_command
     from nanolint.trace.verdict import TracedVerdict
 
@@ -69,8 +60,14 @@ def run(arguments: list[str], streams: Streams) -> int:
         raise UsageError("--try prints text; leave --format json out")
     if options.format == "json" and len(machines) > 1:
         raise UsageError("--format json takes one GPU; choose one with --gpu")
-    if options.profile and (options.format == "json" or options.try_values or options.snapshot):
-        raise UsageError("--profile goes without --format json, --try and --snapshot")
+    if options.plot is not None:
+        check_picture(options.plot)
+        if len(machines) > 1:
+            raise UsageError("--plot takes one GPU; choose one with --gpu")
+    if options.profile and (
+        options.format == "json" or options.try_values or options.snapshot or options.plot
+    ):
+        raise UsageError("--profile goes without --format json, --try, --snapshot and --plot")
     _ask(folder, streams, allowed=options.yes)
     world = options.world_size or command.world_size or 1
     request = _request(command, options, folder, world)
@@ -86,67 +83,15 @@ def run(arguments: list[str], streams: Streams) -> int:
         if machine is not None:
             verdicts.append(TracedVerdict(traces[card], machine, world))
     _tell(shlex.join(words), traces, verdicts, world, options, streams)
+    if options.plot is not None:
+        first, verdict = next(iter(traces.values())), next(iter(verdicts), None)
+        name = " ".join(Path(word).name for word in words)
+        draw_into(options.plot, lambda: subject_of_tape(first.tape, name, verdict))
+        streams.warn(f"Wrote {options.plot}.")
     if options.try_values is not None:
-        first = machines[0] if machines else None
-        _try(replace(request, card=_card(first, world)), first, world, options, streams)
+        machine = machines[0] if machines else None
+        _try(replace(request, card=_card(machine, world)), machine, world, options, streams)
     return 0
-
-
-def _parser() -> Parser:
-    parser = Parser("nanolint trace", "[OPTION]... -- COMMAND...", DESCRIPTION)
-    parser.add_argument(
-        "--python", metavar="PATH", help="the interpreter that has your PyTorch (default: the one "
-        "in the command, .venv, or VIRTUAL_ENV, else python3)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--before", type=Path, metavar="FILE", help="Python to run first: stand-ins for data, "
-        "downloads, tokenizers",
-    )  # fmt: skip
-    parser.add_argument("--steps", type=positive, default=3, metavar="N",
-                        help="optimizer steps to run (default: 3)")  # fmt: skip
-    parser.add_argument("--timeout", type=positive, default=DEFAULT_SECONDS, metavar="SECONDS",
-                        help=f"stop after so long (default: {DEFAULT_SECONDS})")  # fmt: skip
-    parser.add_argument("--host-memory", type=positive, default=DEFAULT_HOST_GIB, metavar="GIB",
-                        help=f"stop at so much (default: {DEFAULT_HOST_GIB})")  # fmt: skip
-    parser.add_argument("--yes", action="store_true", help="do not ask before running the code")
-    parser.add_argument(
-        "--unprotected", action="store_true", help="run it even where the system cannot keep it "
-        "from the network and from your files",
-    )  # fmt: skip
-    parser.add_argument(
-        "--try", type=_tried, dest="try_values", metavar="KEY=N,N",
-        help="trace it with these values of an option of the script, too: batch_size=8,4",
-    )  # fmt: skip
-    parser.add_argument(
-        "--profile", action="store_true", help="trace it at several micro-batches, and write what "
-        "they have in common to .nanolint/, where the other commands find it",
-    )  # fmt: skip
-    parser.add_argument("--most-traces", type=positive, default=DEFAULT_TRACES, metavar="N",
-                        help=f"for a profile, at most (default: {DEFAULT_TRACES})")  # fmt: skip
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument(
-        "--snapshot", type=Path, metavar="OUT.pickle",
-        help="write the allocator's history for pytorch.org/memory_viz",
-    )  # fmt: skip
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    group = parser.add_argument_group("the machine")
-    group.add_argument("--gpu", action="append", metavar="NAME|SIZE|auto",
-                       help="target GPU; repeatable, each is judged")  # fmt: skip
-    group.add_argument("--in-use", metavar="SIZE", help="memory that other programs hold: 2GiB")
-    group.add_argument("--world-size", type=positive, metavar="N", help="number of processes")
-    group.add_argument("--platform", choices=("linux", "windows", "wsl"))
-    group.add_argument("--allocator", choices=("default", "expandable"))
-    add_settings_options(parser)
-    return parser
-
-
-def _tried(text: str) -> tuple[str, tuple[str, ...]]:
-    """``batch_size=8,4`` as a key and its values."""
-    key, _, values = text.partition("=")
-    found = tuple(value.strip() for value in values.split(",") if value.strip())
-    if not (key.strip("-") and found):
-        raise ArgumentTypeError(f"{text!r} is not a key and its values, as batch_size=8,4")
-    return key.lstrip("-"), found
 
 
 def _profiles(
@@ -277,20 +222,34 @@ def _trace(request: Request, options: Namespace, streams: Streams) -> Traced:
             told = process.trace(request, cache_folder(), show)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
+    except process.CannotTrace as error:
+        raise _in_one_line(str(error), streams) from error
     finally:
         _hide(streams)
-    return _checked(told, request.python)
+    return _checked(told, request.python, streams)
 
 
-def _checked(told: dict[str, Any], python: str) -> Traced:
-    """What was told, if the script came to an optimizer step."""
+def _checked(told: dict[str, Any], python: str, streams: Streams | None = None) -> Traced:
+    """What was told, if the script came to an optimizer step; else it shows what was printed."""
     from nanolint.trace.failures import explained
     from nanolint.trace.traced import read
 
     traced = read(told)
     if not traced.complete:
-        raise UsageError(explained(traced, python))
+        raise _in_one_line(explained(traced, python), streams)
     return traced
+
+
+def _in_one_line(text: str, streams: Streams | None) -> UsageError:
+    """An error of the first line; the others, which the script printed, are shown before it."""
+    from nanolint.report.printer import printable
+
+    first, *printed = text.splitlines()
+    if streams is not None:
+        _hide(streams)
+        for line in printed:
+            streams.warn(printable(line))
+    return UsageError(first)
 
 
 def _shown(streams: Streams, before: str = "") -> Callable[[str, int], None]:

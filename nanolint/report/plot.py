@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nanolint.frozen import dataclass
 from nanolint.memory.recording import runs_compiled
 from nanolint.memory.tape import Phase
-from nanolint.memory.verdict.replay import COMPONENTS, replay
+from nanolint.memory.verdict.replay import COMPONENTS, replay, replay_tape
 from nanolint.report.explain.words import PHASES
 from nanolint.report.palette import ALARM, DOTS_PER_INCH, FAINT, INK, LAYERS, REST, SIZE, STYLE
 from nanolint.report.printer import printable
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from nanolint.memory.verdict.replay import OutOfMemory
+    from nanolint.gpus.gpu import Machine
+    from nanolint.memory.tape import Tape
+    from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.rule.context import Case
 
-LONGEST_NAME = 48  # characters of the file's name in the title
+LONGEST_NAME = 48  # characters of the name in the title
 THINNEST_LABELLED = 0.034  # of the axis: a band that still holds a line of text
 THINNEST_KEYED = 0.004  # of the axis: a thinner band cannot be seen, so its name is left out
 LABEL_SHARE = 0.11  # of the axis: how much width a label inside a band needs
@@ -31,8 +33,65 @@ HEADROOM = 1.17
 MOST_ROOM = 2.2  # a limit beyond so many peaks would press the run flat
 
 
-def draw(case: Case, path: Path, *, title: str) -> None:
-    """Draw the run of ``case`` into ``path``, as SVG or PNG by its suffix. Raises OSError."""
+class Judged(Protocol):
+    """A verdict, of a run that was read or of one that was traced."""
+
+    @property
+    def target(self) -> Machine: ...
+    @property
+    def usable_bytes(self) -> int: ...
+    @property
+    def oom(self) -> OutOfMemory | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is drawn: a replay of all events; with ``verdict``, the card's limit on it.
+
+    ``failed_at`` is how many events there are until an allocation fails, None where none does.
+    """
+
+    title: str
+    whole: Replay
+    verdict: Judged | None = None
+    failed_at: int | None = None
+
+
+def subject_of(case: Case, name: str) -> Subject:
+    """The run of ``case``, which is known, under the name of its file."""
+    run, verdict = case.run, case.verdict
+    assert run is not None  # the command refuses a run that is not known
+    gpu = case.target.gpu if case.target else None
+    expandable = case.target is not None and case.target.expandable
+    failed_at = None
+    if verdict is not None and verdict.oom is not None:
+        limited = replay(
+            run, gpu, limit_bytes=verdict.usable_bytes, expandable=expandable, trace=True
+        )
+        failed_at = len(limited.events)
+    size = f", {run.parameters_reported / 1e6:.1f}M parameters" if run.program is None else ""
+    title = (
+        f"{_shortened(name)}: batch_size {run.batch_size}, block_size {run.block_size}"
+        f"{size}, {run.dtype}, {'compiled' if runs_compiled(run, gpu) else 'eager'}"
+    )
+    whole = replay(run, gpu, expandable=expandable, trace=True)
+    return Subject(title, whole, verdict, failed_at)
+
+
+def subject_of_tape(tape: Tape, name: str, verdict: Judged | None) -> Subject:
+    """A run that was traced, under the command that it was started with."""
+    expandable = verdict is not None and verdict.target.expandable
+    failed_at = None
+    if verdict is not None and verdict.oom is not None:
+        limit = verdict.usable_bytes
+        limited = replay_tape(tape, limit_bytes=limit, expandable=expandable, trace=True)
+        failed_at = len(limited.events)
+    whole = replay_tape(tape, expandable=expandable, trace=True)
+    return Subject(_shortened(name), whole, verdict, failed_at)
+
+
+def draw(subject: Subject, path: Path) -> None:
+    """Draw ``subject`` into ``path``, as SVG or PNG by its suffix. Raises OSError."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -41,7 +100,7 @@ def draw(case: Case, path: Path, *, title: str) -> None:
         warnings.simplefilter("ignore")  # a file's name may hold characters that no font has
         figure = Figure(figsize=SIZE, layout="constrained")
         FigureCanvasAgg(figure)
-        _Picture(figure.add_subplot(), case, _shortened(title)).draw()
+        _Picture(figure.add_subplot(), subject).draw()
         metadata = {"Date": None} if path.suffix.lower() == ".svg" else {"Software": None}
         figure.savefig(path, dpi=DOTS_PER_INCH, metadata=metadata)
 
@@ -69,22 +128,12 @@ def _shortened(name: str) -> str:
 
 
 class _Picture:
-    def __init__(self, axes: Any, case: Case, title: str) -> None:
-        assert case.run is not None  # the command refuses a run that is not known
+    def __init__(self, axes: Any, subject: Subject) -> None:
         self._axes = axes
-        self._run = case.run
-        self._title = title
-        self._verdict = verdict = case.verdict
-        self._gpu = gpu = case.target.gpu if case.target else None
-        expandable = case.target is not None and case.target.expandable
-        self._whole = replay(case.run, gpu, expandable=expandable, trace=True)
+        self._title = subject.title
+        self._verdict = verdict = subject.verdict
+        self._whole, failed_at = subject.whole, subject.failed_at
         self._oom: OutOfMemory | None = verdict.oom if verdict else None
-        failed_at = None
-        if verdict is not None and self._oom is not None:
-            limited = replay(
-                case.run, gpu, limit_bytes=verdict.usable_bytes, expandable=expandable, trace=True
-            )
-            failed_at = len(limited.events)
         self._step: Step = step_of(self._whole.events, failed_at)
         moments = self._step.moments[:failed_at]
         peak = max(moment.allocated_bytes for moment in self._step.moments)
@@ -281,11 +330,8 @@ class _Picture:
         )
 
     def _dress(self) -> None:
-        run = self._run
         self._axes.set_title(
-            f"{self._title}: batch_size {run.batch_size}, block_size {run.block_size}, "
-            f"{run.parameters_reported / 1e6:.1f}M parameters, {run.dtype}, "
-            f"{'compiled' if runs_compiled(run, self._gpu) else 'eager'}",
+            self._title,
             loc="left",
             pad=20,
             fontsize=11,
