@@ -19,9 +19,9 @@ from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import ROLES
-from nanolint.trainers.nanogpt.recognition.models import recognise_model
 from nanolint.trainers.nanogpt.traced import traced
 from nanolint.trainers.script.core import Around, Word, plain_name
+from nanolint.trainers.script.gpt2 import is_gpt2
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.reading import read_script
 from nanolint.trainers.script.vocabulary import project_vocabulary
@@ -249,18 +249,15 @@ def _size(found: Described, role: Role, otherwise: int) -> int:
 def _model(found: Described) -> tuple[tuple[Unresolved, ...], tuple[Doubt, ...]]:
     """Why no number can be given for the model, or what is in doubt where one can.
 
-    nanoGPT's replay stands for a model whose every piece allocates what nanoGPT's does, and for no
-    other.
+    nanoGPT's replay stands for a model whose every piece is known to allocate what nanoGPT's does,
+    and for no other.
     """
     built = found.model
     if isinstance(built, NotKnown):
         return (Unresolved("the model", str(built)),), ()
     name = f"{built.class_name} in {built.path.name if built.path else found.script.name}"
     strange = Unresolved("the memory", f"{name} is another network than nanoGPT's")
-    if built.path is None or built.path != found.script:
-        return (strange,), ()
-    model = recognise_model(found.script, built.class_name, built.config_class)
-    if model.stranger is not None or model.doubts or model.eager_doubts:
+    if built.path is None or not is_gpt2(built.path, built.class_name):
         return (strange,), ()
     missing = [role for role, _ in found.missing if role in ROLES]
     if missing:
