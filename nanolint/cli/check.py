@@ -9,6 +9,7 @@ from nanolint.settings.formats import FOR_PROGRAMS
 
 TYPE_CHECKING = False  # `typing` takes longer to import than `--help` takes
 if TYPE_CHECKING:
+    from nanolint.cli.parser import Parser
     from nanolint.cli.streams import Streams
 
 DESCRIPTION = """\
@@ -38,10 +39,15 @@ USAGE = "[check] [OPTION]... [FILE|DIR|-]..."
 STDIN = "-"
 
 
+def parser() -> Parser:
+    """The options of the command."""
+    return check_parser("nanolint", USAGE, DESCRIPTION, EPILOG)
+
+
 def run(arguments: list[str], streams: Streams) -> int:
     """Judge what ``arguments`` name; returns the exit status."""
     given, words = split_launch(arguments)
-    options = check_parser("nanolint", USAGE, DESCRIPTION, EPILOG).parse(given, streams)
+    options = parser().parse(given, streams)
     overrides, launch = read_sets(options.set), read_launch(words, options.files)
     paths = options.files or [str(path) for path in launch.files]
     if STDIN in paths and len(paths) > 1:
@@ -50,13 +56,28 @@ def run(arguments: list[str], streams: Streams) -> int:
         raise UsageError("--add-ignore goes with files, and with neither --fix nor --diff")
     if options.diff and options.output_format in FOR_PROGRAMS:
         raise UsageError(f"--diff prints a diff, not {options.output_format}; give one of them")
+    if options.watch and (paths == [STDIN] or options.fix or options.output_file):
+        raise UsageError("--watch goes with files, and neither with --fix nor with --output-file")
     if options.stdin_filename is not None and paths != [STDIN]:
         raise UsageError("--stdin-filename goes with - (standard input)")
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli import session
     from nanolint.cli.configuration import Configuration
 
-    configuration = Configuration(options, overrides, launch)
-    if paths == [STDIN]:
-        return session.check_stdin(configuration, streams)
-    return session.check_files(paths or ["."], configuration, streams)
+    paths = paths or ["."]
+    if options.show_files:
+        from nanolint.cli.show_files import show_files
+
+        return show_files(paths, Configuration(options, overrides, launch), streams)
+
+    def check() -> int:
+        configuration = Configuration(options, overrides, launch)
+        if paths == [STDIN]:
+            return session.check_stdin(configuration, streams)
+        return session.check_files(paths, configuration, streams)
+
+    if options.watch:
+        from nanolint.cli.watch import watch
+
+        watch(check, streams)
+    return check()

@@ -81,6 +81,10 @@ class Configuration:
             if given:
                 kept = getattr(found.settings, name)
                 found = found.override(_option(name), **{name: (*kept, *given)})
+        if options.get("exclude"):
+            given = tuple(pattern for patterns in options["exclude"] for pattern in patterns)
+            kept = found.settings.extend_exclude
+            found = found.override("--exclude", extend_exclude=(*kept, *given))
         if options.get("per_file_ignores"):
             given_ignores = _per_file_ignores(options["per_file_ignores"])
             ignores: dict[str, Any] = dict(found.settings.per_file_ignores)

@@ -34,7 +34,7 @@ ONE_CARD = ("json", "oom", "compare", *FILES)  # what tells of one card only
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Explain the config that ``arguments`` name; returns the exit status."""
-    options, name, launch = read_one_run("explain", _parser(), arguments, streams)
+    options, name, launch = read_one_run("explain", parser(), arguments, streams)
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli.config_file import named, open_config
     from nanolint.cli.configuration import Configuration
@@ -73,43 +73,44 @@ def run(arguments: list[str], streams: Streams) -> int:
     return 0
 
 
-def _parser() -> Parser:
-    parser = Parser("nanolint explain", "FILE|- [OPTION]...", DESCRIPTION)
-    add_one_file(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument(
+def parser() -> Parser:
+    """The options of the command."""
+    made = Parser("nanolint explain", "FILE|- [OPTION]...", DESCRIPTION)
+    add_one_file(made)
+    made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument(
         "--plot",
         type=Path,
         metavar="OUT.svg|png",
         help="draw live memory over the events of one step (needs nanolint[plot])",
     )
-    parser.add_argument(
+    made.add_argument(
         "--html",
         type=Path,
         metavar="OUT.html",
         help="write one page to send: the timeline of a step, the budget, what would help",
     )
-    parser.add_argument(
+    made.add_argument(
         "--snapshot",
         type=Path,
         metavar="OUT.pickle",
         help="write the predicted memory snapshot in PyTorch's format, for pytorch.org/memory_viz",
     )
-    parser.add_argument(
+    made.add_argument(
         "--oom",
         metavar="FILE|-",
         help="compare PyTorch's out-of-memory error, pasted into FILE, with the replay",
     )
-    parser.add_argument(
+    made.add_argument(
         "--compare",
         type=Path,
         metavar="SNAPSHOT.pickle",
         help="compare a snapshot of torch.cuda.memory._dump_snapshot with the prediction",
     )
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    add_target_options(parser)
-    add_settings_options(parser)
-    return parser
+    made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    add_target_options(made)
+    add_settings_options(made)
+    return made
 
 
 def _wants(options: Namespace, name: str) -> bool:

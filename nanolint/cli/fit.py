@@ -37,7 +37,7 @@ USUAL_CARDS = (
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Print the table for the config that ``arguments`` name; returns the exit status."""
-    options, name, launch = read_one_run("fit", _parser(), arguments, streams)
+    options, name, launch = read_one_run("fit", parser(), arguments, streams)
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli.config_file import named, open_config
     from nanolint.cli.configuration import Configuration
@@ -58,14 +58,15 @@ def run(arguments: list[str], streams: Streams) -> int:
     return 0
 
 
-def _parser() -> Parser:
-    parser = Parser("nanolint fit", "FILE|- [OPTION]...", DESCRIPTION)
-    add_one_file(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    add_target_options(parser)
-    add_settings_options(parser)
-    return parser
+def parser() -> Parser:
+    """The options of the command."""
+    made = Parser("nanolint fit", "FILE|- [OPTION]...", DESCRIPTION)
+    add_one_file(made)
+    made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    add_target_options(made)
+    add_settings_options(made)
+    return made
 
 
 def _targets(

@@ -22,11 +22,7 @@ DESCRIPTION = "List the cards that nanolint knows, and the memory that PyTorch r
 
 def run(arguments: list[str], streams: Streams) -> int:
     """List the cards that ``arguments`` describe; returns the exit status."""
-    parser = Parser("nanolint gpus", "[QUERY] [OPTION]...", DESCRIPTION)
-    parser.add_argument("query", nargs="*", help="words of the name, or a size: a100, 12GB")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    options = parser.parse(arguments, streams)
+    options = parser().parse(arguments, streams)
     from nanolint.gpus.lookup import GpuError, find, search
 
     query = " ".join(options.query)
@@ -41,6 +37,15 @@ def run(arguments: list[str], streams: Streams) -> int:
     else:
         _print_table(found, printer(streams.stdout, options.color))
     return 0
+
+
+def parser() -> Parser:
+    """The options of the command."""
+    made = Parser("nanolint gpus", "[QUERY] [OPTION]...", DESCRIPTION)
+    made.add_argument("query", nargs="*", help="words of the name, or a size: a100, 12GB")
+    made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    return made
 
 
 def _print_table(gpus: Sequence[Gpu], out: Printer) -> None:

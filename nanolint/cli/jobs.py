@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from nanolint.report.results import FileResult
 
 PARALLEL_FROM = 96  # files; below, starting a second process takes longer than it saves
-FILES_PER_WORKER = 32
+FILES_PER_WORKER = 32  # at least
+FILES_AT_ONCE = 8  # handed to a worker: what a progress bar moves by
 MOST_WORKERS = 32
 PROGRESS_AFTER_SECONDS = 1.0
 SAFE_PATH = "PYTHONSAFEPATH"
@@ -34,9 +35,11 @@ class Job:
     plan: int
 
 
-def judge_all(jobs: Sequence[Job], plans: Sequence[Plan], work: Work) -> Iterator[FileResult]:
+def judge_all(
+    jobs: Sequence[Job], plans: Sequence[Plan], work: Work, *, parallel: bool = True
+) -> Iterator[FileResult]:
     """The results in the order of ``jobs``, whatever the parallelism."""
-    workers = min(_processors(), len(jobs) // FILES_PER_WORKER, MOST_WORKERS)
+    workers = 1 if not parallel else min(_processors(), len(jobs) // FILES_PER_WORKER, MOST_WORKERS)
     if workers < 2 or len(jobs) < PARALLEL_FROM:
         for job in jobs:
             yield judge_file(job.candidate, plans[job.plan], work)
@@ -47,23 +50,30 @@ def judge_all(jobs: Sequence[Job], plans: Sequence[Plan], work: Work) -> Iterato
 def with_progress(
     results: Iterator[FileResult], total: int, streams: Streams
 ) -> Iterator[FileResult]:
-    """``results``, with a bar on a terminal once they have taken a while."""
+    """``results``, with a bar on a terminal: at once for many, else when they take a while."""
     if not streams.progress.isatty() or total < 2:
         yield from results
         return
-    start = time.monotonic()
     done = 0
-    for result in results:
-        yield result
-        done += 1
-        if time.monotonic() - start > PROGRESS_AFTER_SECONDS and done < total:
-            break
-    else:
-        return
+    if total < PARALLEL_FROM:
+        start = time.monotonic()
+        for result in results:
+            yield result
+            done += 1
+            if time.monotonic() - start > PROGRESS_AFTER_SECONDS and done < total:
+                break
+        else:
+            return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("Judging"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("Checking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=streams.progress), transient=True) as progress:
         task = progress.add_task("", total=total, completed=done)
         for result in results:
@@ -94,7 +104,7 @@ def _in_processes(
     with _safe_path():
         pool = ProcessPoolExecutor(workers, context, _start, (tuple(plans), work))
         try:
-            size = FILES_PER_WORKER
+            size = FILES_AT_ONCE
             chunks = [jobs[at : at + size] for at in range(0, len(jobs), size)]
             with _undisturbed():
                 futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]

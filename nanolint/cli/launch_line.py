@@ -10,6 +10,7 @@ from nanolint.cli.options import check_parser
 from nanolint.cli.parser import UsageError
 
 if TYPE_CHECKING:
+    from nanolint.cli.parser import Parser
     from nanolint.cli.runs import Run
     from nanolint.cli.streams import Streams
 
@@ -21,11 +22,15 @@ Judge the run that a launch line starts: its world size, script, config, overrid
   nanolint run.sh    judges the launch lines in a shell script"""
 
 
+def parser() -> Parser:
+    """The options of the command."""
+    return check_parser("nanolint launch", "[OPTION]... -- COMMAND...", DESCRIPTION)
+
+
 def run(arguments: list[str], streams: Streams) -> int:
     """Judge the launch line behind ``--``; returns the exit status."""
     given, words = split_launch(arguments)
-    parser = check_parser("nanolint launch", "[OPTION]... -- COMMAND...", DESCRIPTION)
-    options = parser.parse(given, streams)
+    options = parser().parse(given, streams)
     if options.files or not words:
         raise UsageError(
             "the launch line stands after --, as in: "

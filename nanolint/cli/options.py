@@ -88,6 +88,17 @@ def check_parser(prog: str, usage: str, description: str, epilog: str | None = N
     files.add_argument(
         "--force-exclude", action="store_true", help="leave out excluded files even when named"
     )
+    files.add_argument(
+        "--exclude",
+        action="append",
+        type=comma_separated,
+        metavar="PATTERNS",
+        help="leave out what matches, beside what the settings leave out",
+    )
+    files.add_argument(
+        "--show-files", action="store_true", help="list the files and what each holds; judge none"
+    )
+    files.add_argument("--watch", action="store_true", help="judge again after each change")
     return parser
 
 
@@ -125,7 +136,13 @@ def _add_output_options(parser: Parser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--output-format", choices=tuple(FORMATS))
     group.add_argument("--output-file", metavar="PATH", help="write the report there")
-    group.add_argument("--statistics", action="store_true", help="count findings by rule")
+    group.add_argument("--statistics", action="store_true", help="count findings by rule, too")
+    group.add_argument(
+        "--min-severity",
+        choices=("info", "warning", "error"),
+        default="info",
+        help="leave out findings that are less than that",
+    )
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
     group.add_argument("-q", "--quiet", action="store_true", help="print findings only")
     group.add_argument("-v", "--verbose", action="store_true", help="say more on what was skipped")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from nanolint.cli import bugs
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
+from nanolint.diagnostics import Severity
 from nanolint.files.door import reason
 from nanolint.linting import registry
-from nanolint.report import summary
+from nanolint.report import statistics, summary
 from nanolint.report.once import once_per_project
 from nanolint.rule.api import NO_TARGET
 from nanolint.settings.formats import FOR_PROGRAMS, FORMATS
@@ -42,23 +44,36 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
         from nanolint.cli.baseline import without_known
 
         results = without_known(results, Path(options.baseline))
+    results = _severe(results, options.min_severity)
     once = {rule.code: rule.once for rule in registry.load().rules if rule.once is not None}
     results = once_per_project(results, once)
     name = configuration.settings_of(Path()).settings.output_format
-    counted = options.statistics and name not in FOR_PROGRAMS
-    style = "diff" if options.diff else "statistics" if counted else name
+    style = "diff" if options.diff else name
     module = import_module(FORMATS.get(style, f"nanolint.report.{style}"))
     with _output(options, streams) as out:
         writer = printer(out, options.color)
         module.render(results, writer)
+        if options.statistics and not options.diff and style not in FOR_PROGRAMS:
+            statistics.render(results, writer)
         if not (options.quiet or options.diff or style in FOR_PROGRAMS):
             summary.render(results, writer, verbose=options.verbose)
     if options.statistics and style in FOR_PROGRAMS:
-        from nanolint.report import statistics
-
         statistics.render(results, printer(streams.stderr, options.color))
     _tell(results, streams, configuration)
     return _status(results, options)
+
+
+def _severe(results: Results, least: str) -> Results:
+    """``results`` without the findings that are less than ``least``."""
+    order = list(Severity)  # the worst first
+    kept = order[: order.index(Severity(least)) + 1]
+    if len(kept) == len(order):
+        return results
+    files = [
+        replace(file, diagnostics=tuple(d for d in file.diagnostics if d.severity in kept))
+        for file in results.files
+    ]
+    return replace(results, files=files)
 
 
 def _write_baseline(results: Results, configuration: Configuration, streams: Streams) -> int:

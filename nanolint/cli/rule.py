@@ -18,7 +18,7 @@ DESCRIPTION = "Print what a rule looks for, and why. Without a rule: the list of
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Print what ``arguments`` ask for; returns the exit status."""
-    options = _parser().parse(arguments, streams)
+    options = parser().parse(arguments, streams)
     if options.all and options.rule:
         raise UsageError("--all prints every page; leave out the rule")
     from nanolint.linting import registry
@@ -42,13 +42,14 @@ def run(arguments: list[str], streams: Streams) -> int:
     return 0
 
 
-def _parser() -> Parser:
-    parser = Parser("nanolint rule", "[CODE|NAME] [OPTION]...", DESCRIPTION)
-    parser.add_argument("rule", nargs="?", metavar="CODE|NAME")
-    parser.add_argument("--all", action="store_true", help="print the page of every rule")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    return parser
+def parser() -> Parser:
+    """The options of the command."""
+    made = Parser("nanolint rule", "[CODE|NAME] [OPTION]...", DESCRIPTION)
+    made.add_argument("rule", nargs="?", metavar="CODE|NAME")
+    made.add_argument("--all", action="store_true", help="print the page of every rule")
+    made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    return made
 
 
 def _described(rule: Rule) -> dict[str, Any]:

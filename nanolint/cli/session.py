@@ -90,7 +90,14 @@ def check_runs(
     if refusals and not jobs:
         raise refusals[0]
     judged = with_progress(
-        judge_all(jobs, list(plans.values()), _work(configuration, len(jobs))), len(jobs), streams
+        judge_all(
+            jobs,
+            list(plans.values()),
+            _work(configuration, len(jobs)),
+            parallel=not options.watch,  # which needs to know what was read
+        ),
+        len(jobs),
+        streams,
     )
     files += place_all(planned, judged)
     if refuse:
@@ -137,7 +144,15 @@ def _hint(name: str) -> str:
     if name in COMMANDS:
         return f"; the command `nanolint {name}` comes before all options"
     near = difflib.get_close_matches(name, COMMANDS, n=1)
-    return f"; did you mean the command `nanolint {near[0]}`?" if near else ""
+    if near:
+        return f"; did you mean the command `nanolint {near[0]}`?"
+    path = Path(name)
+    try:
+        beside = {each.stem: each for each in path.parent.iterdir() if each.suffix == path.suffix}
+    except OSError:
+        return ""
+    alike = difflib.get_close_matches(path.stem, beside, n=1, cutoff=0.8)
+    return f"; did you mean {beside[alike[0]]}?" if alike else ""
 
 
 def _work(configuration: Configuration, runs: int = 1) -> Work:

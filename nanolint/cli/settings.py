@@ -25,7 +25,7 @@ DESCRIPTION = "Print every setting in force for a file, and where each came from
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Print the settings; returns the exit status."""
-    options = _parser().parse(arguments, streams)
+    options = parser().parse(arguments, streams)
     configuration = Configuration(options)
     path: Path = options.file
     if not exists(path):
@@ -42,15 +42,16 @@ def run(arguments: list[str], streams: Streams) -> int:
     return 0
 
 
-def _parser() -> Parser:
-    parser = Parser("nanolint settings", "[FILE|DIR] [OPTION]...", DESCRIPTION)
-    parser.add_argument("file", nargs="?", type=Path, default=Path(), metavar="FILE|DIR")
-    add_target_options(parser)
-    add_rule_options(parser)
-    add_settings_options(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    return parser
+def parser() -> Parser:
+    """The options of the command."""
+    made = Parser("nanolint settings", "[FILE|DIR] [OPTION]...", DESCRIPTION)
+    made.add_argument("file", nargs="?", type=Path, default=Path(), metavar="FILE|DIR")
+    add_target_options(made)
+    add_rule_options(made)
+    add_settings_options(made)
+    made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    return made
 
 
 def _row(name: str, sourced: Sourced, plan: Plan) -> tuple[str, Any, str]:

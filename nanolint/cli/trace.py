@@ -17,7 +17,7 @@ from nanolint.cli.explain_files import check_picture, draw_into
 from nanolint.cli.launch import split_launch
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
-from nanolint.cli.trace_options import trace_parser
+from nanolint.cli.trace_options import parser
 from nanolint.files.repository import upward
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ Run it? [y/N] """
 def run(arguments: list[str], streams: Streams) -> int:
     """Trace the command behind ``--``; returns the exit status."""
     given, words = split_launch(arguments)
-    options = trace_parser().parse(given, streams)
+    options = parser().parse(given, streams)
     if not words:
         raise UsageError("the command stands after --, as in: nanolint trace -- python train.py")
     if not sys.platform.startswith("linux"):

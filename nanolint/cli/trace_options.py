@@ -20,57 +20,57 @@ DEFAULT_SECONDS, DEFAULT_HOST_GIB = 600, 8
 DEFAULT_TRACES = 60
 
 
-def trace_parser() -> Parser:
-    """The parser of the words before ``--``."""
-    parser = Parser("nanolint trace", "[OPTION]... -- COMMAND...", DESCRIPTION)
-    parser.add_argument(
+def parser() -> Parser:
+    """The made of the words before ``--``."""
+    made = Parser("nanolint trace", "[OPTION]... -- COMMAND...", DESCRIPTION)
+    made.add_argument(
         "--python", metavar="PATH", help="the interpreter that has your PyTorch (default: the one "
         "in the command, .venv, or VIRTUAL_ENV, else python3)",
     )  # fmt: skip
-    parser.add_argument(
+    made.add_argument(
         "--before", type=Path, metavar="FILE", help="Python to run first: stand-ins for data, "
         "downloads, tokenizers",
     )  # fmt: skip
-    parser.add_argument("--steps", type=positive, default=3, metavar="N",
+    made.add_argument("--steps", type=positive, default=3, metavar="N",
                         help="optimizer steps to run (default: 3)")  # fmt: skip
-    parser.add_argument("--timeout", type=positive, default=DEFAULT_SECONDS, metavar="SECONDS",
+    made.add_argument("--timeout", type=positive, default=DEFAULT_SECONDS, metavar="SECONDS",
                         help=f"stop after so long (default: {DEFAULT_SECONDS})")  # fmt: skip
-    parser.add_argument("--host-memory", type=positive, default=DEFAULT_HOST_GIB, metavar="GIB",
+    made.add_argument("--host-memory", type=positive, default=DEFAULT_HOST_GIB, metavar="GIB",
                         help=f"stop at so much (default: {DEFAULT_HOST_GIB})")  # fmt: skip
-    parser.add_argument("--yes", action="store_true", help="do not ask before running the code")
-    parser.add_argument(
+    made.add_argument("--yes", action="store_true", help="do not ask before running the code")
+    made.add_argument(
         "--unprotected", action="store_true", help="run it even where the system cannot keep it "
         "from the network and from your files",
     )  # fmt: skip
-    parser.add_argument(
+    made.add_argument(
         "--try", type=_tried, dest="try_values", metavar="KEY=N,N",
         help="trace it with these values of an option of the script, too: batch_size=8,4",
     )  # fmt: skip
-    parser.add_argument(
+    made.add_argument(
         "--profile", action="store_true", help="trace it at several micro-batches, and write what "
         "they have in common to .nanolint/, where the other commands find it",
     )  # fmt: skip
-    parser.add_argument("--most-traces", type=positive, default=DEFAULT_TRACES, metavar="N",
+    made.add_argument("--most-traces", type=positive, default=DEFAULT_TRACES, metavar="N",
                         help=f"for a profile, at most (default: {DEFAULT_TRACES})")  # fmt: skip
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument(
+    made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument(
         "--snapshot", type=Path, metavar="OUT.pickle",
         help="write the allocator's history for pytorch.org/memory_viz",
     )  # fmt: skip
-    parser.add_argument(
+    made.add_argument(
         "--plot", type=Path, metavar="OUT.svg|png",
         help="draw live memory over the events of one step (needs nanolint[plot])",
     )  # fmt: skip
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    group = parser.add_argument_group("the machine")
+    made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    group = made.add_argument_group("the machine")
     group.add_argument("--gpu", action="append", metavar="NAME|SIZE|auto",
                        help="target GPU; repeatable, each is judged")  # fmt: skip
     group.add_argument("--in-use", metavar="SIZE", help="memory that other programs hold: 2GiB")
     group.add_argument("--world-size", type=positive, metavar="N", help="number of processes")
     group.add_argument("--platform", choices=("linux", "windows", "wsl"))
     group.add_argument("--allocator", choices=("default", "expandable"))
-    add_settings_options(parser)
-    return parser
+    add_settings_options(made)
+    return made
 
 
 def _tried(text: str) -> tuple[str, tuple[str, ...]]:

@@ -96,6 +96,8 @@ def find(query: str) -> Machine:
     if len(query) > LONGEST_QUERY:
         raise UnknownGpu(query)
     counted = _COUNT.fullmatch(query)
+    if meant := _meant(query):
+        raise UnknownGpu(query, meant)
     if counted is None:
         return Machine(_find_one(query, query))
     if not 1 <= int(counted[1]) <= MOST_CARDS:
@@ -255,8 +257,30 @@ def _look_alikes(text: str) -> tuple[str, ...]:
     from difflib import get_close_matches
 
     keys = get_close_matches(_key(_split_size(text)[0]), _spellings(), n=6, cutoff=0.6)
-    names = dict.fromkeys(spelling.gpu.name for key in keys for spelling in _spellings()[key])
+    same = sorted(_key(_split_size(text)[0]))
+    swapped = [key for key in _spellings() if sorted(key) == same]  # 4700 for 4070
+    names = dict.fromkeys(
+        spelling.gpu.name for key in (swapped or keys) for spelling in _spellings()[key]
+    )
     return tuple(names)[:3]
+
+
+# What people call a place where cards are lent, and the cards that are lent there.
+_LENT = {"colab": ("T4", "L4", "A100 40GB"), "kaggle": ("2xT4", "P100 16GB")}
+_COUNT_BEHIND = re.compile(r"\s*(.*\S)\s*[x×*]\s*(\d+)\s*", re.IGNORECASE)
+
+
+def _meant(query: str) -> tuple[str, ...]:
+    """What was meant by something that is no card's name; nothing where that is not clear."""
+    word = query.strip().lower()
+    if word in _LENT:
+        return _LENT[word]
+    if word.isdecimal() and len(word) < 4 and not _matches(query):
+        return (f"{word}GB",)
+    behind = _COUNT_BEHIND.fullmatch(query)
+    if behind and not _matches(query) and _matches(behind[1]):
+        return (f"{behind[2]}x {_matches(behind[1])[0][1].gpu.name}",)
+    return ()
 
 
 def _nominal_gib(gpu: Gpu) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.linting.packs import may_be_installed
+from nanolint.rule.spelling import meant_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 BUILT_IN = "nanolint_rules"
 ENTRY_POINT_GROUP = "nanolint.rules"
+_CODE = re.compile(r"[A-Z]{2}\d+", re.IGNORECASE)
 
 
 class UnknownRule(ValueError):
@@ -25,7 +28,13 @@ class UnknownRule(ValueError):
         import difflib
 
         spelled = {name.lower(): name for name in names}
-        near = difflib.get_close_matches(selector.lower(), spelled, n=3)
+        code = meant_code(selector, spelled)
+        near = [code] if code else difflib.get_close_matches(selector.lower(), spelled, n=3)
+        prefixes = sorted({name[:3] for name in spelled.values() if _CODE.fullmatch(name)})
+        if _CODE.fullmatch(selector) and selector[:3].upper() not in prefixes:
+            hint = f"; codes begin with {', '.join(prefixes)}"
+            super().__init__(f"unknown rule {selector!r}{hint}")
+            return
         meant = " or ".join(spelled[name] for name in near)
         hint = f"; did you mean {meant}?" if near else "; `nanolint rule` lists them"
         super().__init__(f"unknown rule {selector!r}{hint}")

@@ -35,12 +35,13 @@ from nanolint.rule.rewrite import (
     replace_integer,
     replace_value,
 )
+from nanolint.rule.spelling import meant_code
 from nanolint.run.capability import attention_kernel
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import Layer, Unresolved
 from nanolint.run.trust import Subject, in_short, ordered
 from nanolint.source.assignments import Assignment, Comment
-from nanolint.source.suppressions import Suppression
+from nanolint.source.suppressions import SuppressedCode, Suppression
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configs import config_runs
 from nanolint.trainers.nanogpt.executing import obstacle
@@ -81,6 +82,7 @@ __all__ = [
     "Severity",
     "Span",
     "Subject",
+    "SuppressedCode",
     "Suppression",
     "Unresolved",
     "Verdict",
@@ -102,6 +104,7 @@ __all__ = [
     "is_comfortable",
     "judge",
     "keeps_shape",
+    "meant_code",
     "obstacle",
     "ordered",
     "replace_integer",

@@ -12,7 +12,7 @@ from nanolint.run.settled import Override
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nanolint.launches.commands import Argument
     from nanolint.run.settled import Options, Project
@@ -90,7 +90,7 @@ def override_faults(
     for key, value in overrides:
         if key not in project.known_keys:
             if key != "vocab_size":
-                faults.append((key, f"train.py has no key {key}"))
+                faults.append((key, f"train.py has no key {key}{_meant(key, project.known_keys)}"))
             continue
         default = project.defaults.get(key)
         if isinstance(value, Known) and isinstance(default, Known):
@@ -98,6 +98,14 @@ def override_faults(
             if found != expected:
                 faults.append((key, f"{key} must be {expected}, as in train.py, not {found}"))
     return tuple(faults)
+
+
+def _meant(key: str, known: Iterable[str]) -> str:
+    import difflib
+
+    bare = {each.replace("_", ""): each for each in known}
+    near = difflib.get_close_matches(key.replace("_", "").replace("-", ""), bare, n=1)
+    return f"; did you mean {bare[near[0]]}?" if near else ""
 
 
 def _value(text: str) -> Value:

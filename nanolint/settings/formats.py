@@ -7,5 +7,7 @@ FORMATS = {
     "json-full": "nanolint.report.json_full",
     "sarif": "nanolint.report.sarif",
     "github": "nanolint.report.github",
+    "gitlab": "nanolint.report.gitlab",
+    "junit": "nanolint.report.junit",
 }
 FOR_PROGRAMS = frozenset(FORMATS) - {"full", "concise"}  # the report and nothing else

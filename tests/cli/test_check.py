@@ -247,9 +247,42 @@ class TestOutput:
         assert outcome.out.count("\n") == 1
         assert outcome.err == ""
 
-    def test_statistics(self) -> None:
+    def test_statistics_stand_below_the_report(self) -> None:
         write("a.py", HEADS)
-        assert nanolint("a.py", "--statistics", "-q").out == "1  NL303  indivisible-heads\n"
+        plain = nanolint("a.py", "-q").out
+        assert nanolint("a.py", "--statistics", "-q").out == f"{plain}1  NL303  indivisible-heads\n"
+
+    def test_findings_that_matter_less_may_be_left_out(self) -> None:
+        write("a.py", "batch_size = 16\nmax_iters = 5000\nn_embd = 383\n")
+        table = 'NL303 = "error"\nNL308 = "warning"\n'
+        write("nanolint.toml", f"[severity]\n{table}")
+        everything = {f["code"]: f["severity"] for f in json.loads(nanolint("a.py", JSON).out)}
+        assert set(everything.values()) >= {"error", "warning"}
+        for least, kept in (("warning", {"error", "warning"}), ("error", {"error"})):
+            told = json.loads(nanolint("a.py", JSON, f"--min-severity={least}").out)
+            assert [f["code"] for f in told] == [c for c, s in everything.items() if s in kept]
+
+    def test_patterns_leave_files_out(self) -> None:
+        for name in ("a.py", "b.py", "old/c.py"):
+            write(name, HEADS)
+        assert nanolint(".", CONCISE, "-q").out.count("NL303") == 3
+        told = nanolint(".", CONCISE, "-q", "--exclude", "old,b.*").out
+        assert told.startswith("a.py:1:1") and told.count("NL303") == 1
+
+    def test_the_files_are_listed_with_what_they_are_taken_for(self) -> None:
+        write("a.py", SMALL)
+        write("helper.py", "import sys\n")
+        write("broken.py", "batch_size = (\n")
+        write("nanolint.toml", 'exclude = ["broken.py"]')
+        write("run.sh", "python train.py a.py\n")
+        outcome = nanolint("--show-files", ".", "run.sh", "broken.py")
+        told = dict(line.split(None, 1) for line in outcome.out.splitlines())
+        assert outcome.status == 0
+        assert told["a.py"] == "config: a run"
+        assert told["helper.py"].startswith("code: nothing")
+        assert told["broken.py"] == "not valid Python"
+        assert told["run.sh"] == "launch script"
+        assert nanolint("--show-files", "nowhere.py").status == 2
 
     def test_color_when_asked_for(self) -> None:
         write("a.py", HEADS)

@@ -35,6 +35,33 @@ class TestBash:
     def test_options(self) -> None:
         assert completed("nanolint", "a.py", "--unsafe") == ["--unsafe-fixes"]
 
+    def test_each_command_has_its_own_options(self) -> None:
+        assert completed("nanolint", "explain", "--pl") == ["--plot", "--platform"]
+        assert completed("nanolint", "explain", "a.py", "--fi") == []
+        assert completed("nanolint", "trace", "--prof") == ["--profile"]
+
+    def test_cards_rules_and_keys(self) -> None:
+        cards = completed("nanolint", "--gpu", "rtx-40")
+        assert "rtx-4070" in cards and "rtx-4090" in cards
+        assert "rtx-3060-12gb" in completed("nanolint", "fit", "--gpu", "rtx-3060")
+        assert completed("nanolint", "--select", "NL10") == [
+            *("NL101", "NL102", "NL103", "NL104", "NL105")
+        ]
+        assert completed("nanolint", "rule", "thin") == ["thin-margin"]
+        assert completed("nanolint", "--set", "batch") == ["batch_size="]
+        assert completed("nanolint", "--gpu=rtx-409") == [  # zsh
+            "--gpu=rtx-4090-laptop",
+            "--gpu=rtx-4090-d",
+            "--gpu=rtx-4090",
+        ] or "--gpu=rtx-4090" in completed("nanolint", "--gpu=rtx-409")
+
+    def test_every_card_that_is_offered_is_understood(self) -> None:
+        from nanolint.cli.completion import _cards
+        from nanolint.gpus.lookup import find
+
+        for name in _cards():
+            assert "-".join(find(name).gpu.name.lower().split()) == name
+
     def test_choices(self) -> None:
         expected = ["full"]
         assert completed("nanolint", "--output-format", "fu") == expected

@@ -95,6 +95,11 @@ class TestUnusable:
     def test_missing(self) -> None:
         assert self.judge("gone.py") == "nanolint: gone.py: no such file or directory"
 
+    def test_missing_beside_one_that_is_called_almost_so(self) -> None:
+        Path("config").mkdir()
+        Path("config/train_gpt2.py").write_bytes(FINDING)
+        assert self.judge("config/train_gpt.py").endswith("; did you mean config/train_gpt2.py?")
+
     def test_missing_and_called_like_a_command(self) -> None:
         assert self.judge("rules") == (
             "nanolint: rules: no such file or directory; did you mean the command `nanolint rule`?"
@@ -139,7 +144,7 @@ class TestUnusable:
 @pytest.mark.parametrize(
     ("override", "told"),
     [
-        ("--batchsize=2", "train.py has no key batchsize"),
+        ("--batchsize=2", "train.py has no key batchsize; did you mean batch_size?"),
         ("--batch_size=two", "batch_size must be int, as in train.py, not str"),
     ],
 )

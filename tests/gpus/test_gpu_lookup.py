@@ -285,3 +285,20 @@ def test_what_cannot_be_judged_is_told_with_its_reason(query: str, why: str) -> 
 
 def test_a_card_of_nvidias_is_not_taken_for_another_makers() -> None:
     assert [find(name).gpu.name for name in ("M4", "M10", "MI300X")] == ["M4", "M10", "MI300X"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("rtx-4700", "RTX 4070"),
+        ("4090x8", "8x RTX 4090"),
+        ("12", "12GB"),
+        ("colab", "T4"),
+        ("kaggle", "2xT4"),
+    ],
+)
+def test_what_was_meant_is_offered_first(typed: str, meant: str) -> None:
+    with pytest.raises(UnknownGpu) as caught:
+        find(typed)
+    assert caught.value.suggestions[0] == meant
+    find(meant)

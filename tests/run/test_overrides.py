@@ -101,7 +101,7 @@ def test_the_configurator_would_refuse_unknown_keys_and_other_types() -> None:
         ("vocab_size", Known(65)),
     ]
     assert override_faults(overrides, NANOGPT) == (
-        ("batchsize", "train.py has no key batchsize"),
+        ("batchsize", "train.py has no key batchsize; did you mean batch_size?"),
         ("dropout", "dropout must be float, as in train.py, not int"),
     )
     wider = replace(NANOGPT, known_keys=NANOGPT.known_keys | {"batchsize"})

@@ -5,13 +5,25 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Findings, FixAvailability, Need, Severity, rule
+from nanolint.rule import (
+    Context,
+    Edit,
+    Finding,
+    Findings,
+    Fix,
+    FixAvailability,
+    Need,
+    Safety,
+    Severity,
+    meant_code,
+    rule,
+)
 from nanolint_rules.reading._comments import without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nanolint.rule import Suppression
+    from nanolint.rule import SuppressedCode, Suppression
 
 MOST_MISSPELT, LONGEST_NAME = 50, 80  # to look for the nearest name takes a while
 
@@ -44,10 +56,21 @@ def _unknown_codes(
     removal = without(context, suppression, {code.text for code in unknown})
     fix = removal.fix("Remove what names no rule")
     for code in unknown:
+        meant = meant_code(code.text, context.known_codes)
+        if meant is not None:
+            yield _misread(code, meant.upper())
+            continue
         near = _nearest(code.text.lower(), context.known_codes, misspelt)
         hint = f"; did you mean {_as_written(near)}?" if near else ""
         message = f"{code.text!r} is no rule{hint}"
         yield Finding(message, code.span, fix, notes=removal.notes)
+
+
+def _misread(code: SuppressedCode, meant: str) -> Finding:
+    """A letter for a digit: the comment, and the reason in it, stay."""
+    edit = Edit(code.span.start, code.span.end, meant)
+    fix = Fix(f"Write {meant}", Safety.SAFE, (edit,))
+    return Finding(f"{code.text!r} is no rule; did you mean {meant}?", code.span, fix)
 
 
 def _nearest(text: str, known: Iterable[str], misspelt: dict[str, str | None]) -> str | None:
