@@ -21,7 +21,7 @@ DEFAULT_TRACES = 60
 
 
 def parser() -> Parser:
-    """The made of the words before ``--``."""
+    """The options of the words before ``--``."""
     made = Parser("nanolint trace", "[OPTION]... -- COMMAND...", DESCRIPTION)
     made.add_argument(
         "--python", metavar="PATH", help="the interpreter that has your PyTorch (default: the one "
