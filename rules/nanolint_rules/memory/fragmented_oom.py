@@ -7,8 +7,7 @@ from dataclasses import replace
 from nanolint.rule import Context, Findings, FixAvailability, Need, Outcome, Severity, rule
 from nanolint_rules.memory._budget import FAMILY, out_of_memory
 
-# The first release whose CUDA allocator reads the new name of the variable (NL411).
-RENAMED_IN = (2, 10)
+VARIABLE = "PYTORCH_CUDA_ALLOC_CONF"  # which all releases read (NL411)
 
 
 @rule(
@@ -21,8 +20,6 @@ RENAMED_IN = (2, 10)
 )
 def fragmented_oom(context: Context) -> Findings:
     """The run fits with expandable segments, but not with PyTorch's default allocator."""
-    version = context.options.torch_version or RENAMED_IN
-    variable = "PYTORCH_ALLOC_CONF" if version >= RENAMED_IN else "PYTORCH_CUDA_ALLOC_CONF"
     for finding in out_of_memory(context, lambda outcome, _: outcome is Outcome.FRAGMENTED):
-        way_out = f"as it is, it fits with {variable}=expandable_segments:True in the environment"
+        way_out = f"as it is, it fits with {VARIABLE}=expandable_segments:True in the environment"
         yield replace(finding, notes=(*finding.notes, way_out))

@@ -33,7 +33,7 @@ def legacy_tf32_flags(context: Context) -> Findings:
     yield Finding(
         message=(
             "allow_tf32 is the old way to ask for TF32, which PyTorch 2.9 replaces by "
-            "fp32_precision; mixing the two raises an error, so change all of them or none"
+            "fp32_precision; reading one after setting the other can raise, so change all or none"
         ),
         span=spans[first.node],
         related=tuple(
@@ -41,6 +41,6 @@ def legacy_tf32_flags(context: Context) -> Findings:
         ),
         notes=(
             f"{first.qualified} = True is now {MODERN[first.qualified]} = 'tf32'",
-            "not fixed: torch.compile itself still asks the old way, up to PyTorch 2.13 at least",
+            "not fixed: torch.compile itself still asks the old way, up to PyTorch 2.15",
         ),
     )

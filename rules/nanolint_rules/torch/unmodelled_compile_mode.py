@@ -20,6 +20,7 @@ WHY = {
     "reduce-overhead": GRAPHS,
     "max-autotune": f"{GRAPHS}, and {TRIALS}",
     "max-autotune-no-cudagraphs": TRIALS,
+    "lite": "from PyTorch 2.10 on it neither fuses operations nor reuses buffers: more memory",
 }
 
 

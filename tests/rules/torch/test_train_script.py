@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 CALL = "model(inputs, labels)"
 ASKED = (2, 10)  # a release that nearly every rule has something to say about
-OTHER = {"NL406": (2, 4), "NL413": (2, 12)}
+OTHER = {"NL406": (2, 4), "NL411": (2, 9), "NL413": (2, 12)}
 
 # A train.py that is right, and for each rule what makes it wrong: a part, its text, the new text.
 RIGHT = {
@@ -46,7 +46,7 @@ import torch
 @torch.cuda.amp.custom_fwd
 def forward(ctx, x): return x
 """
-ALLOCATOR = "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n"
+ALLOCATOR = "import os\nos.environ['PYTORCH_ALLOC_CONF'] = 'expandable_segments:True'\n"
 ERRORS = "import torch\ntorch._dynamo.config.suppress_errors = True\n"
 LATE = "model.require_backward_grad_sync = part == last\n        scaler.scale"
 WINDOW = """\
