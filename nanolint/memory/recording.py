@@ -17,6 +17,7 @@ from nanolint.memory.profile import profiled
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Phase, Tape
 from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.ops.attention import FLASH_SINCE
 from nanolint.run.program import Profiled
 from nanolint.run.run import Attention, Run
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.model.module import Module
 
+
+BEFORE_FLASH = (7, 5)  # a compute capability without FlashAttention
+NO_NAMES: frozenset[str] = frozenset()
+_ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # before torch 2.0
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -118,10 +123,12 @@ def write(
         threads_per_sm=shapes.threads_per_sm,
         workspace_bytes=shapes.workspace_bytes,
         keeps_workspace=shapes.keeps_workspace,
-        attention_state=shapes.attention_state,
+        attention_state=shapes.attention_state if compiled else None,
+        capability=FLASH_SINCE if run.attention is Attention.FLASH else BEFORE_FLASH,
+        release=run.torch,
     )
     model = _model(run, shapes, device)
-    if compiled:
+    if compiled and run.program is None:
         from nanolint.memory.compiled.program import Compiled
 
         model = Compiled(model, device, shapes)
@@ -131,7 +138,11 @@ def write(
 def _model(run: Run, shapes: Shapes, device: Device) -> Module:
     if run.program is None:
         return GPT(device, shapes)
-    raise NotImplementedError("a model that is read")
+    if isinstance(run.program, Profiled):
+        raise NotImplementedError("the model of a profile")
+    from nanolint.memory.model.read import Read
+
+    return Read(run.program, run, device, _ABSENT if run.attention is Attention.MATH else NO_NAMES)
 
 
 def runs_compiled(run: Run, gpu: Gpu | None) -> bool:

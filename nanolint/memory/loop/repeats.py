@@ -28,8 +28,9 @@ class Repeats:
     def play(self, kind: str, state: Callable[[], list[Storage]], part: Callable[[], None]) -> None:
         """Run ``part``, or copy its events.
 
-        ``state`` are the storages that live from one part to the next, by what holds them: as many
-        before ``part`` as behind it, which may release none but these and its own.
+        ``state`` are the storages that live from one part to the next, by what holds them. A part
+        that lets go of others, or leaves others behind, as a model does that keeps a tensor from
+        one call to the next, is run each time.
         """
         tape, known = self._tape, self._parts.get(kind)
         held = [storage.handle for storage in state()]
@@ -37,9 +38,22 @@ class Repeats:
             start = tape.mark()
             part()
             kept = [storage.handle for storage in state()]
-            self._parts[kind] = _Part(start, tape.mark(), held, kept)
+            end = tape.mark()
+            if _is_closed(tape, start, end, held, kept):
+                self._parts[kind] = _Part(start, end, held, kept)
             return
         successor = dict(zip(known.held, held, strict=True))
         shift = tape.copy(known.start, known.end, successor)
         for storage, handle in zip(state(), known.kept, strict=True):
             storage.handle = successor.get(handle, handle + shift)
+
+
+def _is_closed(
+    tape: Tape, start: Mark, end: Mark, held: Sequence[Handle], kept: Sequence[Handle]
+) -> bool:
+    """Whether all that a part finds and lets go of is ``held``, and all that it leaves ``kept``."""
+    made = range(start.allocations, end.allocations)
+    freed = {~event for event in tape.events[start.events : end.events] if event < 0}
+    strange = {handle for handle in freed if handle not in made}.difference(held)
+    left = {handle for handle in made if handle not in freed}.difference(kept)
+    return len(held) == len(kept) and not strange and not left

@@ -58,7 +58,9 @@ class CausalSelfAttention(Module):
         q = transpose(view(q, heads), 1, 2)
         v = transpose(view(v, heads), 1, 2)
         if self.fused:
-            y = attend(q, k, v, flash=self.s.attention is Attention.FLASH)
+            dropout = float(self.s.dropout and self.training)
+            flash = self.s.attention is Attention.FLASH
+            y = attend(q, k, v, flash=flash, dropout_p=dropout)
         else:
             att = mul(matmul(q, transpose(k, -2, -1)), 1.0)
             att = masked_fill(att, compare(sliced(sliced(self.bias, 2, t), 3, t), 0), 0.0)

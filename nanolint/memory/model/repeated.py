@@ -59,7 +59,8 @@ class Plans:
         """The plan of a call with x."""
         device = x.device
         card = device.sm_count, device.threads_per_sm, device.passing_workspace_bytes
-        settings = device.half, device.grad_enabled, training, *card, device.attention_state
+        release = device.attention_state, device.release
+        settings = device.half, device.grad_enabled, training, *card, *release
         key = x.shape, x.strides, x.dtype, x.role, x.requires_grad, *settings
         known = self._known.get(key)
         if known is None:

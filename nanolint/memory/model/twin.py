@@ -54,7 +54,8 @@ class Twin:
         sm_count: int,
         threads_per_sm: int,
         workspace: int,
-        attention_state: bool,
+        attention_state: bool | None,
+        release: tuple[int, int],
     ) -> None:
         self.tape = Tape()
         self.device = device = Device(
@@ -64,6 +65,7 @@ class Twin:
             workspace_bytes=workspace,
             keeps_workspace=False,
             attention_state=attention_state,
+            release=release,
         )
         self.layer = layer = make(device)
         layer.train(training)

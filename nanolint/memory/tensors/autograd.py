@@ -259,12 +259,9 @@ def matched(node: Node, gradients: Iterable[Tensor | None]) -> list[Tensor | Non
     each = None
     for place, edge in enumerate(node.edges):
         if edge is not None:
-            found[place] = _matching(found[place], *edge[0].outputs[edge[1]])
-        else:
-            unwanted, found[place] = found[place], None
-            if unwanted is not None:
-                land(unwanted)
-                unwanted = None
+            _match(found, place, *edge[0].outputs[edge[1]])
+        elif found[place] is not None:  # of what requires none
+            _replace(found, place, None)
     return found
 
 
@@ -274,23 +271,35 @@ def receive(node: Node, index: int, new: Tensor) -> None:
     node.gradients[index] = new if old is None else _sum(old, new)
 
 
-def _matching(new: Tensor | None, shape: Shape, dtype: Dtype, role: Role) -> Tensor | None:
+def _match(found: list[Tensor | None], place: int, shape: Shape, dtype: Dtype, role: Role) -> None:
+    """Sum and cast the gradient at ``place``, which nothing but the list holds."""
+    new = found[place]
     if new is None:
-        return None
+        return
     tracer = tracer_at(new.device)
     if tracer is not None:
-        found = tracer.matching(new, shape, dtype, role)
-        return new if found is new else _replaced(new, found)
+        if (traced := tracer.matching(new, shape, dtype, role)) is not new:
+            _replace(found, place, traced)
+        return
     if new.shape != shape:
         summed = empty(new.device, shape, new.dtype, role.gradient)
         if shape and new.shape[new.ndim - len(shape) :] == shape:
             _sum_rows(new.device, prod(new.shape) // prod(shape), prod(shape), role)
         summed.is_view = new.ndim > len(shape) > 0
-        new = _replaced(new, summed)
+        _replace(found, place, summed)
+        new = summed
     if new.dtype is not dtype:
         strides = like_strides(shape, new.strides)
-        new = _replaced(new, empty(new.device, shape, dtype, role.gradient, strides))
-    return new
+        _replace(found, place, empty(new.device, shape, dtype, role.gradient, strides))
+
+
+def _replace(found: list[Tensor | None], place: int, new: Tensor | None) -> None:
+    old = found[place]
+    if old is not None:
+        land(old)
+    if new is not None:
+        take_off(new)
+    found[place] = new
 
 
 def _sum_rows(device: Device, rows: int, columns: int, role: Role) -> None:

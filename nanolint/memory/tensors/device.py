@@ -50,7 +50,8 @@ class Device:
     ``half`` is autocast's type, None outside of it. ``casts`` are its copies of parameters, by the
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
     each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
-    for itself; 0 leaves it out. ``attention_state``: fused attention saves its random state here.
+    for itself; 0 leaves it out. ``attention_state``: fused attention saves its random state here;
+    None: as each kernel does in that release.
     ``capability`` is the card's compute capability, ``release`` the first two numbers of torch's.
     """
 
@@ -62,7 +63,7 @@ class Device:
         threads_per_sm: int = DEFAULT_SM_THREADS,
         workspace_bytes: int = 0,
         keeps_workspace: bool = True,
-        attention_state: bool = True,
+        attention_state: bool | None = True,
         capability: tuple[int, int] = (8, 0),
         release: tuple[int, int] = NEWEST,
     ) -> None:

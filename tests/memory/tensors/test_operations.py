@@ -321,16 +321,6 @@ MISSES: dict[str, tuple[int, ...]] = {
         5,
         6,
     ),
-    "attention with dropout": (
-        0,
-        1,
-        2,
-        3,
-        4,
-        5,
-        6,
-        7,
-    ),
     "attention under a mask": (
         0,
         1,

@@ -49,18 +49,20 @@ def scaled_dot_product_attention(
     v, k, q = to_half(value), to_half(key), to_half(query)
     mask = _as_numbers(q, mask)
     if _is_flash(q, k, v, mask, is_causal, enable_gqa):
-        return _flash(q, k, v)
+        return _flash(q, k, v, dropout_p)
     if _is_efficient(q, k, v):
         return efficient(q, k, v, _aligned(q, k, mask), dropout_p)
     return _math(q, k, v, mask, dropout_p, is_causal, enable_gqa)
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, *, flash: bool) -> Tensor:
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, *, flash: bool, dropout_p: float = 0.0
+) -> Tensor:
     """Fused attention where it is known which kernel takes it: ``flash`` or memory-efficient."""
     v, k, q = to_half(value), to_half(key), to_half(query)
     if not flash or q.dtype.itemsize != 2 or q.shape[-1] > WIDEST_FLASH:
-        return efficient(q, k, v)
-    return _flash(q, k, v)
+        return efficient(q, k, v, None, dropout_p)
+    return _flash(q, k, v, dropout_p)
 
 
 def _is_flash(
@@ -100,12 +102,12 @@ def _is_dense(q: Tensor, k: Tensor, v: Tensor) -> bool:
     )
 
 
-def _flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def _flash(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
     width = q.shape[-1]
     if width % FLASH_WIDTHS == 0:
-        return flash(q, k, v)
-    padded = [padded_heads(each) for each in (q, k, v)]
-    return sliced(flash(*padded), -1, width)
+        return flash(q, k, v, dropout)
+    query, key, value = (padded_heads(each) for each in (q, k, v))
+    return sliced(flash(query, key, value, dropout), -1, width)
 
 
 def _as_numbers(q: Tensor, mask: Tensor | None) -> Tensor | None:

@@ -14,12 +14,14 @@ from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.torch import EFFICIENT_STATE_ON_CARD_SINCE, FLASH_STATE_ON_CARD_SINCE
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
+    from nanolint.memory.torch import Version
 
 FLASH_WIDTHS = 8  # flash takes heads of a multiple of this; others are padded
 
@@ -57,21 +59,26 @@ def _swap(x: Tensor) -> Tensor:
 
 
 @traced
-def flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def flash(q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> Tensor:
     """flash_attn/flash_api.cpp, ``mha_fwd`` and ``mha_bwd``."""
     device = q.device
     b, h, n, d = q.shape
     made = q.role.made
     out = _like_swapped(q, made("attention output"))
     lse = empty(device, (b, h, n), FLOAT32, made("attention logsumexp", "(B, H, T)"))
-    count = _splits(b * h * -(-n // 64), 2 * device.sm_count, k.shape[2], d)
+    slots = 2 * device.sm_count
+    count = 1 if dropout else _splits(b * h * -(-n // 64), slots, k.shape[2], d)
     parts = [
         empty(device, (count, *shape), FLOAT32, made("attention of split keys"))
         for shape in ((b, h, n), (b, h, n, _up(d, 32)))
         if count > 1
     ]
-    state = _random_state(device, ((2,), ()), made("attention random state"))
-    del parts
+    # What would hold the pattern of the dropout, were it asked for.
+    pattern = empty(device, (1,), q.dtype, made("dropout pattern")) if dropout else None
+    state = _random_state(
+        device, FLASH_STATE_ON_CARD_SINCE, ((2,), ()), made("attention random state")
+    )
+    del pattern, parts
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(
@@ -92,9 +99,12 @@ def flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return record(out, (q, k, v), backward, q, k, v, out, lse, *state)
 
 
-def _random_state(device: Device, shapes: tuple[Shape, ...], role: Role) -> tuple[Tensor, ...]:
-    """The seed and the offset, where they are not the host's."""
-    if not device.attention_state:
+def _random_state(
+    device: Device, since: Version, shapes: tuple[Shape, ...], role: Role
+) -> tuple[Tensor, ...]:
+    """The seed and the offset, where they are not the host's: ``since`` a release of torch."""
+    known = device.attention_state
+    if not (device.release >= since if known is None else known):
         return ()
     return tuple(empty(device, shape, INT64, role) for shape in shapes)
 
@@ -134,7 +144,10 @@ def efficient(
         lse = empty(device, (b, h, _up(n, 32)), FLOAT32, made("attention logsumexp"))
     if half and d > 128:
         empty(device, (b, n, h, d), FLOAT32, made("attention output accumulator"))
-    state = () if dropout else _random_state(device, ((), ()), made("attention random state"))
+    shapes: tuple[Shape, ...] = () if dropout else ((), ())
+    state = _random_state(
+        device, EFFICIENT_STATE_ON_CARD_SINCE, shapes, made("attention random state")
+    )
     roles = [each.role.gradient for each in (q, k, v)]
 
     learns_bias = bias is not None and bias.requires_grad
@@ -149,13 +162,12 @@ def efficient(
         of_bias = None
         if learns_bias and bias is not None:
             of_bias = empty(device, bias.shape, bias.dtype, bias.role.gradient)
-        sums = None
+        product = sums = None  # of one expression, to whose end C++ keeps them
         if not half:
             product = empty(device, (b, n, h, d), FLOAT32, made("gradient times attention output"))
             sums = empty(device, (b, n, h), FLOAT32, made("row sums"))
-            del product
         delta = empty(device, (b, h, n), FLOAT32, made("row sums"))
-        del sums
+        del sums, product
         nbytes = efficient_workspace_bytes(b * h, n, d, half=half)
         workspace = empty(device, (nbytes,), UINT8, made("workspace of q's gradient"))
         del workspace, delta

@@ -26,7 +26,7 @@ def _up(n: int, multiple: int) -> int:
     return -(-n // multiple) * multiple
 
 
-def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, _dropout: float = 0.0) -> Tensor:
     """``_scaled_dot_product_flash_attention`` and its backward call."""
     b, h, n, _ = q.shape
     made = q.role.made
@@ -50,7 +50,9 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return record(out, (q, k, v), backward, q, k, v, out, *rest)
 
 
-def efficient(t: Capture, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def efficient(
+    t: Capture, q: Tensor, k: Tensor, v: Tensor, _bias: None = None, _dropout: float = 0.0
+) -> Tensor:
     """``_scaled_dot_product_efficient_attention`` and its backward call."""
     b, h, n, _ = q.shape
     d = v.shape[-1]

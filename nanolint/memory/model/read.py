@@ -1,0 +1,125 @@
+"""A model that is read from its own source, as a module among nanolint's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.model.module import Module
+from nanolint.memory.model.reading.interpreter import Interpreter
+from nanolint.memory.model.reading.statements import CATCHABLE
+from nanolint.memory.model.reading.torch import modules
+from nanolint.memory.model.reading.values import Class, Instance, Raised, Unknown, Unread
+from nanolint.memory.tape import Component, Tape
+from nanolint.memory.tensors.autograd import Leaf
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.parameter import Buffer, Parameter
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Tensor
+from nanolint.run.program import FromRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.run.program import ReadModel
+    from nanolint.run.run import Run
+
+
+class Read(Module):
+    """The model of a program, built by reading its ``__init__``.
+
+    Raises Unread, here and when it is called, where its memory depends on what is not known.
+    """
+
+    def __init__(
+        self, program: ReadModel, run: Run, device: Device, absent: frozenset[str]
+    ) -> None:
+        host = Device(Tape())
+        self._machine = Interpreter(program.modules, device, host, version=run.torch, absent=absent)
+        self._model: Instance = self._reading(lambda: self._build(program, run))
+        self._settle(device)
+
+    def _reading(self, part: Callable[[], Any]) -> Any:
+        """What ``part`` returns; where the program would fail, it is not read."""
+        try:
+            return part()
+        except Raised as error:
+            raise self._machine.unread(f"raises {error}") from error
+        except CATCHABLE as error:
+            raise self._machine.unread(f"raises {type(error).__name__}: {error}") from error
+        except RecursionError as error:
+            raise self._machine.unread("nested too deeply") from error
+
+    def _build(self, program: ReadModel, run: Run) -> Value:
+        machine = self._machine
+        module = machine.load(program.modules[0].module)
+        arguments = {
+            name: getattr(run, value.field) if isinstance(value, FromRun) else value
+            for name, value in program.arguments
+        }
+        cls = machine.member(module, program.class_name)
+        machine.at(module, 1)
+        if isinstance(cls, Unknown):
+            raise cls.unread()
+        if program.config_class is None:
+            built = machine.call(cls, [], arguments)
+        else:
+            config = machine.member(module, program.config_class)
+            built = machine.call(cls, [machine.call(config, [], arguments)])
+        if not modules.is_module(built):
+            raise machine.unread(f"{program.class_name} is no module")
+        return built
+
+    def _settle(self, device: Device) -> None:
+        """All that it owns has its name, and belongs to the card from now on."""
+        tables = [
+            value.shape[0]
+            for _, module in modules.modules(self._model)
+            if module.cls.name == "Embedding"
+            for value in module.attributes.values()
+            if isinstance(value, Parameter)
+        ]
+        self._machine.tokens = max(tables, default=0)
+        for name, parameter in modules.parameters(self._model):
+            learns = parameter.requires_grad
+            parameter.device = device
+            parameter.role = role(_kind_of(name), Component.PARAMETERS)
+            parameter.node = Leaf(parameter) if learns else None
+        for name, owner, tensor in list(modules.buffers(self._model)):
+            attribute = name.rpartition(".")[2]
+            owner.attributes[attribute] = Buffer(device, _kind_of(name), tensor.shape, tensor.dtype)
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Those that learn, as ``nn.Module.parameters`` lists them."""
+        return tuple(each for _, each in modules.parameters(self._model) if each.requires_grad)
+
+    def state(self) -> tuple[Buffer, ...]:
+        """Parameters and buffers in the order in which ``.to(device)`` moves them."""
+        found = [each for _, _, each in modules.state(self._model) if isinstance(each, Buffer)]
+        return tuple(dict.fromkeys(found))
+
+    def train(self, mode: bool = True) -> None:
+        """``.train()``; ``.eval()`` with False."""
+        modules.train(self._model, mode)
+
+    def __call__(self, *arguments: Any) -> tuple[Tensor, Tensor]:
+        """The logits and the loss of indices and targets, both (B, T)."""
+        passed = list(arguments)
+        del arguments
+        out = self._reading(lambda: self._machine.call(self._model, passed))
+        if not isinstance(out, tuple) or len(out) < 2:
+            raise self._machine.unread("the model does not return logits and a loss")
+        if isinstance(out[1], Unknown):
+            raise out[1].unread()
+        if not isinstance(out[1], Tensor):
+            raise self._machine.unread("the model returns no loss")
+        return out[0], out[1]
+
+
+def _kind_of(name: str) -> str:
+    """A name without the numbers of layers: what is alike is called alike."""
+    parts = name.removeprefix("transformer.").split(".")
+    return ".".join(each for each in parts if not each.isdigit())
+
+
+__all__ = ["Class", "Read", "Unread"]

@@ -1,0 +1,212 @@
+"""Calls: how arguments reach names, and who holds them until when.
+
+A function of the program takes its arguments over from the caller; what Python calls in C holds
+them until it returns, and so does a module, whose ``__call__`` passes them on from a tuple.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.machine import DEPTH
+from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
+from nanolint.memory.model.reading.torch.modules import make_parameter
+from nanolint.memory.model.reading.values import (
+    PARAMETER,
+    Class,
+    Function,
+    Generated,
+    Instance,
+    Manager,
+    Method,
+    Native,
+    Partial,
+    Static,
+    Unknown,
+)
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+
+
+def call(
+    machine: Machine,
+    function: Value,
+    arguments: list[Value],
+    keywords: dict[str, Value] | None = None,
+) -> Value:
+    """Call whatever can be called; ``arguments`` and ``keywords`` are emptied by functions."""
+    machine.step()
+    kind = type(function)
+    if kind is Method:
+        arguments.insert(0, function.owner)
+        return call(machine, function.function, arguments, keywords)
+    if kind is Function:
+        return _run(machine, function, arguments, {} if keywords is None else keywords)
+    if kind is Native:
+        return _native(machine, function, arguments, keywords or {})
+    if kind is Instance:
+        return _object(machine, function, arguments, {} if keywords is None else keywords)
+    if kind is Class:
+        return machine.instantiate(function, arguments, keywords or {})
+    if kind is Partial:
+        arguments[:0] = function.arguments
+        return call(
+            machine, function.function, arguments, {**function.keywords, **(keywords or {})}
+        )
+    if kind is Unknown:
+        return _unknown(machine, function, [*arguments, *(keywords or {}).values()])
+    if isinstance(function, type):
+        return machine.convert(function, arguments, keywords or {})
+    if kind is Static:
+        return call(machine, function.function, arguments, keywords)
+    if function is PARAMETER:
+        return make_parameter(machine, *arguments, **(keywords or {}))
+    if kind is Manager:  # as a decorator
+        return arguments[0]
+    raise machine.unread(f"a call of a {type(function).__name__} is not known")
+
+
+def _unknown(machine: Machine, function: Unknown, passed: list[Value]) -> Unknown:
+    """What is not known may do anything with tensors on the card, and nothing without them."""
+    if _touches_card(machine, passed, 3):
+        raise function.unread()
+    return function
+
+
+def _touches_card(machine: Machine, values: Iterable[Value], depth: int) -> bool:
+    for each in values:
+        if isinstance(each, Tensor):
+            if each.storage is not None and each.device is machine.card:
+                return True
+        elif isinstance(each, list | tuple | dict) and depth:
+            inner = each.values() if isinstance(each, dict) else each
+            if _touches_card(machine, inner, depth - 1):
+                return True
+    return False
+
+
+def _native(
+    machine: Machine, function: Native, arguments: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """A function of nanolint's own; what it cannot take is not known."""
+    module, line = machine.module, machine.line
+    if function.plain:
+        for each in (*arguments, *keywords.values()):
+            if type(each) is Unknown:
+                if _touches_card(machine, (*arguments, *keywords.values()), 3):
+                    raise each.unread()
+                return each
+    try:
+        return function.function(*arguments, **keywords)
+    except TypeError as error:
+        if function.plain:
+            machine.module, machine.line = module, line
+            raise machine.unread(f"{function.name}: {_first_line(error)}") from error
+        raise
+    except (ValueError, NotImplementedError) as error:
+        machine.module, machine.line = module, line
+        raise machine.unread(f"{function.name}: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).partition("\n")[0]
+
+
+def _object(
+    machine: Machine, owner: Instance, arguments: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """``owner(...)``: of a module its ``forward``, which its ``__call__`` passes arguments to."""
+    if owner.cls.has("__call__"):
+        return call(machine, machine.attribute(owner, "__call__"), arguments, keywords)
+    if owner.cls.has("forward"):
+        held = tuple(arguments), dict(keywords)
+        out = call(machine, machine.attribute(owner, "forward"), arguments, keywords)
+        del held
+        return out
+    if owner.cls.unknown is not None:
+        return _unknown(machine, owner.cls.unknown, [*arguments, *keywords.values()])
+    raise TypeError(f"'{owner.cls.name}' object is not callable")
+
+
+def _run(
+    machine: Machine, function: Function, arguments: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """A function of the program."""
+    node = function.node
+    names = _bound(function, arguments, keywords)
+    frame = Frame(function.module, names, function.closure, function)
+    del names
+    if machine.depth >= DEPTH:
+        raise machine.unread("calls are nested too deeply")
+    module, line = machine.module, machine.line
+    machine.depth += 1
+    try:
+        if isinstance(node, ast.Lambda):
+            frame.result = machine.evaluate(node.body, frame)
+        else:
+            if generates(node):
+                frame.yields = []
+            machine.execute(node.body, frame)
+    finally:
+        machine.depth -= 1
+    machine.module, machine.line = module, line
+    frame.leave()
+    if frame.yields is not None:
+        return Generated(iter(frame.yields))
+    return frame.result
+
+
+def _bound(
+    function: Function, arguments: list[Value], keywords: dict[str, Value]
+) -> dict[str, Value]:
+    """The names of a call. Takes ``arguments`` and ``keywords`` over: both are empty then."""
+    spec = function.node.args
+    names: dict[str, Value] = {}
+    positional = [*spec.posonlyargs, *spec.args]
+    count = len(arguments)
+    for parameter, value in zip(positional, arguments, strict=False):
+        names[parameter.arg] = value
+    if count > len(positional):
+        if spec.vararg is None:
+            raise TypeError(f"{function.name}() takes {len(positional)} arguments, not {count}")
+        names[spec.vararg.arg] = tuple(arguments[len(positional) :])
+    elif spec.vararg is not None:
+        names[spec.vararg.arg] = ()
+    value = None
+    arguments.clear()
+    rest: dict[str, Value] = {}
+    known = {each.arg for each in (*spec.args, *spec.kwonlyargs)}
+    for name in list(keywords):
+        if name in known and name not in names:
+            names[name] = keywords.pop(name)
+        elif spec.kwarg is not None:
+            rest[name] = keywords.pop(name)
+        else:
+            raise TypeError(f"{function.name}() got an unexpected argument '{name}'")
+    if spec.kwarg is not None:
+        names[spec.kwarg.arg] = rest
+    if len(names) < len(positional) or spec.kwonlyargs or spec.defaults:
+        _fill(function, names, positional)
+    return names
+
+
+def _fill(function: Function, names: dict[str, Value], positional: list[ast.arg]) -> None:
+    """The defaults of what was not passed."""
+    spec = function.node.args
+    first = len(positional) - len(function.defaults)
+    for place, parameter in enumerate(positional):
+        if parameter.arg not in names:
+            if place < first:
+                raise TypeError(f"{function.name}() misses the argument '{parameter.arg}'")
+            names[parameter.arg] = function.defaults[place - first]
+    for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=True):
+        if parameter.arg not in names:
+            if default is MISSING:
+                raise TypeError(f"{function.name}() misses the argument '{parameter.arg}'")
+            names[parameter.arg] = default

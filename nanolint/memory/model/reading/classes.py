@@ -1,0 +1,299 @@
+"""Classes and their objects: definition, attributes, inheritance, dataclasses, enumerations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.scopes import MISSING, Frame, Kind
+from nanolint.memory.model.reading.values import (
+    ANNOTATION,
+    Class,
+    Function,
+    Instance,
+    Method,
+    Namespace,
+    Native,
+    Partial,
+    Property,
+    Static,
+    Super,
+    Unknown,
+)
+
+if TYPE_CHECKING:
+    import ast
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+
+
+def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
+    """The class of a ``class`` statement."""
+    bases = tuple(
+        each
+        for each in (machine.evaluate(base, frame) for base in node.bases)
+        if each is not object and each is not ANNOTATION
+    )
+    around = None if frame.kind is Kind.MODULE else frame
+    inner = Frame(frame.module, {}, around, kind=Kind.CLASS)
+    machine.execute(node.body, inner)
+    cls = Class(node.name, bases, inner.names, frame.module)
+    for value in inner.names.values():
+        _own(cls, value)
+    if any(each is machine.enumeration for each in cls.mro[1:]):
+        _enumerate(cls)
+    if any(each is machine.named_tuple for each in cls.mro[1:]):
+        cls.names["__dataclass__"] = {}
+    return cls
+
+
+def _own(cls: Class, value: Value) -> None:
+    """Tell a function which class it is written in, for ``super()``."""
+    if isinstance(value, Function) and value.owner is None:
+        value.owner = cls
+    elif isinstance(value, Property):
+        _own(cls, value.getter)
+        _own(cls, value.setter)
+    elif isinstance(value, Static | Method):
+        _own(cls, value.function)
+
+
+def _enumerate(cls: Class) -> None:
+    for name, value in list(cls.names.items()):
+        if not name.startswith("_") and not isinstance(value, Function | Property | Static):
+            member = Instance(cls)
+            member.attributes |= {"name": name, "value": value, "_value_": value}
+            if isinstance(value, str) and cls.native_base() is str:
+                member.native = value
+            cls.names[name] = member
+    cls.names["__members__"] = {
+        name: value for name, value in cls.names.items() if isinstance(value, Instance)
+    }
+
+
+def instantiate(
+    machine: Machine, cls: Class, arguments: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """A new object of ``cls``."""
+    if "__members__" in cls.names and arguments:
+        for member in cls.names["__members__"].values():
+            if member.attributes["value"] == arguments[0]:
+                return member
+        raise ValueError(f"{arguments[0]!r} is not a valid {cls.name}")
+    made = Instance(cls)
+    base = cls.native_base()
+    if base is not None and issubclass(base, dict):
+        made.native = {}
+    elif base is not None and issubclass(base, list | tuple):
+        made.native = base(machine.iterate(arguments[0])) if arguments else base()
+    if cls.has("__init__"):
+        machine.call(Method(cls.find("__init__"), made), arguments, keywords)
+    elif "__dataclass__" in cls.names or cls.has("__dataclass__"):
+        _fill(machine, cls, made, arguments, keywords)
+    elif isinstance(made.native, dict):
+        made.native.update(*arguments, **keywords)
+    elif base is not None:
+        made.attributes["args"] = tuple(arguments)
+    elif cls.unknown is not None:
+        made.attributes |= keywords
+    elif arguments or keywords:
+        raise TypeError(f"{cls.name}() takes no arguments")
+    return made
+
+
+def fields_of(cls: Class) -> dict[str, Value]:
+    """The fields of a dataclass with their defaults, ``MISSING`` where there is none."""
+    found: dict[str, Value] = {}
+    for each in reversed(cls.mro):
+        for name in each.names.get("__annotations__", {}):
+            found[name] = each.names.get(name, MISSING)
+    return found
+
+
+class Field:
+    """``dataclasses.field``."""
+
+    def __init__(self, default: Value = MISSING, default_factory: Value = MISSING) -> None:
+        self.default = default
+        self.factory = default_factory
+
+
+def _fill(
+    machine: Machine,
+    cls: Class,
+    made: Instance,
+    arguments: list[Value],
+    keywords: dict[str, Value],
+) -> None:
+    """The ``__init__`` that a dataclass has."""
+    fields = fields_of(cls)
+    if len(arguments) > len(fields):
+        raise TypeError(f"{cls.name}() takes {len(fields)} arguments")
+    passed = dict(zip(fields, arguments, strict=False)) | keywords
+    for name in passed:
+        if name not in fields:
+            raise TypeError(f"{cls.name}() got an unexpected argument '{name}'")
+    for name, default in fields.items():
+        value = passed.get(name, MISSING)
+        if value is MISSING:
+            value = default
+            if isinstance(default, Field):
+                value = default.default
+                if default.factory is not MISSING:
+                    value = machine.call(default.factory, [])
+        if value is MISSING:
+            raise TypeError(f"{cls.name}() misses the argument '{name}'")
+        made.attributes[name] = value
+    if cls.has("__post_init__"):
+        machine.call(Method(cls.find("__post_init__"), made), [])
+
+
+def attribute(machine: Machine, owner: Value, name: str) -> Value:
+    """``owner.name`` of an object, a class, a module or a function of the program.
+
+    Raises AttributeError where it has none.
+    """
+    if isinstance(owner, Instance):
+        return _of_instance(machine, owner, name)
+    if isinstance(owner, Super):
+        for cls in owner.behind():
+            if name in cls.names:
+                return _bind(machine, cls.names[name], owner.instance)
+        return _behind_all(machine, owner, name)
+    if isinstance(owner, Class):
+        return _of_class(machine, owner, name)
+    if isinstance(owner, Namespace):
+        return machine.member(owner, name)
+    if isinstance(owner, Function):
+        if name in owner.attributes:
+            return owner.attributes[name]
+        if name in ("__name__", "__qualname__"):
+            return owner.name
+        if name == "__doc__":
+            return None
+    if isinstance(owner, Method):
+        if name == "__self__":
+            return owner.owner
+        if name == "__func__":
+            return owner.function
+        return attribute(machine, owner.function, name)
+    if isinstance(owner, Partial) and name == "func":
+        return owner.function
+    if isinstance(owner, Property) and name == "setter":
+        return Native("setter", lambda setter: owner._replace(setter=setter))
+    if isinstance(owner, Native) and name in ("__name__", "__qualname__"):
+        return owner.name.rpartition(".")[2]
+    raise AttributeError(f"{owner!r} has no attribute '{name}'")
+
+
+def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
+    attributes = owner.attributes
+    if name in attributes:
+        return attributes[name]
+    for cls in owner.cls.mro:
+        if name in cls.names:
+            return _bind(machine, cls.names[name], owner, name)
+    if name == "__class__":
+        return owner.cls
+    if name == "__dict__":
+        return attributes
+    if owner.cls.has("__getattr__"):
+        return machine.call(Method(owner.cls.find("__getattr__"), owner), [name])
+    if owner.native is not None:
+        return machine.attribute(owner.native, name)
+    if owner.cls.unknown is not None:
+        return owner.cls.unknown
+    raise AttributeError(f"'{owner.cls.name}' object has no attribute '{name}'")
+
+
+def _bind(machine: Machine, value: Value, owner: Value, name: str = "") -> Value:
+    """What a value of a class is as an attribute of its object."""
+    if isinstance(value, Function | Native | Partial):
+        if isinstance(owner, Class):
+            return value
+        return Method(value, owner) if not isinstance(value, Partial) else value
+    if isinstance(value, Property):
+        found = machine.call(value.getter, [owner])
+        if value.cached and isinstance(owner, Instance):
+            owner.attributes[name] = found
+        return found
+    if isinstance(value, Static):
+        if not value.of_class:
+            return value.function
+        return Method(value.function, owner if isinstance(owner, Class) else owner.cls)
+    if isinstance(value, Field):
+        return value.default
+    return value
+
+
+def _behind_all(machine: Machine, owner: Super, name: str) -> Value:
+    """What every class inherits from ``object``."""
+    cls = owner.instance if isinstance(owner.instance, Class) else owner.instance.cls
+    if cls.unknown is not None:
+        return cls.unknown
+    if name == "__init__":
+        return Native("object.__init__", lambda *_, **__: None, plain=False)
+    if name == "__init_subclass__":
+        return Native("object.__init_subclass__", lambda *_, **__: None, plain=False)
+    if name == "__setattr__":
+        return Native(
+            "object.__setattr__",
+            lambda key, value: set_plainly(owner.instance, key, value),
+            plain=False,
+        )
+    if isinstance(owner.instance, Instance) and owner.instance.native is not None:
+        return machine.attribute(owner.instance.native, name)
+    raise AttributeError(f"'super' object has no attribute '{name}'")
+
+
+def set_plainly(owner: Instance, name: str, value: Value) -> None:
+    """``object.__setattr__``."""
+    owner.attributes[name] = value
+
+
+def _of_class(machine: Machine, owner: Class, name: str) -> Value:
+    for cls in owner.mro:
+        if name in cls.names:
+            return _bind(machine, cls.names[name], owner)
+    if name in ("__name__", "__qualname__"):
+        return owner.name
+    if name == "__mro__":
+        return owner.mro
+    if name == "__module__":
+        return owner.module.name
+    if name == "__doc__":
+        return None
+    if name == "__dataclass_fields__" and owner.has("__dataclass__"):
+        return dict.fromkeys(fields_of(owner))
+    if name == "__init__":
+        return Native("object.__init__", lambda *_, **__: None, plain=False)
+    if owner.unknown is not None:
+        return owner.unknown
+    raise AttributeError(f"type object '{owner.name}' has no attribute '{name}'")
+
+
+def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> None:
+    """``owner.name = value``."""
+    if isinstance(owner, Instance):
+        for cls in owner.cls.mro:
+            found = cls.names.get(name)
+            if isinstance(found, Property):
+                if not found.cached and found.setter is not None:
+                    machine.call(found.setter, [owner, value])
+                    return
+                if not found.cached:
+                    raise AttributeError(f"'{owner.cls.name}' cannot set '{name}'")
+        if owner.cls.has("__setattr__"):
+            machine.call(Method(owner.cls.find("__setattr__"), owner), [name, value])
+            return
+        owner.attributes[name] = value
+    elif isinstance(owner, Class | Namespace):
+        owner.names[name] = value
+    elif isinstance(owner, Function):
+        owner.attributes[name] = value
+    elif isinstance(owner, Method):
+        set_attribute(machine, owner.function, name, value)
+    elif isinstance(owner, Unknown):
+        return
+    else:
+        machine.set_native(owner, name, value)

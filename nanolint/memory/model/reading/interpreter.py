@@ -1,0 +1,387 @@
+"""The interpreter: a program's modules, read statement by statement over pretend tensors.
+
+It touches no disk, no network and none of Python's own imports: the texts are handed in.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading import (
+    builtins,
+    calls,
+    classes,
+    libraries,
+    operators,
+    plain,
+    statements,
+)
+from nanolint.memory.model.reading.expressions import EXPRESSIONS
+from nanolint.memory.model.reading.machine import Machine
+from nanolint.memory.model.reading.scopes import Frame, Kind
+from nanolint.memory.model.reading.torch import arithmetic, methods, modules, names
+from nanolint.memory.model.reading.values import (
+    ANNOTATION,
+    PARAMETER,
+    Class,
+    Function,
+    Generated,
+    Instance,
+    Manager,
+    Method,
+    Namespace,
+    Native,
+    Partial,
+    Place,
+    Property,
+    Static,
+    Super,
+    Unknown,
+    Unread,
+)
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.device import Device
+    from nanolint.run.program import SourceText
+
+OF_PROGRAM = (Instance, Class, Namespace, Function, Method, Super, Partial, Property, Native)
+
+
+class Interpreter(Machine):
+    """Reads the modules of ``sources``; ``absent`` are names that this release of torch lacks."""
+
+    def __init__(
+        self,
+        sources: Iterable[SourceText],
+        card: Device,
+        host: Device,
+        *,
+        version: tuple[int, int],
+        absent: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(card, host, version=version, absent=absent)
+        self._sources: Mapping[str, SourceText] = {each.module: each for each in sources}
+        self.zero_super = Native("super", Super, plain=False)
+        self.enumeration = Class("Enum", (), {}, Namespace("enum", {}))
+        self.named_tuple = Class("NamedTuple", (), {}, Namespace("typing", {}))
+        self._builtins = builtins.table(self)
+        self._libraries = libraries.table(self) | names.table(self)
+
+    # Expressions and statements.
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Value:
+        return EXPRESSIONS[node.__class__](self, node, frame)
+
+    def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
+        return statements.execute(self, body, frame)
+
+    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
+        statements.assign(self, target, value, frame)
+
+    def call(
+        self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None
+    ) -> Value:
+        return calls.call(self, function, arguments, keywords)
+
+    def convert(self, kind: type, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        return builtins.convert(self, kind, arguments, keywords)
+
+    def decorate(self, decorator: Value, value: Value) -> Value:
+        if isinstance(decorator, Unknown | Manager | type(ANNOTATION)):
+            return value if not isinstance(decorator, Manager) else _managed(self, decorator, value)
+        return self.call(decorator, [value])
+
+    def define(self, node: ast.ClassDef, frame: Frame) -> Class:
+        return classes.define(self, node, frame)
+
+    def instantiate(self, cls: Class, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        return classes.instantiate(self, cls, arguments, keywords)
+
+    def super_of(self, frame: Frame) -> Value:
+        call: Frame | None = frame
+        while call is not None and (call.function is None or call.function.owner is None):
+            call = call.closure
+        if call is None or call.function is None or call.function.owner is None:
+            raise self.unread("super() outside of a method")
+        first = call.function.node.args
+        name = (*first.posonlyargs, *first.args)[0].arg
+        return Super(call.function.owner, call.names[name])
+
+    # Values.
+
+    def builtin(self, name: str) -> Value:
+        try:
+            return self._builtins[name]
+        except KeyError:
+            raise NameError(f"name '{name}' is not defined") from None
+
+    def attribute(self, owner: Value, name: str) -> Value:
+        if isinstance(owner, Unknown):
+            return owner
+        if isinstance(owner, Tensor):
+            return methods.attribute(self, owner, name)
+        if isinstance(owner, OF_PROGRAM):
+            return classes.attribute(self, owner, name)
+        if owner is ANNOTATION:
+            return owner
+        found = methods.of_setting(self, owner, name)
+        return plain.attribute(self, owner, name) if found is None else found
+
+    def set_attribute(self, owner: Value, name: str, value: Value) -> None:
+        classes.set_attribute(self, owner, name, value)
+
+    def set_native(self, owner: Value, name: str, value: Value) -> None:
+        if not isinstance(owner, Tensor):
+            raise AttributeError(f"{owner!r} cannot set '{name}'")
+        methods.set_attribute(self, owner, name, value)
+
+    def delete_attribute(self, owner: Value, name: str) -> None:
+        if isinstance(owner, Instance):
+            if name not in owner.attributes:
+                raise AttributeError(name)
+            del owner.attributes[name]
+            owner.buffers.discard(name)
+
+    def item(self, owner: Value, index: Value) -> Value:
+        if isinstance(owner, Tensor):
+            return arithmetic.item(self, owner, index)
+        return operators.item(self, owner, index)
+
+    def set_item(self, owner: Value, index: Value, value: Value) -> None:
+        if isinstance(owner, Unknown):
+            return
+        if isinstance(owner, Tensor):
+            arithmetic.set_item(self, owner, index, value)
+        elif isinstance(owner, Instance) and owner.cls.has("__setitem__"):
+            self.call(self.attribute(owner, "__setitem__"), [index, value])
+        elif isinstance(index, Unknown):
+            raise index.unread()
+        elif isinstance(owner, Instance) and owner.native is not None:
+            owner.native[index] = value
+        elif isinstance(owner, list | dict):
+            owner[index] = value
+        else:
+            raise TypeError(f"{owner!r} does not support item assignment")
+
+    def delete_item(self, owner: Value, index: Value) -> None:
+        if isinstance(owner, list | dict) and not isinstance(index, Unknown):
+            del owner[index]
+        elif isinstance(owner, Instance) and owner.cls.has("__delitem__"):
+            self.call(self.attribute(owner, "__delitem__"), [index])
+        else:
+            raise self.unread(f"del of an element of {owner!r} is not known")
+
+    def iterate(self, value: Value) -> Iterator[Value]:
+        if isinstance(value, list | tuple | dict | str | set | frozenset | range):
+            return iter(value)
+        if isinstance(value, Unknown):
+            raise value.unread()
+        if isinstance(value, Tensor):
+            return iter(methods.rows(self, value))
+        if isinstance(value, Generated):
+            return value.values
+        if isinstance(value, Class) and value.has("__members__"):
+            return iter(value.find("__members__").values())
+        if isinstance(value, Instance):
+            if value.cls.has("__iter__"):
+                return self.iterate(self.call(self.attribute(value, "__iter__"), []))
+            if value.cls.has("__getitem__") and value.cls.has("__len__"):
+                return iter(self._by_index(value))
+            if value.cls.has("__dataclass__") and self.named_tuple in value.cls.mro:
+                return iter(value.attributes.values())
+            if value.native is not None:
+                return iter(value.native)
+            raise TypeError(f"'{value.cls.name}' object is not iterable")
+        if hasattr(value, "__next__") or isinstance(
+            value, type({}.items()) | type({}.keys()) | type({}.values())
+        ):
+            return iter(value)
+        raise TypeError(f"{value!r} is not iterable")
+
+    def _by_index(self, value: Instance) -> list[Value]:
+        count = self.call(self.attribute(value, "__len__"), [])
+        return [self.item(value, place) for place in range(count)]
+
+    def truth(self, value: Value) -> bool:
+        if isinstance(value, Unknown):
+            raise value.unread()
+        if isinstance(value, Tensor):
+            raise self.unread("a branch that depends on the contents of a tensor")
+        if isinstance(value, Instance):
+            if value.cls.has("__bool__"):
+                return self.truth(self.call(self.attribute(value, "__bool__"), []))
+            if value.cls.has("__len__"):
+                return self.truth(self.call(self.attribute(value, "__len__"), []))
+            return bool(value.native) if value.native is not None else True
+        if isinstance(value, Generated | Method | Static | Super | Partial | Manager | Property):
+            return True
+        return bool(value)
+
+    def instance_of(self, value: Value, kind: Value) -> Value:
+        if isinstance(value, Unknown):
+            return value
+        if isinstance(kind, tuple):
+            found = [self.instance_of(value, each) for each in kind]
+            if any(each is True for each in found):
+                return True
+            return next((each for each in found if isinstance(each, Unknown)), False)
+        if isinstance(kind, Unknown):
+            return kind
+        if isinstance(value, Instance):
+            return value.cls.derives(kind)
+        if isinstance(value, Tensor):
+            return methods.is_a(self, value, kind)
+        if kind is ANNOTATION:
+            return self.unknown("isinstance of an annotation")
+        if isinstance(kind, type):
+            return isinstance(value, kind)
+        return False
+
+    def tensor_type(self, value: Tensor) -> Value:
+        return methods.type_of(self, value)
+
+    # Operators.
+
+    def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return arithmetic.binary(self, op, left, right)
+        return operators.binary(self, op, left, right)
+
+    def in_place(self, op: ast.operator, left: Value, right: Value) -> Value:
+        if isinstance(left, Tensor):
+            return arithmetic.in_place(self, op, left, right)
+        if isinstance(left, list) and isinstance(op, ast.Add):
+            left += islice(self.iterate(right), 1_000_000)
+            return left
+        if isinstance(left, dict | set) and isinstance(op, ast.BitOr):
+            left |= right
+            return left
+        return self.binary(op, left, right)
+
+    def unary(self, op: ast.unaryop, operand: Value) -> Value:
+        if isinstance(operand, Tensor):
+            return arithmetic.unary(self, op, operand)
+        return operators.unary(self, op, operand)
+
+    def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
+        if (isinstance(left, Tensor) or isinstance(right, Tensor)) and isinstance(
+            op, ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE
+        ):
+            return arithmetic.compare(self, op, left, right)
+        return operators.compare(self, op, left, right)
+
+    # Modules.
+
+    def load(self, name: str) -> Value:
+        if name in self.imported:
+            return self.imported[name]
+        if name == NN:
+            return self._torch_nn()
+        source = self._sources.get(name) or self._sources.get(f"{name}.__init__")
+        if source is None:
+            if name in self._libraries:
+                return self._libraries[name]
+            if any(each.startswith(f"{name}.") for each in self._sources):
+                return Namespace(name, {}, "")
+            return self.unknown(f"{name} is no module of the project")
+        module = self.imported[name] = Namespace(name, {"__name__": name}, source.path)
+        tree = _parsed(source.text)
+        if tree is None:
+            raise Unread("no Python that is known", Place(source.path, 1))
+        before = self.module, self.line
+        statements.read_module(self, tree.body, Frame(module, module.names, kind=Kind.MODULE))
+        self.module, self.line = before
+        return module
+
+    def _torch_nn(self) -> Namespace:
+        """``torch.nn`` is written in the language that is read."""
+        names: dict[str, Value] = {
+            "__name__": NN,
+            "Module": modules.module_class(self),
+            "Parameter": PARAMETER,
+            "module_items": Native("items", modules.items, plain=False),
+            "parameter_values": Native("values", modules.own_parameters, plain=False),
+        }
+        module = self.imported[NN] = Namespace(NN, names)
+        tree = _parsed(PRELUDE.read_text(encoding="utf-8"))
+        assert tree is not None
+        self.execute(tree.body, Frame(module, names, kind=Kind.MODULE))
+        return module
+
+    def move(self, module: Instance, device: Device | None) -> None:
+        modules.move(self, module, device)
+
+    def member(self, module: Value, name: str) -> Value:
+        if isinstance(module, Unknown):
+            return module
+        if not isinstance(module, Namespace):
+            return self.attribute(module, name)
+        full = f"{module.name}.{name}"
+        if full in self.absent:
+            raise AttributeError(f"module '{module.name}' has no attribute '{name}'")
+        if name in module.names:
+            return module.names[name]
+        if (
+            full == NN
+            or full in self._sources
+            or full in self._libraries
+            or any(each.startswith(f"{full}.") for each in self._sources)
+        ):
+            return self.load(full)
+        if module.path:
+            raise ImportError(f"cannot import name '{name}' from '{module.name}'")
+        return self.unknown(f"{full} is not known")
+
+    def absolute(self, name: str, level: int, module: Namespace) -> str:
+        if not level:
+            return name
+        parts = module.name.split(".")
+        source = self._sources.get(module.name)
+        is_package = source is not None and source.path.endswith("__init__.py")
+        drop = level - 1 if is_package else level
+        base = parts[: len(parts) - drop] if drop else parts
+        return ".".join((*base, name) if name else base)
+
+    def is_foreign(self, name: str) -> bool:
+        return (
+            bool(name)
+            and name not in self._sources
+            and isinstance(self._libraries.get(name) or self._known_parent(name), type(None))
+        )
+
+    def _known_parent(self, name: str) -> Value:
+        return next(
+            (True for each in (*self._sources, *self._libraries) if each.startswith(f"{name}.")),
+            None,
+        )
+
+
+NN = "torch.nn"
+PRELUDE = Path(__file__).with_name("torch") / "prelude.py"
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> ast.Module | None:
+    """The tree of a text; None where it is no Python."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _managed(machine: Machine, manager: Manager, function: Value) -> Value:
+    """A function that runs inside a context manager."""
+
+    def run(*arguments: Value, **keywords: Value) -> Value:
+        with manager.enter():
+            return machine.call(function, list(arguments), keywords)
+
+    return Native("decorated", run, plain=False)

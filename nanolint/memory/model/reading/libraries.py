@@ -1,0 +1,338 @@
+"""What is known of Python's own library: enough of it for the models that people write."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.classes import Field, fields_of
+from nanolint.memory.model.reading.scopes import MISSING
+from nanolint.memory.model.reading.values import (
+    ANNOTATION,
+    Class,
+    Function,
+    Instance,
+    Manager,
+    Method,
+    Namespace,
+    Native,
+    Partial,
+    Property,
+    Unknown,
+)
+from nanolint.memory.tensors.parameter import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+
+OF_NUMBERS = (
+    *("acos", "asin", "atan", "atan2", "ceil", "copysign", "cos", "cosh", "degrees", "erf", "exp"),
+    *("fabs", "floor", "fmod", "gcd", "hypot", "isclose", "isfinite", "isinf", "isnan", "isqrt"),
+    *("lcm", "log", "log10", "log1p", "log2", "modf", "pow", "radians", "sin", "sinh", "sqrt"),
+    *("tan", "tanh", "trunc"),
+)
+ONLY_TYPES = ("typing", "typing_extensions", "collections.abc", "types", "jaxtyping", "__future__")
+# Whether they are there, and what they do, has nothing to do with memory.
+SILENT = ("logging", "warnings", "time", "datetime", "random", "sys", "os", "pathlib", "json")
+
+
+def table(machine: Machine) -> dict[str, Value]:
+    """The modules by their names."""
+    known: dict[str, Value] = {
+        "math": _math(),
+        "dataclasses": _dataclasses(machine),
+        "enum": Namespace(
+            "enum",
+            {
+                **dict.fromkeys(("Enum", "IntEnum", "StrEnum", "Flag"), machine.enumeration),
+                "auto": Native("auto", _counter()),
+            },
+        ),
+        "functools": _functools(machine),
+        "itertools": _itertools(machine),
+        "collections": _collections(machine),
+        "contextlib": Namespace(
+            "contextlib",
+            {
+                "nullcontext": Native(
+                    "nullcontext", lambda value=None: Manager(lambda: nullcontext(value))
+                ),
+                "contextmanager": Native("contextmanager", lambda f: _context(machine, f)),
+            },
+        ),
+        "copy": Namespace(
+            "copy",
+            {
+                "deepcopy": Native("deepcopy", lambda value, *_: copied(value, {})),
+                "copy": Native("copy", _shallow),
+            },
+        ),
+        "inspect": Namespace(
+            "inspect", {"signature": Native("signature", lambda f: _signature(machine, f))}
+        ),
+        "abc": Namespace(
+            "abc",
+            {
+                "ABC": ANNOTATION,
+                "ABCMeta": ANNOTATION,
+                "abstractmethod": Native("abstractmethod", lambda function: function),
+            },
+        ),
+    }
+    for name in ONLY_TYPES:
+        known[name] = _Annotations(name)
+    known["typing"].names["NamedTuple"] = machine.named_tuple
+    known["typing"].names["TYPE_CHECKING"] = False
+    known["typing"].names["cast"] = Native("cast", lambda _kind, value: value, plain=False)
+    for name in SILENT:
+        known[name] = Namespace(name, {})
+    return known
+
+
+class _Everything(dict[str, "Value"]):
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Value:
+        return ANNOTATION
+
+    def get(self, name: str, *_: Value) -> Value:
+        return self[name]
+
+
+def _Annotations(name: str) -> Namespace:  # noqa: N802
+    return Namespace(name, _Everything())
+
+
+def _math() -> Namespace:
+    names: dict[str, Value] = {
+        name: Native(f"math.{name}", getattr(math, name)) for name in OF_NUMBERS
+    }
+    names |= {name: getattr(math, name) for name in ("pi", "e", "tau", "inf", "nan")}
+    names["prod"] = Native("math.prod", lambda values, start=1: math.prod(values, start=start))
+    return Namespace("math", names)
+
+
+def _counter() -> Callable[[], int]:
+    numbers = itertools.count(1)
+    return lambda: next(numbers)
+
+
+def _dataclasses(machine: Machine) -> Namespace:
+    def dataclass(cls: Value = None, **_options: Value) -> Value:
+        if cls is None:
+            return Native("dataclass", dataclass)
+        cls.names["__dataclass__"] = {}
+        return cls
+
+    def asdict(value: Instance) -> dict[str, Value]:
+        return {name: _as_plain(value.attributes[name]) for name in fields_of(value.cls)}
+
+    def _as_plain(value: Value) -> Value:
+        if isinstance(value, Instance) and value.cls.has("__dataclass__"):
+            return asdict(value)
+        return value
+
+    def replace(value: Instance, **changes: Value) -> Instance:
+        passed = {name: value.attributes[name] for name in fields_of(value.cls)} | changes
+        made: Instance = machine.instantiate(value.cls, [], passed)
+        return made
+
+    def listed(value: Value) -> tuple[Value, ...]:
+        cls = value.cls if isinstance(value, Instance) else value
+        return tuple(Namespace("field", {"name": name}) for name in fields_of(cls))
+
+    return Namespace(
+        "dataclasses",
+        {
+            "dataclass": Native("dataclass", dataclass, plain=False),
+            "field": Native(
+                "field",
+                lambda default=MISSING, default_factory=MISSING, **_: Field(
+                    default, default_factory
+                ),
+                plain=False,
+            ),
+            "asdict": Native("asdict", asdict),
+            "replace": Native("replace", replace, plain=False),
+            "fields": Native("fields", listed),
+            "is_dataclass": Native(
+                "is_dataclass",
+                lambda value: (
+                    (isinstance(value, Instance) and value.cls.has("__dataclass__"))
+                    or (isinstance(value, Class) and value.has("__dataclass__"))
+                ),
+            ),
+        },
+    )
+
+
+def _functools(machine: Machine) -> Namespace:
+    def cached(function: Value = None, **_options: Value) -> Value:
+        if function is None or isinstance(function, int):
+            return Native("lru_cache", cached)
+        kept: dict[Value, Value] = {}
+
+        def run(*arguments: Value, **keywords: Value) -> Value:
+            key = (*map(_key, arguments), *((name, _key(each)) for name, each in keywords.items()))
+            if key not in kept:
+                kept[key] = machine.call(function, list(arguments), keywords)
+            return kept[key]
+
+        return Native("cached", run, plain=False)
+
+    def reduce(function: Value, values: Value, *start: Value) -> Value:
+        iterator = machine.iterate(values)
+        found = start[0] if start else next(iterator)
+        for each in iterator:
+            found = machine.call(function, [found, each])
+        return found
+
+    return Namespace(
+        "functools",
+        {
+            "partial": Native(
+                "partial", lambda f, *given, **named: Partial(f, given, named), plain=False
+            ),
+            "reduce": Native("reduce", reduce, plain=False),
+            "wraps": Native("wraps", lambda _f: Native("wraps", lambda g: g), plain=False),
+            "cached_property": Native(
+                "cached_property", lambda getter: Property(getter, cached=True)
+            ),
+            **dict.fromkeys(("lru_cache", "cache"), Native("lru_cache", cached)),
+        },
+    )
+
+
+def _key(value: Value) -> Value:
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return type(value), value
+
+
+def _itertools(machine: Machine) -> Namespace:
+    def chain(*values: Value) -> Iterator[Value]:
+        for each in values:
+            yield from machine.iterate(each)
+
+    known: dict[str, Callable[..., Value]] = {
+        "chain": chain,
+        "product": lambda *values, repeat=1: itertools.product(
+            *map(machine.iterate, values), repeat=repeat
+        ),
+        "zip_longest": lambda *values, fillvalue=None: itertools.zip_longest(
+            *map(machine.iterate, values), fillvalue=fillvalue
+        ),
+        "repeat": lambda value, times: itertools.repeat(value, times),
+        "count": lambda start=0, step=1: itertools.count(start, step),
+        "islice": lambda values, *ends: itertools.islice(machine.iterate(values), *ends),
+        "accumulate": lambda values: itertools.accumulate(machine.iterate(values)),
+        "pairwise": lambda values: itertools.pairwise(machine.iterate(values)),
+        "cycle": lambda values: itertools.cycle(machine.iterate(values)),
+    }
+    return Namespace(
+        "itertools", {name: Native(name, each, plain=False) for name, each in known.items()}
+    )
+
+
+def _collections(machine: Machine) -> Namespace:
+    def ordered(*arguments: Value, **keywords: Value) -> dict[Value, Value]:
+        found: dict[Value, Value] = {}
+        machine.call(machine.attribute(found, "update"), list(arguments), keywords)
+        return found
+
+    def tuple_class(name: str, names: Value, **_: Value) -> Class:
+        split = names.replace(",", " ").split() if isinstance(names, str) else list(names)
+        members: dict[str, Value] = {"__annotations__": dict.fromkeys(split), "__dataclass__": {}}
+        return Class(name, (machine.named_tuple,), members, Namespace("collections", {}))
+
+    return Namespace(
+        "collections",
+        {
+            "OrderedDict": Native("OrderedDict", ordered, plain=False),
+            "namedtuple": Native("namedtuple", tuple_class),
+            "defaultdict": Native(
+                "defaultdict", lambda factory=None: _Defaults(machine, factory), plain=False
+            ),
+        },
+    )
+
+
+class _Defaults(dict["Value", "Value"]):
+    """``defaultdict``, whose factory may be a function of the program."""
+
+    def __init__(self, machine: Machine, factory: Value) -> None:
+        super().__init__()
+        self._machine = machine
+        self._factory = factory
+
+    def get(self, key: Value, default: Value = None) -> Value:
+        if key not in self and default is MISSING and self._factory is not None:
+            self[key] = self._machine.call(self._factory, [])
+        return super().get(key, default)
+
+
+def _context(machine: Machine, function: Value) -> Value:
+    """``@contextmanager``. What follows its ``yield`` would have to wait: that is not known."""
+
+    @contextmanager
+    def entered(arguments: list[Value], keywords: dict[str, Value]) -> Iterator[Value]:
+        values = machine.iterate(machine.call(function, arguments, keywords))
+        yield next(values, None)
+
+    return Native(
+        "contextmanager",
+        lambda *given, **named: Manager(lambda: entered(list(given), named)),
+        plain=False,
+    )
+
+
+def _signature(machine: Machine, function: Value) -> Value:
+    """``inspect.signature(f).parameters``: the names, for those who look for one."""
+    target = function.function if isinstance(function, Method) else function
+    if isinstance(target, Class):
+        target = target.find("__init__")
+    if not isinstance(target, Function):
+        return machine.unknown("the signature of what is not of the project")
+    spec = target.node.args
+    names = [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+    return Namespace("signature", {"parameters": dict.fromkeys(names)})
+
+
+def _shallow(value: Value) -> Value:
+    if isinstance(value, list | dict | set):
+        return value.copy()
+    if isinstance(value, Instance):
+        made = Instance(value.cls)
+        made.attributes = dict(value.attributes)
+        made.buffers = set(value.buffers)
+        made.native = value.native
+        return made
+    return value
+
+
+def copied(value: Value, seen: dict[int, Value]) -> Value:
+    """``copy.deepcopy``: tensors and modules are made anew, each once."""
+    if id(value) in seen:
+        return seen[id(value)]
+    found = value
+    if isinstance(value, list | tuple | set):
+        found = type(value)(copied(each, seen) for each in value)
+    elif isinstance(value, dict):
+        found = {key: copied(each, seen) for key, each in value.items()}
+    elif isinstance(value, Instance):
+        found = seen[id(value)] = _shallow(value)
+        found.attributes = {key: copied(each, seen) for key, each in value.attributes.items()}
+    elif isinstance(value, Parameter):
+        found = Parameter(value.device, value.role.label, value.shape, value.dtype)
+    elif isinstance(value, Unknown):
+        return value
+    seen[id(value)] = found
+    return found

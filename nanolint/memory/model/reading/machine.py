@@ -1,0 +1,213 @@
+"""What the parts of the interpreter share: where it is, what it may still do, and each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.values import Place, Unknown, Unread
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterable, Iterator
+
+    from nanolint.memory.model.reading.scopes import Frame
+    from nanolint.memory.model.reading.values import Class, Instance, Namespace, Value
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.tensor import Tensor
+
+STEPS = 3_000_000  # statements, calls and turns of loops
+DEPTH = 60  # calls inside calls
+ELEMENTS = 1_000_000  # of a list or a string
+
+
+class Machine:
+    """The state of one reading.
+
+    ``card`` and ``host`` are where tensors lie, new ones on ``default``. ``module`` and ``line``
+    are what is being read. ``version`` is torch's; ``absent`` are names that this release lacks.
+    ``tokens`` is the size of the vocabulary, by the table of embeddings, once there is one.
+    """
+
+    def __init__(
+        self,
+        card: Device,
+        host: Device,
+        *,
+        version: tuple[int, int],
+        absent: frozenset[str] = frozenset(),
+    ) -> None:
+        self.card = card
+        self.host = host
+        self.default = host
+        self.version = version
+        self.absent = absent
+        self.tokens = 0
+        self.parameter_attributes: dict[Tensor, dict[str, Value]] = {}
+        self.module: Namespace | None = None
+        self.line = 0
+        self.steps = STEPS
+        self.depth = 0
+        self.imported: dict[str, Namespace] = {}
+
+    @property
+    def place(self) -> Place:
+        """What is being read."""
+        return Place(self.module.path if self.module else "", self.line)
+
+    def unread(self, reason: str) -> Unread:
+        """The error that ends the reading here."""
+        return Unread(reason, self.place)
+
+    def unknown(self, reason: str) -> Unknown:
+        """A value that is not known, from here on."""
+        return Unknown(reason, self.place)
+
+    def at(self, module: Namespace, line: int) -> None:
+        """This is being read; what nanolint itself wrote stands for the line that led there."""
+        if module.path:
+            self.module, self.line = module, line
+
+    def step(self) -> None:
+        """Raises Unread where there have been too many."""
+        self.steps -= 1
+        if self.steps < 0:
+            raise self.unread("takes too many steps to read")
+
+    def bounded(self, elements: int) -> None:
+        """Raises Unread where a list or a string would be too long."""
+        if elements > ELEMENTS:
+            raise self.unread(f"makes something of {elements} elements")
+
+    # What the parts need of each other.
+
+    zero_super: Value  # ``super``, which looks at who calls it
+    enumeration: Class
+    named_tuple: Class
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Value:
+        """The value of an expression."""
+        raise NotImplementedError
+
+    def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
+        """Run statements; what is returned tells how they ended."""
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
+        """Bind a target."""
+        raise NotImplementedError
+
+    def call(
+        self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None
+    ) -> Value:
+        """Call a function; ``arguments`` is emptied where the function lets them go."""
+        raise NotImplementedError
+
+    def convert(self, kind: type, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """Call one of Python's types."""
+        raise NotImplementedError
+
+    def decorate(self, decorator: Value, value: Value) -> Value:
+        """What a decorator makes of a function or a class."""
+        raise NotImplementedError
+
+    def define(self, node: ast.ClassDef, frame: Frame) -> Class:
+        """The class of a ``class`` statement."""
+        raise NotImplementedError
+
+    def instantiate(self, cls: Class, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """A new object."""
+        raise NotImplementedError
+
+    def super_of(self, frame: Frame) -> Value:
+        """``super()`` in a method."""
+        raise NotImplementedError
+
+    # Values.
+
+    def builtin(self, name: str) -> Value:
+        """A name that every module sees. Raises NameError where there is none."""
+        raise NotImplementedError
+
+    def attribute(self, owner: Value, name: str) -> Value:
+        """``owner.name``. Raises AttributeError where it has none."""
+        raise NotImplementedError
+
+    def set_attribute(self, owner: Value, name: str, value: Value) -> None:
+        """``owner.name = value``."""
+        raise NotImplementedError
+
+    def set_native(self, owner: Value, name: str, value: Value) -> None:
+        """The same of what is no object of the program."""
+        raise NotImplementedError
+
+    def delete_attribute(self, owner: Value, name: str) -> None:
+        """``del owner.name``."""
+        raise NotImplementedError
+
+    def item(self, owner: Value, index: Value) -> Value:
+        """``owner[index]``."""
+        raise NotImplementedError
+
+    def set_item(self, owner: Value, index: Value, value: Value) -> None:
+        """``owner[index] = value``."""
+        raise NotImplementedError
+
+    def delete_item(self, owner: Value, index: Value) -> None:
+        """``del owner[index]``."""
+        raise NotImplementedError
+
+    def iterate(self, value: Value) -> Iterator[Value]:
+        """The elements of ``value``. Raises Unread where they are not known."""
+        raise NotImplementedError
+
+    def truth(self, value: Value) -> bool:
+        """``bool(value)``. Raises Unread where it is not known."""
+        raise NotImplementedError
+
+    def instance_of(self, value: Value, kind: Value) -> Value:
+        """``isinstance(value, kind)``."""
+        raise NotImplementedError
+
+    def tensor_type(self, value: Tensor) -> Value:
+        """The class that a tensor is of."""
+        raise NotImplementedError
+
+    # Operators.
+
+    def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
+        """``left op right``."""
+        raise NotImplementedError
+
+    def in_place(self, op: ast.operator, left: Value, right: Value) -> Value:
+        """What ``left op= right`` binds."""
+        raise NotImplementedError
+
+    def unary(self, op: ast.unaryop, operand: Value) -> Value:
+        """``op operand``."""
+        raise NotImplementedError
+
+    def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
+        """``left op right``."""
+        raise NotImplementedError
+
+    # Modules of the program, and what moves.
+
+    def move(self, module: Instance, device: Device | None) -> None:
+        """``module.to(device)``."""
+        raise NotImplementedError
+
+    def load(self, name: str) -> Value:
+        """The module of that dotted name; an Unknown where it is none of the project's."""
+        raise NotImplementedError
+
+    def member(self, module: Value, name: str) -> Value:
+        """``module.name``, also where that is a module itself."""
+        raise NotImplementedError
+
+    def absolute(self, name: str, level: int, module: Namespace) -> str:
+        """The dotted name of a module that another one imports."""
+        raise NotImplementedError
+
+    def is_foreign(self, name: str) -> bool:
+        """Whether a module may or may not be installed."""
+        raise NotImplementedError

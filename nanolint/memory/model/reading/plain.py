@@ -1,0 +1,160 @@
+"""Methods of Python's own values: strings, lists, dictionaries, sets, numbers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.values import Instance, Native, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+
+# What a program may ask of a value: none of these reaches outside of it, or grows without bound.
+TEXT = frozenset(
+    {
+        *("capitalize", "count", "endswith", "find", "index", "isalnum", "isalpha", "isdigit"),
+        *("isidentifier", "islower", "isnumeric", "isupper", "lower", "lstrip", "partition"),
+        *("removeprefix", "removesuffix", "rpartition", "rsplit", "rstrip", "split"),
+        *("splitlines", "startswith", "strip", "title", "upper"),
+    }
+)
+METHODS: dict[type, frozenset[str]] = {
+    str: TEXT,
+    list: frozenset(
+        {"append", "clear", "copy", "count", "index", "insert", "pop", "remove", "reverse"}
+    ),
+    tuple: frozenset({"count", "index"}),
+    dict: frozenset({"clear", "copy", "items", "keys", "pop", "popitem", "setdefault", "values"}),
+    set: frozenset(
+        {
+            *("add", "clear", "copy", "difference", "discard", "intersection", "isdisjoint"),
+            *("issubset", "issuperset", "pop", "remove", "symmetric_difference", "union"),
+        }
+    ),
+    frozenset: frozenset({"difference", "intersection", "issubset", "issuperset", "union"}),
+    int: frozenset({"bit_length", "is_integer", "as_integer_ratio"}),
+    float: frozenset({"is_integer"}),
+    range: frozenset({"count", "index"}),
+}
+PARTS: dict[type, frozenset[str]] = {
+    int: frozenset({"real", "imag", "numerator", "denominator"}),
+    float: frozenset({"real", "imag"}),
+    complex: frozenset({"real", "imag"}),
+    range: frozenset({"start", "stop", "step"}),
+    slice: frozenset({"start", "stop", "step"}),
+}
+
+
+def attribute(machine: Machine, owner: Value, name: str) -> Value:
+    """``owner.name`` of a plain value. Raises AttributeError where it has none that is known."""
+    own = _own(machine, owner, name)
+    if own is not None:
+        return Native(f"{type(owner).__name__}.{name}", own, plain=False)
+    for kind, names in METHODS.items():
+        if isinstance(owner, kind) and name in names:
+            return Native(
+                f"{kind.__name__}.{name}", getattr(owner, name), plain=kind in (str, int, float)
+            )
+    for kind, names in PARTS.items():
+        if isinstance(owner, kind) and name in names:
+            return getattr(owner, name)
+    if isinstance(owner, BaseException) and name == "args":
+        return owner.args
+    if isinstance(owner, type) and name in ("__name__", "__qualname__"):
+        return owner.__name__
+    if owner is dict and name == "fromkeys":
+        return Native(
+            "dict.fromkeys", lambda keys, value=None: dict.fromkeys(machine.iterate(keys), value)
+        )
+    if name == "__class__":
+        return type(owner)
+    raise AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
+
+
+def _own(machine: Machine, owner: Value, name: str) -> Callable[..., Value] | None:
+    """A method that takes what only the interpreter can read, or that is bounded."""
+    known: dict[str, Callable[..., Value]] = {}
+    if isinstance(owner, str):
+        known = {"join": _join, "replace": _replace, "format": _format, "encode": _encoded}
+    elif isinstance(owner, list):
+        known = {"extend": _extend, "sort": _sort}
+    elif isinstance(owner, dict):
+        known = {"get": _get, "update": _update}
+    elif isinstance(owner, set):
+        known = {"update": _add_all}
+    method = known.get(name)
+    return None if method is None else partial(method, machine, owner)
+
+
+def _join(machine: Machine, owner: str, parts: Value) -> Value:
+    found = list(machine.iterate(parts))
+    for each in found:
+        if isinstance(each, Unknown):
+            return each
+    machine.bounded(sum(map(len, found)) + len(owner) * len(found))
+    return owner.join(found)
+
+
+def _replace(machine: Machine, owner: str, old: str, new: str, count: int = -1) -> Value:
+    for each in (old, new):
+        if isinstance(each, Unknown):
+            return each
+    machine.bounded(len(owner) + (owner.count(old) if old else len(owner)) * len(new))
+    return owner.replace(old, new, count)
+
+
+def _format(machine: Machine, _owner: str, *_: Value, **__: Value) -> Value:
+    return machine.unknown("a formatted text")
+
+
+def _encoded(machine: Machine, _owner: str, *_: Value) -> Value:
+    return machine.unknown("an encoded text")
+
+
+def _extend(machine: Machine, owner: list[Value], more: Value) -> None:
+    found = list(machine.iterate(more))
+    machine.bounded(len(owner) + len(found))
+    owner += found
+
+
+def _sort(machine: Machine, owner: list[Value], key: Value = None, reverse: bool = False) -> None:
+    owner[:] = ordered(machine, owner, key, reverse)
+
+
+def ordered(
+    machine: Machine, values: Value, key: Value = None, reverse: bool = False
+) -> list[Value]:
+    """``sorted``. Raises Unread where the order is not known."""
+    found = list(machine.iterate(values))
+    keys = [each if key is None else machine.call(key, [each]) for each in found]
+    for each in keys:
+        if isinstance(each, Unknown):
+            raise each.unread()
+    order = sorted(range(len(found)), key=keys.__getitem__, reverse=reverse)
+    return [found[place] for place in order]
+
+
+def _get(_machine: Machine, owner: dict[Value, Value], key: Value, default: Value = None) -> Value:
+    return key if isinstance(key, Unknown) else owner.get(key, default)
+
+
+def _update(machine: Machine, owner: dict[Value, Value], *more: Value, **named: Value) -> None:
+    for each in more:
+        if isinstance(each, Unknown):
+            raise each.unread()
+        if isinstance(each, Instance) and isinstance(each.native, dict):
+            owner.update(each.native)
+        elif isinstance(each, dict):
+            owner.update(each)
+        else:
+            owner.update(dict(map(tuple, machine.iterate(each))))
+    owner.update(named)
+
+
+def _add_all(machine: Machine, owner: set[Value], *more: Value) -> None:
+    for each in more:
+        owner.update(machine.iterate(each))

@@ -1,0 +1,138 @@
+"""Local names, and how long they hold what they hold.
+
+A call's names are let go when it returns, but for those that a function defined inside it sees.
+"""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nanolint.memory.model.reading.values import Function, Namespace, Value
+
+MISSING = object()
+Scoped = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Kind(Enum):
+    """What a frame is of."""
+
+    MODULE = "module"
+    CLASS = "class body"
+    CALL = "call"
+    COMPREHENSION = "comprehension"
+
+
+class Frame:
+    """The names of one call, of a class body, of a comprehension or of a module."""
+
+    __slots__ = (
+        "closure",
+        "defines",
+        "function",
+        "kind",
+        "module",
+        "names",
+        "outer",
+        "result",
+        "yields",
+    )
+
+    def __init__(
+        self,
+        module: Namespace,
+        names: dict[str, Value],
+        closure: Frame | None = None,
+        function: Function | None = None,
+        kind: Kind = Kind.CALL,
+    ) -> None:
+        self.kind = kind
+        self.module = module
+        self.names = names
+        self.closure = closure  # the call that it is written in
+        self.function = function
+        self.defines = False  # whether a function that sees its names was made
+        self.outer = outer_names(function.node) if function else NO_NAMES
+        self.result: Value = None
+        self.yields: list[Value] | None = None
+
+    def find(self, name: str) -> Value:
+        """The value of ``name`` here or further out; ``MISSING`` where it has none."""
+        frame: Frame | None = self
+        while frame is not None:
+            names = frame.names
+            if name in names:
+                return names[name]
+            frame = frame.closure
+        return self.module.names.get(name, MISSING)
+
+    def store(self, name: str, value: Value) -> None:
+        """Bind a name; one that is declared global or nonlocal where it belongs."""
+        kind = self.outer.get(name)
+        if kind is None:
+            self.names[name] = value
+        elif kind == "global":
+            self.module.names[name] = value
+        else:
+            frame = self.closure
+            while frame is not None and name not in frame.names:
+                frame = frame.closure
+            (frame or self).names[name] = value
+
+    def leave(self) -> None:
+        """The call returns: only what functions made in it see is held on."""
+        if self.defines and self.function is not None:
+            seen = seen_inside(self.function.node)
+            for name in [each for each in self.names if each not in seen]:
+                del self.names[name]
+        else:
+            self.names.clear()
+
+
+NO_NAMES: dict[str, str] = {}
+
+
+@lru_cache(maxsize=4096)
+def outer_names(node: Scoped) -> dict[str, str]:
+    """The names that a function declares ``global`` or ``nonlocal``."""
+    if isinstance(node, ast.Lambda):
+        return NO_NAMES
+    found: dict[str, str] = {}
+    unseen: list[ast.AST] = list(node.body)
+    while unseen:
+        each = unseen.pop()
+        if isinstance(each, ast.Global):
+            found |= dict.fromkeys(each.names, "global")
+        elif isinstance(each, ast.Nonlocal):
+            found |= dict.fromkeys(each.names, "nonlocal")
+        elif not isinstance(each, Scoped | ast.ClassDef | ast.expr):
+            unseen += ast.iter_child_nodes(each)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def seen_inside(node: Scoped) -> frozenset[str]:
+    """Every name that a function or class written inside ``node`` mentions."""
+    body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+    found: set[str] = set()
+    for each in body:
+        for part in ast.walk(each):
+            if isinstance(part, Scoped | ast.ClassDef):
+                found |= {name.id for name in ast.walk(part) if isinstance(name, ast.Name)}
+    return frozenset(found) | {"__class__"}
+
+
+@lru_cache(maxsize=4096)
+def generates(node: Scoped) -> bool:
+    """Whether a function yields."""
+    unseen: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+    while unseen:
+        each = unseen.pop()
+        if isinstance(each, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(each, Scoped | ast.ClassDef):
+            unseen += ast.iter_child_nodes(each)
+    return False

@@ -1,0 +1,1 @@
+"""What is known of PyTorch: its names, its modules, and attributes of its tensors."""

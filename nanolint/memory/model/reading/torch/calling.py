@@ -1,0 +1,70 @@
+"""Calls of operations: settings come in PyTorch's words, and what is not known has a place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.model.reading.values import Native, Unknown
+from nanolint.memory.tensors.names import call
+from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.tensors.unknown import DataDependent, NotModelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.device import Device
+
+
+def native(machine: Machine, name: str, function: Callable[..., Any]) -> Native:
+    """An operation as a value of the program."""
+    return Native(
+        name,
+        lambda *arguments, **options: operation(machine, name, function, arguments, options),
+        plain=False,
+    )
+
+
+def operation(
+    machine: Machine,
+    name: str,
+    function: Callable[..., Any],
+    arguments: tuple[Value, ...],
+    options: dict[str, Value],
+) -> Value:
+    """What an operation returns. Raises Unread where it is not known."""
+    for each in (*arguments, *options.values()):
+        if isinstance(each, Unknown):
+            raise each.unread()
+        if isinstance(each, tuple | list):
+            for part in each:
+                if isinstance(part, Unknown):
+                    raise part.unread()
+    if "device" in options:
+        options["device"] = device_of(machine, options["device"])
+    options.pop("out", None)
+    try:
+        return call(function, arguments, options, machine.default)
+    except DataDependent as error:
+        raise machine.unread(f"{name}: {error} depends on values") from error
+    except NotModelled as error:
+        raise machine.unread(f"{name}: {error} is not known") from error
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        text = str(error).partition("\n")[0]
+        raise machine.unread(f"{name} is not known for what is passed here: {text}") from error
+
+
+def device_of(machine: Machine, named: Value) -> Device | None:
+    """The device of ``torch.device``, a name or a number."""
+    if isinstance(named, Unknown):
+        raise named.unread()
+    if named is None or named is machine.card or named is machine.host:
+        return named
+    if isinstance(named, Tensor):
+        return named.device
+    if isinstance(named, int):
+        return machine.card
+    if isinstance(named, str):
+        return machine.card if named.startswith("cuda") else machine.host
+    raise machine.unread(f"the device {named!r} is not known")

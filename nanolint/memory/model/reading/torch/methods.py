@@ -1,0 +1,202 @@
+"""Attributes and methods of tensors, types and devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.model.reading.torch.calling import device_of, operation
+from nanolint.memory.model.reading.values import PARAMETER, TENSOR, Native
+from nanolint.memory.tensors.autograd import run_backward
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, Dtype
+from nanolint.memory.tensors.names import ATTRIBUTES, METHODS
+from nanolint.memory.tensors.ops.conversion import to
+from nanolint.memory.tensors.ops.creation import zeros_like
+from nanolint.memory.tensors.ops.views import unbind
+from nanolint.memory.tensors.parameter import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.tensor import Tensor
+
+TO = METHODS["to"]
+VALUES = ("item", "tolist", "numpy")  # what only a run could tell
+
+
+def attribute(machine: Machine, x: Tensor, name: str) -> Value:
+    """``x.name``. Raises AttributeError where there is none that is known."""
+    found = ATTRIBUTES.get(name)
+    if found is not None:
+        return operation(machine, f"Tensor.{name}", found, (x,), {})
+    method = METHODS.get(name)
+    if name in OWN:
+        own = OWN[name]
+        return Native(f"Tensor.{name}", lambda *given, **named: own(machine, x, *given, **named))
+    if method is not None:
+        # A method that is looked up holds its tensor until it has returned.
+        return Native(
+            f"Tensor.{name}",
+            lambda *given, **named: operation(
+                machine, f"Tensor.{name}", method, (x, *given), named
+            ),
+            plain=False,
+        )
+    if name in VALUES:
+        return Native(f"Tensor.{name}", lambda *_: machine.unknown("the contents of a tensor"))
+    known = _known(machine, x)
+    if name in known:
+        return known[name]()
+    extra = machine.parameter_attributes.get(x, {})
+    if name in extra:
+        return extra[name]
+    raise AttributeError(f"what Tensor.{name} is is not known")
+
+
+def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
+    return {
+        "is_cuda": lambda: x.device is machine.card,
+        "is_leaf": lambda: x.node is None or isinstance(x, Parameter),
+        "is_meta": lambda: False,
+        "is_sparse": lambda: False,
+        "is_nested": lambda: False,
+        "grad_fn": lambda: x.node,
+        "grad": lambda: x.leaf.gradient if isinstance(x, Parameter) and x.requires_grad else None,
+        "__class__": lambda: type_of(machine, x),
+    }
+
+
+def _requires(_machine: Machine, x: Tensor, mode: bool = True) -> Tensor:
+    if not mode:
+        x.node = None
+    return x
+
+
+def _to(machine: Machine, x: Tensor, *targets: Value, **options: Value) -> Value:
+    given = tuple(
+        device_of(machine, each)
+        if isinstance(each, str | int) and not isinstance(each, bool)
+        else each
+        for each in targets
+    )
+    return operation(machine, "Tensor.to", TO, given_first(x, given), options)
+
+
+def given_first(x: Tensor, rest: tuple[Value, ...]) -> tuple[Value, ...]:
+    return (x, *(each for each in rest if not isinstance(each, bool)))
+
+
+def _cuda(machine: Machine, x: Tensor, *_: Value, **__: Value) -> Tensor:
+    return to(x, machine.card)
+
+
+def _cpu(machine: Machine, x: Tensor, *_: Value, **__: Value) -> Tensor:
+    return to(x, machine.host)
+
+
+def _same(_machine: Machine, x: Tensor, *_: Value, **__: Value) -> Tensor:
+    return x
+
+
+def _backward(_machine: Machine, x: Tensor, gradient: Tensor | None = None, **_: Value) -> None:
+    run_backward(x, zeros_like(x) if gradient is None else gradient)
+
+
+def _hook(machine: Machine, _x: Tensor, *_: Value) -> Value:
+    raise machine.unread("a hook of a tensor is not known")
+
+
+OWN: dict[str, Callable[..., Any]] = {
+    "requires_grad_": _requires,
+    "to": _to,
+    "cuda": _cuda,
+    "cpu": _cpu,
+    "pin_memory": _same,
+    "detach_": _same,
+    "retain_grad": _same,
+    "backward": _backward,
+    "register_hook": _hook,
+    "get_device": lambda machine, x: 0 if x.device is machine.card else -1,
+    "is_complex": lambda _machine, x: x.dtype.kind == 3,
+}
+
+
+def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
+    """``x.name = value``."""
+    if name == "requires_grad":
+        if value is False:
+            x.node = None
+        return
+    if name == "data":
+        x.shape, x.strides, x.dtype = value.shape, value.strides, value.dtype
+        if x.device is value.device:
+            x.storage = value.storage
+        return
+    if name == "grad":
+        if isinstance(x, Parameter) and x.requires_grad:
+            x.leaf.gradient = value
+        return
+    machine.parameter_attributes.setdefault(x, {})[name] = value
+
+
+def rows(machine: Machine, x: Tensor) -> Sequence[Tensor]:
+    """What a loop over ``x`` runs through."""
+    machine.bounded(x.shape[0])
+    return unbind(x, 0)
+
+
+def of_setting(machine: Machine, owner: Value, name: str) -> Value:
+    """An attribute of a type or a device; None where it is neither."""
+    if isinstance(owner, Dtype):
+        known = {
+            "itemsize": owner.itemsize,
+            "is_floating_point": owner.kind == FLOAT32.kind,
+            "is_complex": owner.kind > FLOAT32.kind,
+        }
+        if name not in known:
+            raise AttributeError(f"what dtype.{name} is is not known")
+        return known[name]
+    if isinstance(owner, Device):
+        if name == "type":
+            return "cuda" if owner is machine.card else "cpu"
+        if name == "index":
+            return 0 if owner is machine.card else None
+        raise AttributeError(f"what device.{name} is is not known")
+    if isinstance(owner, tuple) and name == "numel":
+        return Native("Size.numel", lambda: _product(owner))
+    if isinstance(owner, tuple) and hasattr(owner, "_fields") and name in owner._fields:
+        return getattr(owner, name)
+    return None
+
+
+def _product(sizes: tuple[int, ...]) -> int:
+    found = 1
+    for each in sizes:
+        found *= each
+    return found
+
+
+def is_a(_machine: Machine, x: Tensor, kind: Value) -> bool:
+    """``isinstance(x, kind)``."""
+    return kind is TENSOR or (kind is PARAMETER and isinstance(x, Parameter)) or kind is object
+
+
+def type_of(_machine: Machine, x: Tensor) -> Value:
+    """``type(x)``."""
+    return PARAMETER if isinstance(x, Parameter) else TENSOR
+
+
+def types() -> dict[str, Dtype]:
+    """``torch.float32`` and its like, with their short names."""
+    short = {
+        "float": "float32",
+        "double": "float64",
+        "half": "float16",
+        "long": "int64",
+        "int": "int32",
+        "short": "int16",
+        "cfloat": "complex64",
+    }
+    return DTYPES | {name: DTYPES[full] for name, full in short.items()}

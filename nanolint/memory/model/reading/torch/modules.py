@@ -1,0 +1,285 @@
+"""``nn.Module``: what it owns, in order, and what is done to all of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.torch.calling import device_of
+from nanolint.memory.model.reading.values import Class, Instance, Namespace, Native, Unknown
+from nanolint.memory.tensors.autograd import Leaf
+from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOATING, Dtype
+from nanolint.memory.tensors.parameter import Parameter
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.device import Device
+
+
+def module_class(machine: Machine) -> Class:
+    """The class ``torch.nn.Module``."""
+    names: dict[str, Value] = {
+        name: Native(f"Module.{name}", partial(method, machine), plain=False)
+        for name, method in METHODS.items()
+    }
+    return Class("Module", (), names, Namespace("torch.nn", {}))
+
+
+def is_module(value: Value) -> bool:
+    """Whether a value is a module."""
+    return isinstance(value, Instance) and any(each.name == "Module" for each in value.cls.mro)
+
+
+def children(module: Instance) -> Iterator[tuple[str, Instance]]:
+    """The modules that it is made of, each once, by the names that they have in it."""
+    seen: set[int] = set()
+    for name, value in list(module.attributes.items()):
+        if is_module(value) and id(value) not in seen:
+            seen.add(id(value))
+            yield name, value
+
+
+def modules(
+    module: Instance, prefix: str = "", seen: set[int] | None = None
+) -> Iterator[tuple[str, Instance]]:
+    """Itself and all below it, each once and before those below it."""
+    seen = set() if seen is None else seen
+    if id(module) in seen:
+        return
+    seen.add(id(module))
+    yield prefix, module
+    for name, value in list(module.attributes.items()):
+        if is_module(value):
+            yield from modules(value, f"{prefix}.{name}" if prefix else name, seen)
+
+
+def parameters(
+    module: Instance, prefix: str = "", *, recurse: bool = True
+) -> Iterator[tuple[str, Parameter]]:
+    """All parameters below it, each once, as ``nn.Module.named_parameters`` lists them."""
+    seen: set[int] = set()
+    below = modules(module, prefix) if recurse else [(prefix, module)]
+    for path, each in below:
+        for name, value in list(each.attributes.items()):
+            if isinstance(value, Parameter) and id(value) not in seen:
+                seen.add(id(value))
+                yield f"{path}.{name}" if path else name, value
+
+
+def buffers(module: Instance, prefix: str = "") -> Iterator[tuple[str, Instance, Tensor]]:
+    """All buffers below it with their owners."""
+    for path, each in modules(module, prefix):
+        for name, value in list(each.attributes.items()):
+            if name in each.buffers and isinstance(value, Tensor):
+                yield f"{path}.{name}" if path else name, each, value
+
+
+def state(module: Instance) -> Iterator[tuple[Instance, str, Tensor]]:
+    """Parameters and buffers in the order in which ``.to(device)`` moves them."""
+    seen: set[int] = set()
+    yield from _state(module, seen)
+
+
+def _state(module: Instance, seen: set[int]) -> Iterator[tuple[Instance, str, Tensor]]:
+    for _, child in children(module):
+        if id(child) not in seen:
+            yield from _state(child, seen)
+    seen.add(id(module))
+    own = list(module.attributes.items())
+    for name, value in own:
+        if isinstance(value, Parameter):
+            yield module, name, value
+    for name, value in own:
+        if name in module.buffers and isinstance(value, Tensor):
+            yield module, name, value
+
+
+def train(module: Instance, mode: bool = True) -> Instance:
+    """``.train()``; ``.eval()`` with False."""
+    for _, each in modules(module):
+        each.attributes["training"] = mode
+    return module
+
+
+def _init(_machine: Machine, module: Instance, *_: Value, **__: Value) -> None:
+    module.attributes["training"] = True
+
+
+def _set(_machine: Machine, module: Instance, name: str, value: Value = None, **_: Value) -> None:
+    module.attributes[name] = value
+
+
+def _buffer(
+    _machine: Machine, module: Instance, name: str, tensor: Value, *_: Value, **__: Value
+) -> None:
+    if isinstance(tensor, Unknown):
+        raise tensor.unread()
+    module.attributes[name] = tensor
+    module.buffers.add(name)
+
+
+def _named_modules(
+    _machine: Machine, module: Instance, _memo: Value = None, prefix: str = "", **_: Value
+) -> Value:
+    return modules(module, prefix)
+
+
+def _parameters(_machine: Machine, module: Instance, recurse: bool = True) -> Value:
+    return [each for _, each in parameters(module, recurse=recurse)]
+
+
+def _named_parameters(
+    _machine: Machine, module: Instance, prefix: str = "", recurse: bool = True, *_: Value
+) -> Value:
+    return parameters(module, prefix, recurse=recurse)
+
+
+def _buffers(_machine: Machine, module: Instance, *_: Value, **__: Value) -> Value:
+    return [each for _, _, each in buffers(module)]
+
+
+def _named_buffers(_machine: Machine, module: Instance, prefix: str = "", *_: Value) -> Value:
+    return [(name, each) for name, _, each in buffers(module, prefix)]
+
+
+def _state_dict(_machine: Machine, module: Instance, *_: Value, **__: Value) -> Value:
+    return dict([*parameters(module), *((name, each) for name, _, each in buffers(module))])
+
+
+def _load(machine: Machine, _module: Instance, *_: Value, **__: Value) -> Value:
+    return machine.unknown("which keys of a checkpoint match")
+
+
+def _apply(machine: Machine, module: Instance, function: Value) -> Instance:
+    for _, child in children(module):
+        _apply(machine, child, function)
+    machine.call(function, [module])
+    return module
+
+
+def _train(_machine: Machine, module: Instance, mode: bool = True) -> Instance:
+    return train(module, mode)
+
+
+def _requires(_machine: Machine, module: Instance, requires_grad: bool = True) -> Instance:
+    if not requires_grad:
+        for _, each in parameters(module):
+            each.node = None
+    return module
+
+
+def _zero_grad(_machine: Machine, module: Instance, *_given: Value, **_named: Value) -> None:
+    for _, each in parameters(module):
+        if each.requires_grad:
+            each.leaf.gradient = None
+
+
+def _to(machine: Machine, module: Instance, *targets: Value, **options: Value) -> Instance:
+    for target in (*targets, options.get("device"), options.get("dtype")):
+        if isinstance(target, Dtype):
+            _retype(machine, module, target)
+        elif target is not None and not isinstance(target, bool):
+            move(machine, module, device_of(machine, target))
+    return module
+
+
+def _retype(machine: Machine, module: Instance, target: Dtype) -> None:
+    for _, each in parameters(module):
+        if each.dtype.kind == FLOATING and each.dtype is not target:
+            learns = each.requires_grad
+            each.dtype = target
+            each.node = Leaf(each) if learns else None
+    for key, owner, tensor in list(buffers(module)):
+        if tensor.dtype.kind == FLOATING:
+            changed = machine.call(machine.attribute(tensor, "to"), [target])
+            owner.attributes[key.rpartition(".")[2]] = changed
+
+
+def _found(_machine: Machine, module: Instance, name: str) -> Value:
+    found: Value = module
+    for part in name.split("."):
+        found = found.attributes[part]
+    return found
+
+
+def _as_it_is(_machine: Machine, module: Instance, *_: Value, **__: Value) -> Instance:
+    return module
+
+
+def _hook(machine: Machine, _module: Instance, *_: Value, **__: Value) -> Value:
+    raise machine.unread("what a hook of a module does is not known")
+
+
+METHODS: dict[str, Callable[..., Value]] = {
+    "__init__": _init,
+    "register_buffer": _buffer,
+    "register_parameter": _set,
+    "add_module": _set,
+    "register_module": _set,
+    "children": lambda _, module: [child for _, child in children(module)],
+    "named_children": lambda _, module: list(children(module)),
+    "modules": lambda _, module: [each for _, each in modules(module)],
+    "named_modules": _named_modules,
+    "parameters": _parameters,
+    "named_parameters": _named_parameters,
+    "buffers": _buffers,
+    "named_buffers": _named_buffers,
+    "state_dict": _state_dict,
+    "load_state_dict": _load,
+    "apply": _apply,
+    "train": _train,
+    "eval": lambda _, module: train(module, False),
+    "requires_grad_": _requires,
+    "zero_grad": _zero_grad,
+    "to": _to,
+    "to_empty": _to,
+    "cuda": lambda machine, module, *_: _to(machine, module, machine.card),
+    "cpu": lambda machine, module: _to(machine, module, machine.host),
+    "float": lambda machine, module: _to(machine, module, FLOAT32),
+    "half": lambda machine, module: _to(machine, module, FLOAT16),
+    "bfloat16": lambda machine, module: _to(machine, module, BFLOAT16),
+    "compile": _as_it_is,
+    "get_submodule": _found,
+    "get_parameter": _found,
+    "extra_repr": lambda *_: "",
+    "register_forward_hook": _hook,
+    "register_forward_pre_hook": _hook,
+    "register_full_backward_hook": _hook,
+}
+
+
+def items(module: Instance) -> dict[str, Instance]:
+    """The modules of a list or a dictionary of modules by their keys."""
+    return {name: each for name, each in module.attributes.items() if is_module(each)}
+
+
+def own_parameters(module: Instance) -> list[Parameter]:
+    """The parameters of a list of parameters."""
+    return [each for each in module.attributes.values() if isinstance(each, Parameter)]
+
+
+def move(machine: Machine, module: Instance, device: Device | None) -> None:
+    """``module.to(device)``: what is not there yet takes memory there."""
+    for owner, name, tensor in state(module):
+        if device is None or tensor.device is device:
+            continue
+        if isinstance(tensor, Parameter):
+            tensor.device = device
+            tensor.move()
+        else:
+            owner.attributes[name] = machine.call(machine.attribute(tensor, "to"), [device])
+
+
+def make_parameter(machine: Machine, data: Value = None, requires_grad: bool = True) -> Parameter:
+    """``nn.Parameter(data)``."""
+    if isinstance(data, Unknown):
+        raise data.unread()
+    made = Parameter(data.device, "parameter", data.shape, data.dtype)
+    made.storage = data.storage if data.device is machine.card else None
+    if not requires_grad or not data.dtype.is_differentiable:
+        made.node = None
+    return made

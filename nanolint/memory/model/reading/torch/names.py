@@ -1,0 +1,227 @@
+"""``torch`` and the modules below it, as far as they are known."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.torch.calling import device_of, native
+from nanolint.memory.model.reading.torch.methods import types
+from nanolint.memory.model.reading.values import (
+    ANNOTATION,
+    PARAMETER,
+    TENSOR,
+    Manager,
+    Namespace,
+    Native,
+    Unknown,
+)
+from nanolint.memory.tape import Component
+from nanolint.memory.tensors.checkpoint import checkpoint
+from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Dtype
+from nanolint.memory.tensors.names import FUNCTIONAL, FUNCTIONS, LINALG
+from nanolint.memory.tensors.ops.linear import linear
+from nanolint.memory.tensors.parameter import Parameter
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.role import Role
+
+SMALLEST = {FLOAT16: -65504.0, BFLOAT16: -3.3895e38, FLOAT32: -3.4028e38, FLOAT64: -1.797e308}
+FILLS = (  # torch.nn.init: values change, memory does not
+    *("normal_", "uniform_", "zeros_", "ones_", "constant_", "eye_", "dirac_", "orthogonal_"),
+    *("trunc_normal_", "xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_"),
+    *("sparse_",),
+)
+ANNOTATIONS = ("LongTensor", "FloatTensor", "BoolTensor", "Size", "Generator", "FloatStorage")
+
+
+def table(machine: Machine) -> dict[str, Value]:
+    """The modules by their names; ``torch.nn`` itself is read from a text."""
+    functional = {
+        name: native(machine, f"F.{name}", function) for name, function in FUNCTIONAL.items()
+    }
+    functional["linear"] = _linear(machine)
+    torch: dict[str, Value] = {
+        name: native(machine, f"torch.{name}", each) for name, each in FUNCTIONS.items()
+    }
+    torch |= types() | {
+        "Tensor": TENSOR,
+        "__version__": ".".join(map(str, (*machine.version, 0))),
+        "device": Native("torch.device", lambda named, *_: device_of(machine, named)),
+        "no_grad": Native("no_grad", lambda *f: _decorating(machine, _no_grad(machine), f)),
+        "inference_mode": Native(
+            "inference_mode", lambda *f: _decorating(machine, _no_grad(machine), f)
+        ),
+        "enable_grad": Native("enable_grad", lambda *f: _decorating(machine, _grad(machine), f)),
+        "set_grad_enabled": Native(
+            "set_grad_enabled", lambda mode: _grad(machine) if mode else _no_grad(machine)
+        ),
+        "is_grad_enabled": Native("is_grad_enabled", lambda: machine.card.grad_enabled),
+        "is_tensor": Native("is_tensor", lambda value: isinstance(value, Tensor)),
+        "autocast": _autocast(machine),
+        "compile": Native("compile", _unchanged),
+        "finfo": Native("finfo", _limits),
+        "manual_seed": Native("manual_seed", lambda *_: None),
+        "set_float32_matmul_precision": Native("precision", lambda *_: None),
+        "is_autocast_enabled": Native(
+            "is_autocast_enabled", lambda *_: machine.card.half is not None
+        ),
+        "get_autocast_gpu_dtype": Native("get_autocast_gpu_dtype", lambda: machine.card.half),
+        "strided": ANNOTATION,
+        "inf": float("inf"),
+        "pi": 3.141592653589793,
+    }
+    torch |= dict.fromkeys(ANNOTATIONS, ANNOTATION)
+    silent = {
+        "is_available": Native("is_available", lambda: True),
+        "device_count": Native("device_count", lambda: machine.unknown("the number of GPUs")),
+        "is_bf16_supported": Native("is_bf16_supported", lambda: machine.unknown("the card")),
+        "manual_seed": Native("manual_seed", lambda *_: None),
+        "synchronize": Native("synchronize", lambda *_: None),
+    }
+    checkpointing = Namespace(
+        "torch.utils.checkpoint",
+        {
+            "checkpoint": Native(
+                "checkpoint",
+                lambda *given, **named: _checkpoint(machine, given, named),
+                plain=False,
+            )
+        },
+    )
+    return {
+        "torch": Namespace("torch", torch),
+        "torch.nn.functional": Namespace("torch.nn.functional", functional),
+        "torch.nn.init": Namespace(
+            "torch.nn.init",
+            {name: Native(f"init.{name}", lambda x, *_, **__: x, plain=False) for name in FILLS},
+        ),
+        "torch.nn.parameter": Namespace("torch.nn.parameter", {"Parameter": PARAMETER}),
+        "torch.linalg": Namespace(
+            "torch.linalg",
+            {name: native(machine, f"linalg.{name}", f) for name, f in LINALG.items()},
+        ),
+        "torch.cuda": Namespace("torch.cuda", silent),
+        "torch.cuda.amp": Namespace("torch.cuda.amp", {"autocast": _autocast(machine, "cuda")}),
+        "torch.amp": Namespace("torch.amp", {"autocast": _autocast(machine)}),
+        "torch.jit": Namespace(
+            "torch.jit",
+            {
+                "script": Native("script", _unchanged),
+                "is_scripting": Native("is_scripting", lambda: False),
+            },
+        ),
+        "torch.compiler": Namespace("torch.compiler", {"disable": Native("disable", _unchanged)}),
+        "torch._dynamo": Namespace(
+            "torch._dynamo",
+            {"disable": Native("disable", _unchanged), "config": Namespace("config", {})},
+        ),
+        "torch.backends": Namespace("torch.backends", {}),
+        "torch.backends.cuda": Namespace("torch.backends.cuda", {}),
+        "torch.backends.cudnn": Namespace("torch.backends.cudnn", {}),
+        "torch.utils": Namespace("torch.utils", {"checkpoint": checkpointing}),
+        "torch.utils.checkpoint": checkpointing,
+        "torch.optim": Namespace("torch.optim", {}),
+        "torch.distributed": Namespace(
+            "torch.distributed",
+            {
+                "is_initialized": Native("is_initialized", lambda: machine.unknown("DDP")),
+                "is_available": Native("is_available", lambda: True),
+            },
+        ),
+    }
+
+
+def _unchanged(function: Value = None, *_: Value, **__: Value) -> Value:
+    """A decorator that does not change what a function allocates when it runs eagerly."""
+    return Native("decorator", lambda each: each, plain=False) if function is None else function
+
+
+def _decorating(machine: Machine, manager: Manager, function: tuple[Value, ...]) -> Value:
+    """``@torch.no_grad`` without parentheses."""
+    return machine.decorate(manager, function[0]) if function else manager
+
+
+def _no_grad(machine: Machine) -> Manager:
+    @contextmanager
+    def enter() -> Iterator[None]:
+        with machine.card.no_grad(), machine.host.no_grad():
+            yield
+
+    return Manager(enter)
+
+
+def _grad(machine: Machine) -> Manager:
+    @contextmanager
+    def enter() -> Iterator[None]:
+        before = machine.card.grad_enabled
+        machine.card.grad_enabled = machine.host.grad_enabled = True
+        try:
+            yield
+        finally:
+            machine.card.grad_enabled = machine.host.grad_enabled = before
+
+    return Manager(enter)
+
+
+def _autocast(machine: Machine, device: str | None = None) -> Native:
+    """``torch.autocast(device_type, dtype, enabled)``, and with ``device`` the older names."""
+
+    def autocast(*given: Value, **named: Value) -> Value:
+        names = ["enabled", "dtype"] if device else ["device_type", "dtype", "enabled"]
+        options = dict(zip(names, given, strict=False)) | named
+        kind = options.get("device_type", device)
+        for each in (kind, options.get("enabled"), options.get("dtype")):
+            if isinstance(each, Unknown):
+                raise each.unread()
+        if isinstance(kind, str) and not kind.startswith("cuda"):
+            return Manager(nullcontext)
+        dtype = options.get("dtype") or FLOAT16
+        half = dtype if options.get("enabled", True) and dtype is not FLOAT32 else None
+        return Manager(lambda: machine.card.autocast(half))
+
+    return Native("autocast", autocast, plain=False)
+
+
+def _checkpoint(machine: Machine, given: tuple[Value, ...], named: dict[str, Value]) -> Value:
+    """A function whose saved tensors are dropped, and made again in the backward pass."""
+    function, *arguments = given
+    for each in (function, *arguments, *named.values()):
+        if isinstance(each, Unknown):
+            raise each.unread()
+    if named.get("use_reentrant", True) is None:
+        del named["use_reentrant"]
+
+    def call(*given: Value, **named: Value) -> Value:
+        return machine.call(function, list(given), named)
+
+    return checkpoint(call, *arguments, device=machine.card, **named)
+
+
+def _limits(dtype: Dtype) -> Namespace:
+    least = SMALLEST.get(dtype, -1.0)
+    return Namespace("finfo", {"min": least, "max": -least, "eps": 1e-7, "tiny": 1e-38})
+
+
+def _linear(machine: Machine) -> Native:
+    """``F.linear``, whose result is called after the module of its weight."""
+
+    def call(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        return linear(input, weight, bias, output_role(machine, weight))
+
+    return native(machine, "F.linear", call)
+
+
+def output_role(machine: Machine, weight: Tensor) -> Role | None:
+    """What a product with a parameter is: logits where it has a row for each token."""
+    if not isinstance(weight, Parameter) or not weight.role.label.endswith(".weight"):
+        return None
+    if weight.shape[0] == machine.tokens:
+        return role("logits", Component.LOGITS_AND_LOSS)
+    return role(f"{weight.role.label.removesuffix('.weight')} output", Component.ACTIVATIONS)

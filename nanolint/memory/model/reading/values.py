@@ -1,0 +1,290 @@
+"""What names stand for while a model is read.
+
+Numbers, strings, tuples, lists and dictionaries stand for themselves, and so do pretend tensors;
+all else is one of these classes, or an ``Unknown`` with its reason and its place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Iterator
+
+Value: TypeAlias = Any  # of the program that is read
+
+
+class Place(NamedTuple):
+    """A line of a file of the project."""
+
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+class Unread(Exception):
+    """Reading ends here: something that memory depends on is not known.
+
+    >>> str(Unread("torch.foo is not known", Place("model.py", 12)))
+    'torch.foo is not known (model.py:12)'
+    """
+
+    def __init__(self, reason: str, place: Place) -> None:
+        super().__init__(f"{reason} ({place})")
+        self.reason = reason
+        self.place = place
+
+
+class Raised(Exception):
+    """The program that is read raises an exception of a class of its own."""
+
+    def __init__(self, value: Instance) -> None:
+        super().__init__(value.cls.name)
+        self.value = value
+
+
+class Unknown:
+    """A value that only a run could tell."""
+
+    __slots__ = ("place", "reason")
+
+    def __init__(self, reason: str, place: Place) -> None:
+        self.reason = reason
+        self.place = place
+
+    def __repr__(self) -> str:
+        return f"<unknown: {self.reason} ({self.place})>"
+
+    def unread(self) -> Unread:
+        """The error where memory depends on it."""
+        return Unread(self.reason, self.place)
+
+
+class Namespace:
+    """A module: of the project, or what is known of one that it imports from elsewhere."""
+
+    def __init__(self, name: str, names: dict[str, Value], path: str = "") -> None:
+        self.name = name
+        self.names = names
+        self.path = path
+
+    def __repr__(self) -> str:
+        return f"<module {self.name}>"
+
+
+class Function:
+    """A function of the program; ``closure`` is the frame of the call that it is written in."""
+
+    __slots__ = ("attributes", "closure", "defaults", "keyword_defaults", "module", "node", "owner")
+
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        module: Namespace,
+        closure: Any,
+        defaults: list[Value],
+        keyword_defaults: list[Value | None],
+    ) -> None:
+        self.node = node
+        self.module = module
+        self.closure = closure
+        self.defaults = defaults
+        self.keyword_defaults = keyword_defaults
+        self.owner: Class | None = None  # the class that it is written in
+        self.attributes: dict[str, Value] = {}
+
+    @property
+    def name(self) -> str:
+        """As it was defined."""
+        return getattr(self.node, "name", "<lambda>")
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
+
+class Method(NamedTuple):
+    """A function of a class and what it is called on."""
+
+    function: Value
+    owner: Value
+
+
+class Class:
+    """A class of the program. ``names`` are those of its body, ``bases`` may be unknown ones."""
+
+    def __init__(
+        self, name: str, bases: tuple[Value, ...], names: dict[str, Value], module: Namespace
+    ) -> None:
+        self.name = name
+        self.bases = bases
+        self.names = names
+        self.module = module
+        self.mro: tuple[Class, ...] = (self, *_merged([each for each in bases if _is_class(each)]))
+        self.unknown: Unknown | None = next(
+            (base for each in self.mro for base in each.bases if isinstance(base, Unknown)),
+            None,
+        )
+
+    def __repr__(self) -> str:
+        return f"<class {self.name}>"
+
+    def find(self, name: str) -> Value:
+        """The value of an attribute of the class; None where it has none (``has`` tells)."""
+        for each in self.mro:
+            if name in each.names:
+                return each.names[name]
+        return None
+
+    def has(self, name: str) -> bool:
+        """Whether it or one of its bases has that name."""
+        return any(name in each.names for each in self.mro)
+
+    def native_base(self) -> type | None:
+        """The class of Python itself that it extends, such as ``Exception`` or ``dict``."""
+        for each in self.mro:
+            for base in each.bases:
+                if isinstance(base, type):
+                    return base
+        return None
+
+    def derives(self, other: Value) -> bool:
+        """Whether it is ``other`` or extends it."""
+        if isinstance(other, Class):
+            return other in self.mro
+        base = self.native_base()
+        return isinstance(other, type) and base is not None and issubclass(base, other)
+
+
+def _is_class(value: Value) -> bool:
+    return isinstance(value, Class)
+
+
+def _merged(bases: list[Class]) -> list[Class]:
+    """The method resolution order of several bases (C3, as CPython's ``mro``).
+
+    Raises TypeError where there is none.
+    """
+    queues = [list(base.mro) for base in bases] + [list(bases)]
+    found: list[Class] = []
+    while any(queues):
+        queues = [queue for queue in queues if queue]
+        for queue in queues:
+            head = queue[0]
+            if not any(head in other[1:] for other in queues):
+                break
+        else:
+            raise TypeError("no consistent method resolution order")
+        found.append(head)
+        for queue in queues:
+            if queue[0] is head:
+                del queue[0]
+    return found
+
+
+class Instance:
+    """An object of a class of the program.
+
+    ``buffers`` are the attributes that a module registered as such; ``native`` is what an object
+    holds as an exception, a dictionary or a tuple of Python itself.
+    """
+
+    __slots__ = ("__weakref__", "attributes", "buffers", "cls", "native")
+
+    def __init__(self, cls: Class) -> None:
+        self.cls = cls
+        self.attributes: dict[str, Value] = {}
+        self.buffers: set[str] = set()
+        self.native: Value = None
+
+    def __repr__(self) -> str:
+        return f"<{self.cls.name}>"
+
+
+class Property(NamedTuple):
+    """``@property``, and ``@cached_property`` with ``cached``."""
+
+    getter: Value
+    setter: Value = None
+    cached: bool = False
+
+
+class Static(NamedTuple):
+    """``@staticmethod``, or with ``of_class`` ``@classmethod``."""
+
+    function: Value
+    of_class: bool = False
+
+
+class Super(NamedTuple):
+    """``super()``: attributes are looked up behind ``cls``."""
+
+    cls: Class
+    instance: Value  # an Instance, or the Class in a class method
+
+    def behind(self) -> tuple[Class, ...]:
+        """The classes that follow."""
+        order = self.instance.mro if isinstance(self.instance, Class) else self.instance.cls.mro
+        return order[order.index(self.cls) + 1 :]
+
+
+class Native:
+    """A function that nanolint itself has for one of Python's or torch's.
+
+    A ``plain`` one of something unknown is unknown; the others look at it themselves.
+    """
+
+    __slots__ = ("function", "name", "plain")
+
+    def __init__(self, name: str, function: Callable[..., Value], *, plain: bool = True) -> None:
+        self.name = name
+        self.function = function
+        self.plain = plain
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class Partial(NamedTuple):
+    """``functools.partial``."""
+
+    function: Value
+    arguments: tuple[Value, ...]
+    keywords: dict[str, Value]
+
+
+class Manager(NamedTuple):
+    """A context manager that nanolint itself has; as a decorator it changes nothing else."""
+
+    enter: Callable[[], Any]  # a context manager of Python
+
+
+class Generated(NamedTuple):
+    """What a generator yields, all at once."""
+
+    values: Iterator[Value]
+
+
+class TensorClass:
+    """``torch.Tensor`` and ``nn.Parameter``: for ``isinstance``, and to be called."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<class {self.name}>"
+
+
+TENSOR, PARAMETER = TensorClass("Tensor"), TensorClass("Parameter")
+
+
+class Annotation:
+    """A name of ``typing``: it means nothing to a run."""
+
+    def __repr__(self) -> str:
+        return "<annotation>"
+
+
+ANNOTATION = Annotation()

@@ -1,0 +1,132 @@
+"""Models that are read, beside what PyTorch allocates for them: the same run both ways."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
+from nanolint.memory.recording import record
+from nanolint.run.program import ReadModel, SourceText
+from nanolint.run.run import Attention, Run
+from nanolint.trace.process import PretendedCard, Request, trace
+from nanolint.trace.traced import Traced, read
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.tape import Tape
+
+MODELS = Path(__file__).parent / "models"
+TRAIN = MODELS / "train.py"
+STEPS = 3
+PASSES = 2  # forward-backward passes of a step
+
+
+class Case(NamedTuple):
+    """One run. ``arguments`` are those of ``config``, or of the class itself without one."""
+
+    sources: tuple[SourceText, ...]  # the first has the class
+    folder: Path  # where they are imported from
+    cls: str
+    config: str | None
+    arguments: dict[str, Any]
+    batch_size: int
+    block_size: int
+    vocab_size: int
+    dtype: str
+
+    def run(self, torch: tuple[int, int]) -> Run:
+        """As nanolint is asked about it."""
+        return Run(
+            batch_size=self.batch_size,
+            gradient_accumulation_steps=PASSES,
+            world_size=1,
+            block_size=self.block_size,
+            n_layer=0,
+            n_head=0,
+            n_embd=0,
+            vocab_size=self.vocab_size,
+            dropout=0.0,
+            bias=False,
+            dtype=self.dtype,
+            compile=False,
+            init_from="scratch",
+            device="cuda",
+            attention=Attention.FLASH,
+            eval_iters=2,
+            eval_interval=0,
+            torch=torch,
+            program=ReadModel(self.sources, self.cls, tuple(self.arguments.items()), self.config),
+        )
+
+    def read(self, gpu: Gpu, torch: tuple[int, int]) -> Tape:
+        """Its events by reading."""
+        return record(self.run(torch), gpu)
+
+    def trace(self, python: str, cache: Path, card: PretendedCard) -> Traced:
+        """Its events by PyTorch itself."""
+        said = {
+            "paths": [str(self.folder)],
+            "module": self.sources[0].module,
+            "class": self.cls,
+            "config": self.config,
+            "arguments": self.arguments,
+            "batch_size": self.batch_size,
+            "block_size": self.block_size,
+            "vocab_size": self.vocab_size,
+            "dtype": self.dtype,
+            "passes": PASSES,
+        }
+        request = Request(
+            python=python,
+            argv=[str(TRAIN), json.dumps(said)],
+            card=card,
+            steps=STEPS,
+            seconds=600,
+            folder=self.folder,
+        )
+        return read(trace(request, cache))
+
+
+def entries(tape: Tape) -> list[int | tuple[int, ...]]:
+    """Each allocation's bytes, and between two of them the bytes that are released.
+
+    In which order tensors are released together PyTorch itself leaves to a hash table.
+    """
+    found: list[int | tuple[int, ...]] = []
+    freed: list[int] = []
+    for event in tape.events:
+        if event < 0:
+            freed.append(tape.sizes[~event])
+            continue
+        if freed:
+            found.append(tuple(sorted(freed)))
+            freed = []
+        found.append(tape.sizes[event])
+    return found
+
+
+def digest(tape: Tape) -> str:
+    """One word for all entries."""
+    return hashlib.sha256(json.dumps(entries(tape)).encode()).hexdigest()[:16]
+
+
+def first_difference(one: Tape, other: Tape) -> str | None:
+    """Where two tapes part, in words; None where they do not."""
+    mine, theirs = entries(one), entries(other)
+    for place, (left, right) in enumerate(zip(mine, theirs, strict=False)):
+        if left != right:
+            return (
+                f"entry {place} of {len(theirs)}: {left} ({_name(one, mine, place)}),"
+                f" not {right} ({_name(other, theirs, place)})"
+            )
+    return None if len(mine) == len(theirs) else f"{len(mine)} entries, not {len(theirs)}"
+
+
+def _name(tape: Tape, found: list[int | tuple[int, ...]], place: int) -> str:
+    """What is allocated there, or before."""
+    count = sum(isinstance(each, int) for each in found[: place + 1])
+    return tape.names[count - 1] if count else "nothing"
