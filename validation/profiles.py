@@ -30,12 +30,10 @@ from nanolint.memory.recording import allocated_peak
 from nanolint.memory.verdict.search import divisors_down
 from nanolint.memory.verdict.verdict import comfortable_limit
 from nanolint.run.program import Profiled
-from nanolint.trace.process import PretendedCard, Request, Tracer
+from nanolint.trace.process import Asked, PretendedCard, Request, Tracer
 from nanolint.trace.traced import read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
     from nanolint.trace.traced import Traced
@@ -67,9 +65,9 @@ def measured(row: Row, python: str, cache: Path) -> Row:
     )
     with Tracer(request, cache) as tracer:
 
-        def trace(argv: Sequence[str]) -> Traced:
-            print("  trace", *argv[2:], flush=True)
-            return read(tracer(argv))
+        def trace(asked: Asked) -> Traced:
+            print("  trace", *asked.argv[2:], flush=True)
+            return read(tracer(asked))
 
         profiler = Profiler(config, machine, request.argv, trace)
         path, found, complete = profile(words, profiler, card, row.get("most_traces", 60))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.parser import UsageError
 from nanolint.run.profile import MOST_STEPS, represented
+from nanolint.run.terms import Given, Surface, leaves
+from nanolint.trainers.script.core import plain_name
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,8 +22,9 @@ if TYPE_CHECKING:
     from nanolint.run.profile import Profile
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
+    from nanolint.run.terms import Place
     from nanolint.trace.fit import Point
-    from nanolint.trace.process import PretendedCard
+    from nanolint.trace.process import Asked, PretendedCard
     from nanolint.trace.traced import Traced
 
 # Evaluations are many of the same: a few, early and late, are traced where the script lets one say.
@@ -35,7 +39,7 @@ class Profiler:
         config: ConfigFile,
         machine: Machine | None,
         argv: Sequence[str],
-        trace: Callable[[Sequence[str]], Traced],
+        trace: Callable[[Asked], Traced],
     ) -> None:
         self.config, self._machine = config, machine
         self._argv, self._trace = argv, trace
@@ -53,15 +57,37 @@ class Profiler:
         return run
 
     @property
-    def keys(self) -> tuple[str, str | None]:
-        """Those of micro-batch and accumulation, None where the script computes that."""
-        deciding = self.resolution.deciding
-        micro = deciding.get("batch_size", "batch_size")
-        if micro is None:
+    def micro_batch(self) -> str:
+        """The key of the micro-batch; raises UsageError."""
+        key = self.resolution.deciding.get("batch_size", "batch_size")
+        if key is None:
             raise UsageError(
                 f"{self.config.name}: its micro-batch is computed by the script, and cannot be set"
             )
-        return micro, deciding.get("gradient_accumulation_steps", "gradient_accumulation_steps")
+        return key
+
+    @cached_property
+    def accumulation(self) -> str | None:
+        """The key that another number of micro-steps is had by; None where there is none.
+
+        That of the accumulation, or of the total that a script works it out from.
+        """
+        own = "gradient_accumulation_steps"
+        described = self.resolution.described
+        if described is None or described.equation is None:
+            return self.resolution.deciding.get(own, own)
+        equation = described.equation
+        terms = [equation.passes, *(turn.condition for turn in equation.turns)]
+        taken = {*leaves(equation.context), *leaves(equation.micro_batch)}
+        keys = dict.fromkeys(
+            plain_name(given.key)
+            for term in terms
+            for given in leaves(term)
+            if isinstance(given, Given) and given not in taken
+        )
+        steps = represented(self.run.micro_steps) % MOST_STEPS + 1
+        found = (key for key in keys if self._values(self.run.batch_size, steps, key) is not None)
+        return next(found, None)
 
     def __call__(self, batch_size: int, micro_steps: int) -> Point | None:
         """The trace with this micro-batch, and so many to a step; None where there is none."""
@@ -74,45 +100,62 @@ class Profiler:
         from nanolint.trace.fit import Point
         from nanolint.trace.process import CannotTrace
 
-        values = self._values(batch_size, micro_steps)
+        values = self._values(batch_size, micro_steps, self.accumulation)
         if values is None:
             told = f"no value gives a micro-batch of {batch_size}, {micro_steps} to a step"
             self.refusal = UsageError(f"{self.config.name}: {told}")
             return None
-        argv = self._argv
-        for name, value in values.items():
-            argv = with_value(argv, name, str(value))
         try:
-            traced = self._trace(argv)
+            traced = self._trace(self._asked(values))
         except (UsageError, CannotTrace) as error:
             self.refusal = error
             return None
         self.last = traced
         return Point(batch_size, micro_steps, traced.tape, traced.requests)
 
-    def _values(self, batch_size: int, micro_steps: int) -> dict[str, int] | None:
+    def _values(
+        self, batch_size: int, micro_steps: int, accumulation: str | None
+    ) -> dict[str, int] | None:
         """What to set, so that nanolint reads the run as one of this micro-batch and so many steps.
 
         Scripts count the accumulation in passes, in sequences or in tokens, of one process or all.
         """
-        run, (micro, accumulation) = self.run, self.keys
-        settings = self.resolution.settings
-        fewer = {key: value for key, value in FEWER.items() if key in settings}
-        counts = sorted(
-            {
-                steps * unit * world
-                for steps in range(1, MOST_STEPS + 1)
-                for unit in (1, batch_size, batch_size * run.block_size)
-                for world in (1, run.world_size)
-            }
-        )
-        for count in counts if accumulation is not None else (None,):
-            values = {micro: batch_size}
+        run = self.run
+        counts = {
+            steps * unit * world
+            for steps in (*range(1, MOST_STEPS + 1), micro_steps)
+            for unit in (1, batch_size, batch_size * run.block_size)
+            for world in (1, run.world_size)
+        }
+        for count in sorted(counts) if accumulation is not None else (None,):
+            values = {self.micro_batch: batch_size}
             if accumulation is not None and count is not None:
                 values[accumulation] = count
             if _stands_for(self._resolved(values).outline, batch_size, micro_steps):
-                return values | fewer
+                return values
         return None
+
+    def _asked(self, values: dict[str, int]) -> Asked:
+        """A run with these values, each set where the script takes it from."""
+        from nanolint.trace.process import Asked
+
+        argv, edits = self._argv, []
+        described = self.resolution.described
+        if described is None:
+            settings = self.resolution.settings
+            values |= {key: few for key, few in FEWER.items() if key in settings}
+        givens = {plain_name(each.key): each for each in (described.given if described else ())}
+        for key, value in values.items():
+            given = givens.get(key)
+            if given is None:
+                argv = with_value(argv, key, str(value))
+            elif given.surface in (Surface.FLAG, Surface.ARGUMENT):
+                argv = with_value(argv, given.key.lstrip("-"), str(value))
+            elif given.place.path is not None and given.place.span is not None:
+                edits.append((given.place, value))
+            else:
+                raise UsageError(f"{self.config.name}: {given.key} cannot be set for a trace")
+        return Asked(tuple(argv), _edited(edits))
 
     def _resolved(self, values: dict[str, int]) -> Resolution:
         from nanolint.source.values import Known
@@ -124,7 +167,21 @@ class Profiler:
 def _stands_for(run: Run | None, batch_size: int, micro_steps: int) -> bool:
     if run is None or run.batch_size != batch_size:
         return False
-    return represented(run.micro_steps) == micro_steps
+    return micro_steps in (run.micro_steps, represented(run.micro_steps))
+
+
+def _edited(edits: Sequence[tuple[Place, int]]) -> dict[str, str]:
+    """The text of each file that ``edits`` are in, with their values."""
+    from nanolint.files.door import read_bytes
+    from nanolint.source.text import decode
+
+    texts: dict[str, str] = {}
+    for place, value in sorted(edits, key=lambda edit: -edit[0].span.start if edit[0].span else 0):
+        assert place.path is not None and place.span is not None
+        path = str(place.path)
+        text = texts.get(path) or decode(read_bytes(path)).text
+        texts[path] = f"{text[: place.span.start]}{value}{text[place.span.end :]}"
+    return texts
 
 
 def with_value(argv: Sequence[str], key: str, value: str) -> list[str]:
@@ -152,14 +209,15 @@ def profile(
     from nanolint.run.profile import Profile, write
     from nanolint.trace.process import CannotTrace
     from nanolint.trace.profiling import files_of, record
-    from nanolint.trainers.nanogpt.traced import free_keys
-    from nanolint.trainers.profiles import FOLDER, weights
+    from nanolint.trainers.profiles import FOLDER, digest_of, free_keys, weights
+    from nanolint.trainers.traced import places_of
 
     config, resolution = profiler.config, profiler.resolution
     root, script = config.config.project.root, config.config.project.train_script
     if root is None or script is None:
         raise UsageError(f"{config.name}: no training script is known that runs it")
-    (micro_batch, accumulation), run = profiler.keys, profiler.run
+    micro_batch, accumulation, run = profiler.micro_batch, profiler.accumulation, profiler.run
+    free = free_keys(micro_batch, accumulation)
     try:
         fitted = record(run, profiler, most)
     except CannotTrace as error:
@@ -169,6 +227,7 @@ def profile(
         raise UsageError(str(profiler.refusal))
     arguments = (each for each in config.config.options.arguments if isinstance(each, Path))
     configs = frozenset(each.resolve() for each in arguments)
+    places = places_of(resolution.described)
     found = Profile(
         traced=datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         command=words,
@@ -177,8 +236,12 @@ def profile(
         sm_count=card.sm_count,
         world_size=run.world_size,
         script=script.relative_to(root).as_posix(),
-        files=files_of(last, root.resolve(), script.resolve(), configs),
-        settings=weights(resolution.settings, free_keys(resolution.deciding)),
+        files={
+            path.relative_to(root).as_posix(): digest_of(path, None, free, places)
+            for path in files_of(last, root, script)
+            if path.resolve() not in configs
+        },
+        settings=weights(resolution.settings, free),
         micro_batch=micro_batch,
         accumulation=accumulation,
         error_per_mille=fitted.error_per_mille,

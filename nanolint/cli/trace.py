@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
     from nanolint.gpus.gpu import Machine
     from nanolint.trace.launch import Command
-    from nanolint.trace.process import PretendedCard, Request
+    from nanolint.trace.process import Asked, PretendedCard, Request
     from nanolint.trace.traced import Traced
     from nanolint.trace.verdict import TracedVerdict
 
@@ -113,9 +113,9 @@ def _profiles(
         count = itertools.count(1)
         with Tracer(replace(request, card=card), cache_folder()) as tracer:
 
-            def trace(argv: Sequence[str], tracer: Tracer = tracer) -> Traced:
+            def trace(asked: Asked, tracer: Tracer = tracer) -> Traced:
                 show = _shown(streams, f"trace {next(count)}: ")  # noqa: B023 (called in the loop)
-                return _checked(tracer(argv, show), request.python)
+                return _checked(tracer(asked, show), request.python)
 
             try:
                 profiler = Profiler(config, machine, request.argv, trace)

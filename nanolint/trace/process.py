@@ -12,7 +12,7 @@ import tempfile
 import time
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
@@ -78,6 +78,13 @@ class Request:
     folder: Path = field(default_factory=Path.cwd)
 
 
+class Asked(NamedTuple):
+    """What may differ from run to run: the arguments, and texts that stand for files."""
+
+    argv: Sequence[str]
+    edits: Mapping[str, str] = {}
+
+
 def trace(
     request: Request,
     cache: Path,
@@ -90,7 +97,7 @@ def trace(
     that takes the allocator's history as torch.cuda.memory._dump_snapshot writes it.
     """
     with Tracer(request, cache, snapshot) as tracer:
-        return tracer(request.argv, progress)
+        return tracer(Asked(request.argv), progress)
 
 
 class Tracer:
@@ -144,14 +151,19 @@ class Tracer:
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
-    def __call__(self, argv: Sequence[str], progress: Progress = lambda *_: None) -> dict[str, Any]:
-        """One run of the script with these arguments, as ``trace`` returns it."""
+    def __call__(self, asked: Asked, progress: Progress = lambda *_: None) -> dict[str, Any]:
+        """One run of the script, as ``trace`` returns it. Raises CannotTrace."""
+        if asked.edits and not self._request.protected:
+            raise CannotTrace(
+                "a constant is changed in a layer over the project, never in it: leave "
+                "--unprotected out"
+            )
         asking, running = self._child.stdin, self._child.pid
         found: dict[str, Any] | None = None
         wrong: CannotTrace | None = None
         assert asking is not None
         with contextlib.suppress(BrokenPipeError):  # what it told before it ended is read below
-            asking.write(json.dumps({"argv": list(argv)}).encode() + b"\n")
+            asking.write(json.dumps(asked._asdict()).encode() + b"\n")
         status = None
         while status is None:
             try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.recording import allocated_peak
 from nanolint.memory.verdict.search import divisors_down
-from nanolint.run.profile import LARGEST_BATCH, digest, represented
+from nanolint.run.profile import LARGEST_BATCH, represented
 from nanolint.trace.fit import MOST_TRACES, Fitted, fit
 from nanolint.trace.process import CannotTrace
 
@@ -57,15 +57,9 @@ def record(run: Run, trace: Tracer, most: int = MOST_TRACES) -> Fitted:
     return fit(trace, wanted_of(run, trace), most)
 
 
-def files_of(traced: Traced, root: Path, script: Path, configs: frozenset[Path]) -> dict[str, str]:
-    """Digests of the project's files that the run depends on, by their names from its root on.
-
-    Not of ``configs``: what they say is among the settings.
-    """
-    paths = {script, *map(Path, (*traced.modules, *traced.opened))}
-    written = set(traced.written)
-    found = {}
-    for path in sorted(paths - configs):
-        if root in path.parents and str(path) not in written and path.is_file():
-            found[path.relative_to(root).as_posix()] = digest(path.read_bytes())
-    return found
+def files_of(traced: Traced, root: Path, script: Path) -> list[Path]:
+    """The files of the project that the run depends on, all beneath ``root``."""
+    written, real = set(traced.written), root.resolve()
+    names = {*traced.modules, *traced.opened} - written
+    inside = {path.relative_to(real) for path in map(Path, names) if real in path.parents}
+    return sorted({script, *(root / path for path in inside if (root / path).is_file())})

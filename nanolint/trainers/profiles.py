@@ -16,18 +16,24 @@ from nanolint.frozen import dataclass
 from nanolint.run.profile import LONGEST_TEXT, MOST_BYTES, NotAProfile, digest, read
 from nanolint.run.program import Profiled
 from nanolint.run.trust import Doubt, Subject
+from nanolint.source.text import Undecodable, decode
 from nanolint.source.values import Known
 from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
+    from typing import TypeAlias
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.profile import Profile
     from nanolint.run.settled import Setting
+    from nanolint.run.terms import Place
+
+    Places: TypeAlias = Mapping[str, Place]
 
 FOLDER = ".nanolint"
+ROLES = ("batch_size", "gradient_accumulation_steps")
 MOST_PROFILES = 100
 AGAIN = "trace it again: nanolint trace --profile -- "
 
@@ -47,14 +53,15 @@ _UNKNOWN = "not known: "
 class Situation:
     """What a profile is held against: a run's script, settings, processes, card and release.
 
-    ``free`` are the keys that a profile is a function of. ``torch`` is None where the project does
-    not say which it has.
+    ``text`` is the script's, which an editor or a fix may have changed. ``places`` are where the
+    project's own files set a key. ``torch`` is None where the project does not say which it has.
     """
 
     root: Path
     script: Path
+    text: str | None
     settings: Mapping[str, Setting]
-    free: frozenset[str]
+    places: Places
     world_size: int
     gpu: Gpu | None
     torch: tuple[int, int] | None
@@ -87,6 +94,11 @@ def find_profile(situation: Situation) -> Match | None:
     return Match(None, stale=min(stale)[1]) if stale else None
 
 
+def free_keys(*keys: str | None) -> frozenset[str]:
+    """The settings that a profile is a function of: of these keys, and the roles they have."""
+    return frozenset(filter(None, keys)) | frozenset(ROLES)
+
+
 def weights(settings: Mapping[str, Setting], free: Collection[str]) -> dict[str, str]:
     """The settings that a profile is of: each key with its value as Python writes it."""
     found = {}
@@ -115,17 +127,36 @@ def _profiles(situation: Situation) -> Iterator[tuple[Path, bytes, Profile]]:
             yield folder / name, content, profile
 
 
+def digest_of(path: Path, text: str | None, free: Collection[str], places: Places) -> str:
+    """The digest of a file of the project, or of the text that stands for it, but for what it sets
+    the ``free`` keys to. Raises Unusable."""
+    content = read_bytes(path) if text is None else text.encode()
+    spans = [
+        place.span
+        for key, place in places.items()
+        if key in free and place.path == path and place.span is not None
+    ]
+    if not spans:
+        return digest(content)
+    whole = decode(content).text
+    for span in sorted(set(spans), key=lambda span: span.start, reverse=True):
+        whole = whole[: span.start] + whole[span.end :]
+    return digest(whole.encode())
+
+
 def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
     """What is not as it was when it was traced, a clause each."""
+    free = free_keys(profile.micro_batch, profile.accumulation)
     for name, known in profile.files.items():
         path = situation.root / name
+        text = situation.text if path == situation.script else None
         try:
-            if digest(read_bytes(path)) != known:
+            if digest_of(path, text, free, situation.places) != known:
                 yield f"{name} has changed"
-        except Unusable:
+        except (Unusable, Undecodable):
             if is_file(path) or name.endswith(".py"):
                 yield f"{name} cannot be read"
-    now = weights(situation.settings, situation.free)
+    now = weights(situation.settings, free)
     for key in sorted(profile.settings.keys() | now.keys()):
         before, value = profile.settings.get(key, "not set"), now.get(key, "not set")
         if before != value:

@@ -19,8 +19,8 @@ from nanolint.trainers.nanogpt.needed import needed_run
 from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
-from nanolint.trainers.nanogpt.traced import NEEDED, traced
 from nanolint.trainers.nanogpt.vocabulary import dataset_vocabulary
+from nanolint.trainers.traced import NEEDED, traced
 from nanolint.units import listed
 
 if TYPE_CHECKING:

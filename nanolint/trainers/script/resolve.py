@@ -19,12 +19,12 @@ from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import ROLES
-from nanolint.trainers.nanogpt.traced import traced
 from nanolint.trainers.script.core import Around, Word, plain_name
 from nanolint.trainers.script.gpt2 import is_gpt2
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.reading import read_script
 from nanolint.trainers.script.vocabulary import project_vocabulary
+from nanolint.trainers.traced import traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         described=found,
         outline=outline,
     )
-    return traced(resolution, settings, project_of(path), options, gpu)
+    return traced(resolution, settings, project_of(path), options, gpu, text)
 
 
 # What is around the script

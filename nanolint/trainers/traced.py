@@ -6,19 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.settled import Unresolved
+from nanolint.run.terms import Surface
 from nanolint.run.trust import Doubt, Subject, Trust, ordered
-from nanolint.trainers.profiles import Situation, find_profile
+from nanolint.trainers.profiles import ROLES, Situation, find_profile
+from nanolint.trainers.script.core import plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nanolint.gpus.gpu import Gpu
+    from nanolint.run.described import Described
     from nanolint.run.program import Profiled
     from nanolint.run.run import Run
     from nanolint.run.settled import Options, Project, Resolution, Setting
+    from nanolint.run.terms import Place
 
 # What a profile is a function of, and where it runs: all else is what was traced.
-ROLES = ("batch_size", "gradient_accumulation_steps")
 NEEDED = frozenset({*ROLES, "device"})
 
 # What no profile knows better: it is of one script and so many processes, and says which.
@@ -31,10 +34,12 @@ def traced(
     project: Project,
     options: Options,
     gpu: Gpu | None,
+    text: str | None = None,
 ) -> Resolution:
     """``found``, by the profile of the run where it has one and is not exact without.
 
-    ``settings`` are those that the run has on this card. A stale profile is told of.
+    ``settings`` are those that the run has on this card; ``text`` is that of a script which is its
+    own config. A stale profile is told of.
     """
     script, run = project.train_script, found.outline
     if found.trust is Trust.EXACT or project.root is None or script is None or run is None:
@@ -43,8 +48,9 @@ def traced(
         Situation(
             root=project.root,
             script=script,
+            text=text,
             settings=settings,
-            free=free_keys(found.deciding),
+            places=places_of(found.described),
             world_size=run.world_size,
             gpu=gpu,
             torch=options.torch_version,
@@ -70,9 +76,15 @@ def traced(
     )
 
 
-def free_keys(deciding: Mapping[str, str | None]) -> frozenset[str]:
-    """The keys that a profile is a function of: of the micro-batch and the accumulation."""
-    return frozenset(ROLES) | {key for role in ROLES if (key := deciding.get(role)) is not None}
+def places_of(described: Described | None) -> dict[str, Place]:
+    """Where the project's own files set each of a script's values, by the name of its setting."""
+    found = {}
+    for given in described.given if described is not None else ():
+        outside = given.surface in (Surface.FLAG, Surface.VARIABLE)
+        place = given.default if outside else given.place
+        if place is not None:
+            found[plain_name(given.key)] = place
+    return found
 
 
 def _not_traced(run: Run, program: Profiled) -> str:

@@ -1,0 +1,135 @@
+"""Profiles of scripts that are their own config: what is traced, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nanolint.cli.profile import Profiler, config_of, profile
+from nanolint.cli.streams import Streams
+from nanolint.gpus.lookup import find
+from nanolint.trace.process import Asked, PretendedCard
+from nanolint.trace.traced import Traced, read
+from tests.support.command import nanolint
+from tests.trace.messages import message
+from tests.trace.test_fit import run
+from tests.trainers.written_scripts import script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from nanolint.run.profile import Profile
+
+CONSTANTS = """
+B = 8
+T = 512
+TOTAL = 65536
+LR = 1e-3
+passes = TOTAL // (B * T)
+"""
+FLAGS = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--device-batch-size", type=int, default=8)
+parser.add_argument("--total-batch-size", type=int, default=65536)
+args = parser.parse_args()
+B, T = args.device_batch_size, 512
+passes = args.total_batch_size // (B * T)
+"""
+CARD = PretendedCard("NVIDIA GeForce RTX 4090", 24 << 30, (8, 9), 128)
+GPU = "rtx-4090"
+
+
+def of_constants(asked: Asked) -> tuple[int, int]:
+    """Micro-batch and passes of the script that a trace would run."""
+    (text,) = asked.edits.values()
+    batch, total = (int(re.findall(rf"(?m)^{key} = (\d+)$", text)[0]) for key in ("B", "TOTAL"))
+    return batch, total // (batch * 512)
+
+
+def of_flags(asked: Asked) -> tuple[int, int]:
+    assert not asked.edits
+    given = dict(word.removeprefix("--").split("=") for word in asked.argv[1:])
+    batch, total = int(given["device-batch-size"]), int(given["total-batch-size"])
+    return batch, total // (batch * 512)
+
+
+def recorded(words: str, values: Callable[[Asked], tuple[int, int]]) -> Profile:
+    """A profile, of traces that are made up."""
+
+    def trace(asked: Asked) -> Traced:
+        batch, passes = values(asked)
+        point = run(batch, passes)
+        told = read(message(capability=[8, 9], modules=[], opened=[]))
+        changed: dict[str, Any] = {"tape": point.tape, "requests": tuple(point.requests)}
+        return Traced(**{**{key: getattr(told, key) for key in told.__slots__}, **changed})
+
+    streams = Streams(sys.stdin, sys.stdout, sys.stderr)
+    config = config_of(words, Namespace(isolated=True, config=None), streams)
+    argv = words.split()[1:]
+    return profile(words, Profiler(config, find(GPU), argv, trace), CARD, 60)[1]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+def judged() -> dict[str, Any]:
+    outcome = nanolint("explain", "--gpu", GPU, "--format", "json", "train.py")
+    assert outcome.status == 0, outcome.err
+    found: dict[str, Any] = json.loads(outcome.out)
+    return found
+
+
+def test_constants_are_changed_in_what_is_run_and_never_in_the_file(folder: Path) -> None:
+    text = script(CONSTANTS)
+    (folder / "train.py").write_text(text)
+    found = recorded("python train.py", of_constants)
+    assert (folder / "train.py").read_text() == text
+    assert (found.micro_batch, found.accumulation) == ("B", "TOTAL")
+    assert set(found.files) == {"train.py"}
+    assert found.error_per_mille == 0
+
+
+def test_another_micro_batch_in_the_file_keeps_the_profile(folder: Path) -> None:
+    (folder / "train.py").write_text(script(CONSTANTS))
+    recorded("python train.py", of_constants)
+    for batch in (8, 2):
+        changed = CONSTANTS.replace("B = 8", f"B = {batch}")
+        (folder / "train.py").write_text(script(changed))
+        found = judged()
+        assert found["trust"] == "traced", found["doubts"]
+        mask = batch * batch * 1024  # see test_fit.run
+        assert found["peak"]["allocated_bytes"] > 4 * batch * 1024 * 64 + mask
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("LR = 1e-3", "LR = 2e-3"), ("T = 512", "T = 256"), ("fused=True", "")]
+)
+def test_any_other_change_makes_it_stale(folder: Path, old: str, new: str) -> None:
+    (folder / "train.py").write_text(script(CONSTANTS))
+    recorded("python train.py", of_constants)
+    changed = script(CONSTANTS).replace(old, new)
+    assert changed != script(CONSTANTS)
+    (folder / "train.py").write_text(changed)
+    assert judged()["trust"] != "traced"
+    words = " ".join(nanolint("explain", "--gpu", GPU, "train.py").out.split())
+    assert "train.py has changed" in words and "nanolint trace --profile -- python" in words
+
+
+def test_flags_are_set_on_the_line(folder: Path) -> None:
+    (folder / "train.py").write_text(script(FLAGS))
+    found = recorded("python train.py", of_flags)
+    assert (found.micro_batch, found.accumulation) == ("device_batch_size", "total_batch_size")
+    assert judged()["trust"] == "traced"
+    (folder / "train.py").write_text(script(FLAGS.replace("default=8)", "default=4)")))
+    assert judged()["trust"] == "traced"
