@@ -99,3 +99,19 @@ def test_a_mistake_names_its_place(sourced: Sourced, told: str) -> None:
 def test_a_mistake_in_the_variable() -> None:
     with pytest.raises(SettingsError, match="NANOLINT_GPU: unknown GPU 'x'"):
         choose(replace(Sourced()), {"NANOLINT_GPU": "x"})
+
+
+class TestInUseNow:
+    def test_auto_is_what_the_local_card_has_in_use(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        local_card(monkeypatch)
+        (target,) = choose(from_file("8x rtx-4090", in_use="auto"), {}).targets
+        assert (target.count, target.in_use_bytes) == (8, 3 * GIB)
+
+    def test_it_says_nothing_of_another_card(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        local_card(monkeypatch)
+        with pytest.raises(SettingsError, match="in this machine, a RTX 4090, and not on RTX 4070"):
+            choose(from_file("rtx-4070", in_use="auto"), {})
+
+    def test_nor_without_a_card(self) -> None:
+        with pytest.raises(SettingsError, match="auto needs an NVIDIA card"):
+            choose(from_file("rtx-4090", in_use="auto"), {})

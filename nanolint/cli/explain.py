@@ -44,8 +44,6 @@ def run(arguments: list[str], streams: Streams) -> int:
     if file.is_stdin and options.oom == STDIN:
         raise UsageError("- (standard input) cannot be both the config and the error")
     plan = Configuration(options, read_sets(options.set), launch).plan_of(file.folder)
-    for remark in plan.chosen.remarks:
-        streams.warn(f"nanolint: {remark}")
     targets = plan.setup(file.path).targets
     one_only = next(
         (way for way in ("json", "oom", "compare", *FILES) if _wants(options, way)), None
@@ -70,6 +68,8 @@ def run(arguments: list[str], streams: Streams) -> int:
         streams.stdout.write(json.dumps(explanation.as_json(), indent=2) + "\n")
     else:
         _tell(config, cases, options, streams)
+        for remark in plan.chosen.remarks:
+            printer(streams.stdout, options.color).line((remark, "dim"))
     return 0
 
 

@@ -44,8 +44,6 @@ def run(arguments: list[str], streams: Streams) -> int:
 
     file = named(name, options.stdin_filename)
     plan = Configuration(options, read_sets(options.set), launch).plan_of(file.folder)
-    for remark in plan.chosen.remarks:
-        streams.warn(f"nanolint: {remark}")
     config = open_config(file, plan, streams)
     rows = _rows(config, _targets(plan.setup(file.path).targets, plan, options))
     _needed_run(config, rows)
@@ -54,7 +52,10 @@ def run(arguments: list[str], streams: Streams) -> int:
     if options.format == "json":
         streams.stdout.write(json.dumps(fit.as_json(config.name, rows), indent=2) + "\n")
     else:
-        fit.render(config.name, rows, printer(streams.stdout, options.color))
+        out = printer(streams.stdout, options.color)
+        fit.render(config.name, rows, out)
+        for remark in plan.chosen.remarks:
+            out.line((f"  {remark}", "dim"))
     return 0
 
 

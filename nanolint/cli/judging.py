@@ -161,7 +161,7 @@ def _refused_override(path: Path | None, setup: Setup) -> str | None:
 
 def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool) -> FileResult:
     diagnostics = report.diagnostics
-    remarks = (*plan.chosen.remarks, *report.problems)
+    remarks = report.problems
     if report.unjudged is not None and not explicit:
         # A file that was only met on the way through a folder may be left alone.
         remarks = (*remarks, f"{name}: {report.unjudged}")
@@ -172,6 +172,7 @@ def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool)
         skipped=report.skipped,
         error=report.unjudged if explicit else None,
         remarks=remarks,
+        cards=plan.chosen.remarks,
         no_run=_why_no_run(text, report) if explicit or trains(text) else None,
         named=explicit,
         project=str(report.root) if report.root else None,

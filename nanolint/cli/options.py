@@ -27,7 +27,11 @@ def add_target_options(parser: Parser) -> None:
         metavar="NAME|SIZE|auto",
         help="target GPU: rtx-4070, 8xA100-40GB, 12GB, 11.69GiB; repeatable, each is judged",
     )
-    group.add_argument("--in-use", metavar="SIZE", help="memory that other programs hold: 2GiB")
+    group.add_argument(
+        "--in-use",
+        metavar="SIZE|auto",
+        help="memory that other programs hold: 2GiB; auto: what they hold of the local card now",
+    )
     group.add_argument("--world-size", type=positive, metavar="N", help="number of processes")
     group.add_argument("--train-script", metavar="PATH", help="the train.py that runs the config")
     group.add_argument(

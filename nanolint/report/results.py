@@ -23,9 +23,10 @@ class FileResult:
 
     ``text`` is what the diagnostics point into: with fixes applied, the fixed text, and then
     ``before`` is the text as it was. ``error`` says why the file could not be judged or written,
-    ``remarks`` are lines about it or its project that change nothing. ``runs`` are what it holds to
-    be judged, one for each card; ``no_run`` says why a file that the user ``named``, or that trains
-    something, holds none. ``project`` is the folder whose other files share its code.
+    ``remarks`` are lines about it or its project that change nothing, ``cards`` such about the
+    targets. ``runs`` are what it holds to be judged, one for each card; ``no_run`` says why a file
+    that the user ``named``, or that trains something, holds none. ``project`` is the
+    folder whose other files share its code.
     ``elsewhere``: findings of it are shown at another place of the project, which names it.
     ``is_launch``: it is a text with launch lines, whose runs are those of the files that they name.
     """
@@ -40,6 +41,7 @@ class FileResult:
     dropped: tuple[Dropped, ...] = ()
     error: str | None = None
     remarks: tuple[str, ...] = ()
+    cards: tuple[str, ...] = ()
     trace: str | None = None  # of an internal error
     runs: tuple[JudgedRun, ...] = ()
     no_run: str | None = None

@@ -41,6 +41,8 @@ def render(results: Results, printer: Printer, *, verbose: bool = False) -> None
         printer.line((f"No {new}findings {left}in {_files(judged)}.", "bold green"))
     if judged or not results.files:
         runs.render(judged, printer, verbose=verbose)
+    for remark in dict.fromkeys(remark for file in judged for remark in file.cards):
+        printer.line((printable(remark), "dim"))
 
 
 def _fixed(results: Results, printer: Printer, *, verbose: bool) -> None:

@@ -88,7 +88,7 @@ def _taken(names: Iterable[str]) -> Iterator[str]:
         others = () if name.lower() == AUTO else other_sizes(name)
         if others:
             taken, else_ = find(name).gpu.name, " or ".join(others)
-            yield f"{name} is taken for {taken}, the size that was sold first; say {else_} if it is"
+            yield f"{name} means {taken}, sold first; if not, say {else_}"
 
 
 def _with_in_use(targets: Iterable[Machine], sourced: Sourced) -> tuple[Machine, ...]:
@@ -97,7 +97,18 @@ def _with_in_use(targets: Iterable[Machine], sourced: Sourced) -> tuple[Machine,
     if in_use is None:
         return tuple(targets)
     place = sourced.place("in-use")
+    if in_use.strip().lower() == AUTO:
+        return tuple(_as_it_is_now(target, place) for target in targets)
     return tuple(_holding(target, in_use, place) for target in targets)
+
+
+def _as_it_is_now(target: Machine, place: str) -> Machine:
+    """``target``, the card in this machine, with what other programs hold of it now."""
+    local = _local_here(place)
+    if target.gpu.name != local.gpu.name:
+        asked = f"{AUTO} is what is in use on the card in this machine, a {local.gpu.name}"
+        raise SettingsError(f"{place}: {asked}, and not on {target.gpu.name}")
+    return replace(target, in_use_bytes=local.in_use_bytes)
 
 
 def placed(machine: Machine, settings: Settings) -> Machine:
@@ -134,15 +145,20 @@ def _target(name: str, place: str) -> Machine:
     from nanolint.gpus.lookup import GpuError, find
 
     if name.lower() == AUTO:
-        local = _local_gpu()
-        notes.note(CARD_NOW, repr(local).encode())
-        if local is None:
-            raise SettingsError(f"{place}: {AUTO} needs an NVIDIA card and its driver; found none")
-        return _auto(local)
+        return _auto(_local_here(place))
     try:
         return find(name)
     except GpuError as error:
         raise SettingsError(f"{place}: {error}") from error
+
+
+def _local_here(place: str) -> LocalGpu:
+    """The card in this machine as it is now; raises SettingsError where there is none."""
+    local = _local_gpu()
+    notes.note(CARD_NOW, repr(local).encode())
+    if local is None:
+        raise SettingsError(f"{place}: {AUTO} needs an NVIDIA card and its driver; found none")
+    return local
 
 
 def _auto(local: LocalGpu) -> Machine:
