@@ -89,6 +89,11 @@ class Capture:
         """The inputs, by the ids of their tensors."""
         return {key: made for key, (_, made) in self._inputs.items()}
 
+    def let_go(self) -> None:
+        """Hold no tensor any more."""
+        self._inputs.clear()
+        self._landed.clear()
+
     def make(
         self,
         name: str,
@@ -114,11 +119,13 @@ class Capture:
         of: Sequence[Tensor],
         results: Sequence[tuple[Shape, Strides | None, Dtype, Role]],
         *settings: Any,
+        scratch: tuple[tuple[str, int], ...] = (),
     ) -> list[Traced]:
         """An operation with several results."""
         first = results[0]
         sources = [self.of(each) for each in of]
         whole = Operation(name, kind, sources, (), (), first[2], first[3], settings)
+        whole.scratch = scratch
         self.graph.add(whole)
         found = []
         for place, (shape, strides, dtype, role) in enumerate(results):

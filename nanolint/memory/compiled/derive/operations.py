@@ -28,13 +28,14 @@ class Operation:
     """One operation and its result; ``of`` are the operations whose results it reads.
 
     ``settings`` are its other arguments: two operations of the same name, inputs and settings are
-    the same. ``cost`` is how many steps of a kernel it takes. Without a shape it is several
-    results, each taken by an operation "getitem".
+    the same. ``cost`` is how many steps of a kernel it takes. ``scratch`` is what a library call
+    makes and frees: elements of float32 by a label, in order, each named at both moments. Without
+    a shape it is several results, each taken by an operation "getitem".
     """
 
     __slots__ = (
-        "cost", "dtype", "kind", "name", "number", "of", "parts", "role", "settings", "shape",
-        "strides", "users",
+        "cost", "dtype", "kind", "name", "number", "of", "parts", "role", "scratch", "settings",
+        "shape", "strides", "users",
     )  # fmt: skip
 
     def __init__(
@@ -59,6 +60,7 @@ class Operation:
         self.settings = settings
         self.cost = cost
         self.parts: tuple[Operation, ...] = ()  # of an operation with several results
+        self.scratch: tuple[tuple[str, int], ...] = ()
         self.users: dict[Operation, None] = {}
         self.number = -1
 
@@ -76,13 +78,6 @@ class Operation:
         if self.parts:
             return sum(part.nbytes for part in self.parts)
         return self.dtype.itemsize * prod(self.shape)
-
-    def copy(self, of: Sequence[Operation]) -> Operation:
-        """The same operation on other results."""
-        return Operation(
-            self.name, self.kind, of, self.shape, self.strides, self.dtype, self.role,
-            self.settings, self.cost,
-        )  # fmt: skip
 
 
 class Operations:

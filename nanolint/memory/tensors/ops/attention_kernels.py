@@ -67,7 +67,7 @@ def flash(q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> Tensor:
     out = _like_swapped(q, made("attention output"))
     lse = empty(device, (b, h, n), FLOAT32, made("attention logsumexp", "(B, H, T)"))
     slots = 2 * device.sm_count
-    count = 1 if dropout else _splits(b * h * -(-n // 64), slots, k.shape[2], d)
+    count = 1 if dropout else splits(b * h * -(-n // 64), slots, k.shape[2], d)
     parts = [
         empty(device, (count, *shape), FLOAT32, made("attention of split keys"))
         for shape in ((b, h, n), (b, h, n, _up(d, 32)))
@@ -109,7 +109,7 @@ def _random_state(
     return tuple(empty(device, shape, INT64, role) for shape in shapes)
 
 
-def _splits(blocks: int, slots: int, keys: int, width: int) -> int:
+def splits(blocks: int, slots: int, keys: int, width: int) -> int:
     """Into how many parts the keys are split, so that few sequences keep the card busy.
 
     flash_api.cpp, ``num_splits_heuristic``: the fewest that reach 85 % of the best use of the

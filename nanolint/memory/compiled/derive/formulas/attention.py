@@ -8,6 +8,7 @@ from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides, like_strides
+from nanolint.memory.tensors.ops.attention import efficient_workspace_bytes, splits
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
@@ -37,7 +38,14 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, _dropout: float = 0.0) ->
         ((b, h, n), None, FLOAT32, made("attention log-sum-exp", "(B, H, T)")),
         *state,
     ]
-    out, *rest = t.several("flash", CALL, (q, k, v), results)
+    count = splits(b * h * -(-n // 64), 2 * t.device.sm_count, k.shape[2], q.shape[3])
+    parts = (
+        ("attention of split keys (B, H, T)", count * b * h * n),
+        ("attention of split keys", count * b * h * n * _up(q.shape[3], 32)),
+    )
+    out, *rest = t.several(
+        "flash", CALL, (q, k, v), results, scratch=parts * 2 if count > 1 else ()
+    )
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
@@ -45,7 +53,15 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, _dropout: float = 0.0) ->
             (each.shape, _swapped(each.shape), each.dtype, role)
             for each, role in zip(saved[:3], roles, strict=True)
         ]
-        return [*t.several("flash backward", CALL, (g, *saved), results)]
+        rows, d = _up(n, 128), q.shape[3]
+        columns = _up(d, 32 if d <= 128 else 64)
+        scratch = [("softmax_d", b * h * rows), ("dq_accum", b * h * rows * columns)]
+        if k.shape[1] != h:  # the gradients of keys and values by heads, then summed
+            each = b * k.shape[2] * h * d * q.dtype.itemsize // 4
+            scratch += [("gradient of keys by heads", each), ("gradient of values by heads", each)]
+        return [
+            *t.several("flash backward", CALL, (g, *saved), results, scratch=tuple(scratch) * 2)
+        ]
 
     return record(out, (q, k, v), backward, q, k, v, out, *rest)
 
@@ -74,7 +90,14 @@ def efficient(
             (each.shape, _swapped(each.shape), each.dtype, role)
             for each, role in zip(saved[:3], roles, strict=True)
         ]
-        return [*t.several("efficient backward", CALL, (g, *saved), results)]
+        half = q.dtype.itemsize == 2
+        work = efficient_workspace_bytes(b * h, n, d, half=half) // 4
+        delta, dq, sums = ("delta", b * h * n), ("workspace of dq", work), ("row sums", b * n * h)
+        scratch: tuple[tuple[str, int], ...] = (delta, dq, dq, delta)
+        if not half:
+            times = "gradient times attention output", b * n * h * d
+            scratch = (times, sums, times, delta, sums, dq, dq, delta)
+        return [*t.several("efficient backward", CALL, (g, *saved), results, scratch=scratch)]
 
     return record(out, (q, k, v), backward, q, k, v, out, *rest)
 

@@ -1,0 +1,149 @@
+"""Where a kernel reads and writes memory: the part of Inductor's index expressions that decides.
+
+An access is a buffer, an offset and a stride for each loop; where the place follows from no strides
+(an index that is read, a view that no strides have) a tag stands for it. Two accesses are the same
+memory in the same order where their dependencies, with loops merged, are equal.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nanolint.memory.tensors.layout import view_strides
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.kernels import Memory
+    from nanolint.memory.tensors.layout import Shape, Strides
+
+
+SPLIT = "split"  # in the tag of what the parts of a sum read
+
+
+class Access(NamedTuple):
+    """One load of an element, for each element of a shape. ``tag`` is () where strides tell."""
+
+    memory: Memory
+    offset: int
+    strides: Strides
+    tag: tuple[Any, ...] = ()
+
+
+class Dependency(NamedTuple):
+    """An access in its kernel's loops, as Inductor compares them.
+
+    ``loops`` are sizes and strides, the outermost first, without those of one step and without the
+    innermost that the place does not depend on.
+    """
+
+    memory: Memory
+    offset: int
+    loops: tuple[tuple[int, int], ...]
+    tag: tuple[Any, ...] = ()
+
+    @property
+    def merged(self) -> Dependency:
+        """The same with loops made one where they walk through memory in order."""
+        return Dependency(self.memory, self.offset, merged(self.loops), self.tag)
+
+    def is_same(self, other: Dependency) -> bool:
+        """Whether both go through the same places in the same order, in whatever loops."""
+        if self == other:
+            return True
+        return len(self.loops) != len(other.loops) and self.merged == other.merged
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are read: of loops that the place depends on, or of the whole memory."""
+        if self.tag:
+            return self.memory.nbytes
+        numel = prod(size for size, stride in self.loops if stride)
+        return numel * self.memory.itemsize
+
+    @property
+    def numel(self) -> int:
+        """Elements that are read, as ``nbytes``."""
+        return self.nbytes // self.memory.itemsize
+
+    @property
+    def repeats(self) -> int:
+        """How often the parts of a sum read the same element, which no strides tell any more."""
+        if SPLIT not in self.tag:
+            return 1
+        return prod(size for size, stride in self.loops if not stride)
+
+    @property
+    def steps_by_one(self) -> bool:
+        """Whether the innermost loop walks from element to element, or stays at one."""
+        return not self.loops or self.loops[-1][1] in {0, 1}
+
+    def covers(self, steps: int) -> bool:
+        """Whether each of so many steps reads an element of its own."""
+        return prod(size for size, stride in self.loops if stride) == steps
+
+
+@lru_cache(maxsize=65536)
+def merged(loops: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Neighbouring loops made one where they lie in order."""
+    found: list[tuple[int, int]] = []
+    for size, stride in loops:
+        if found and found[-1][1] == stride * size:
+            found[-1] = found[-1][0] * size, stride
+        else:
+            found.append((size, stride))
+    return tuple(found)
+
+
+@lru_cache(maxsize=65536)
+def _loops(sizes: Shape, strides: Strides) -> tuple[tuple[int, int], ...]:
+    found = [(size, stride) for size, stride in zip(sizes, strides, strict=True) if size != 1]
+    while found and not found[-1][1]:
+        found.pop()
+    return tuple(found)
+
+
+def dependency(access: Access, loops: Shape) -> Dependency:
+    """The dependency of an access in loops of these sizes."""
+    if access.tag:
+        return Dependency(access.memory, access.offset, (), access.tag)
+    return Dependency(access.memory, access.offset, _loops(loops, access.strides))
+
+
+def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) -> Access:
+    """The access through a view: ``step`` is how (see ``Tracer.view``)."""
+    memory, offset, strides, tag = access
+    if tag:
+        return Access(memory, offset, (), (*tag, step, after))
+    moved = _moved(strides, step, before, after)
+    if moved is None:
+        return Access(memory, offset, (), (strides, before, step, after))
+    return Access(memory, offset + moved[0], moved[1])
+
+
+@lru_cache(maxsize=65536)
+def _moved(
+    strides: Strides, step: tuple[Any, ...], before: Shape, after: Shape
+) -> tuple[int, Strides] | None:
+    kind = step[0]
+    if kind == "view":
+        found = view_strides(before, strides, after)
+        return None if found is None else (0, found)
+    if kind == "permute":
+        return 0, tuple(strides[dim] for dim in step[1:])
+    if kind == "expand":
+        missing = len(after) - len(before)
+        return 0, (0,) * missing + tuple(
+            0 if size == 1 and wanted != 1 else stride
+            for size, stride, wanted in zip(before, strides, after[missing:], strict=True)
+        )
+    dim, start = step[1], step[2]
+    offset = start * strides[dim]
+    if kind == "slice":
+        return offset, (*strides[:dim], strides[dim] * step[3], *strides[dim + 1 :])
+    return offset, (*strides[:dim], *strides[dim + 1 :])
+
+
+def broadcast(access: Access, before: Shape, after: Shape) -> Access:
+    """The access repeated to a larger shape."""
+    return access if before == after else stepped(access, ("expand",), before, after)

@@ -1,0 +1,166 @@
+"""Library calls, matrix products among them, and sums by index."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import (
+    Access,
+    broadcast,
+    dependency,
+)
+from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel, Memory
+from nanolint.memory.compiled.derive.operations import (
+    POINTWISE,
+    Operation,
+)
+from nanolint.memory.compiled.derive.realizing import Realizing
+from nanolint.memory.compiled.derive.values import (
+    Box,
+    Value,
+    inlined,
+    memory_of,
+    over,
+)
+from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.dtypes import FLOAT32
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Calling(Realizing):
+    """Lowers what no kernel of loops makes."""
+
+    def _call(self, each: Operation) -> Value:
+        if each.name == "index_put":
+            return self._index_put(each)
+        if each in self._sums_of_products:  # made where it is added
+            return Value(self._empty(each), each.shape)
+        if each.name == "addmm" and self._adds_later(each):
+            return self._unfused(each)
+        values = [self.values[source] for source in each.of]
+        if each.name == "addmm":  # the bias last
+            values.append(values.pop(0))
+        for value in values:
+            self.realize(value.box)
+        reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
+        if each.parts:
+            return self._several(each, reads)
+        if each.name not in {"mm", "bmm", "addmm"}:
+            raise NotTraced(each.name)
+        return self._product(each, reads)
+
+    def _product(self, each: Operation, reads: Sequence[object]) -> Value:
+        memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
+        write = dependency(Access(memory, 0, memory.strides), each.shape)
+        kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=each.name)  # type: ignore[arg-type]
+        kernel.product = True
+        self._add(kernel)
+        box = Box(each.shape, each.strides, each.dtype, each.role)
+        box.memory = memory
+        return Value(box, each.shape)
+
+    def _adds_later(self, each: Operation) -> bool:
+        """Whether the bias is added where the product is read: ``should_prefer_unfused_addmm``."""
+        return each.dtype.itemsize > 2 and self._is_read_by_elements(each)
+
+    def _unfused(self, each: Operation) -> Value:
+        bias, *factors = (self.values[source] for source in each.of)
+        for value in factors:
+            self.realize(value.box)
+        reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in factors]
+        product = self._product(each, reads)
+        added = [broadcast(access, bias.shape, each.shape) for access in bias.loads()]
+        return inlined(each, (*product.loads(), *added), bias.steps | {each})
+
+    def _find_sums_of_products(self, operations: Sequence[Operation]) -> None:
+        """Sums that a matrix product makes itself, by the product: post_grad.py, ``addmm``."""
+        for each in operations:
+            if each.name != "sum" or each.kind != POINTWISE or len(set(each.of)) != 2:
+                continue
+            for factor in each.of:
+                if (
+                    factor.name == "mm"
+                    and factor in self._own
+                    and factor not in self._outputs
+                    and len(self._users[factor]) == 1
+                    and all(source.dtype is each.dtype for source in each.of)
+                    and not self._is_read_by_elements(each)
+                ):
+                    self._sums_of_products[factor] = each
+                    break
+
+    def _sum_of_product(self, each: Operation) -> Value:
+        values = []
+        for source in each.of:
+            if self._sums_of_products.get(source) is each:
+                values += [self.values[factor] for factor in source.of]
+            else:
+                values.append(self.values[source])
+        for value in values:
+            self.realize(value.box)
+        reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
+        return self._product(each, reads)
+
+    def _several(self, each: Operation, reads: Sequence[object]) -> Value:
+        kernel = Kernel(LIBRARY, tuple(reads), (), 1, what=each.name)  # type: ignore[arg-type]
+        self._add(kernel)
+        elements = []
+        unused = [part for part in each.parts if part not in self._own and part.nbytes]
+        kernel.scratch = (*self._scratch(each), *(self._passing(p) for p in unused * 2))
+        for part in each.parts:
+            if part in unused or not part.nbytes:
+                continue
+            memory = self._memory(part.shape, part.strides, part.dtype, part.role, pads=False)
+            memory.part = True
+            elements.append(memory)
+            write = dependency(Access(memory, 0, memory.strides), part.shape)
+            taken = Kernel(LIBRARY, (), (write,), 1, what="getitem")
+            taken.after = (kernel,)
+            self._add(taken)
+            box = Box(part.shape, part.strides, part.dtype, part.role)
+            box.memory = memory
+            self.values[part] = Value(box, part.shape)
+        kernel.elements = tuple(elements)
+        return self.values.get(each.parts[0]) or Value(self._empty(each), ())
+
+    def _scratch(self, each: Operation) -> list[Memory]:
+        """What the call makes and frees, each named at both moments."""
+        made = {
+            label: Memory("scratch", (elements,), (1,), FLOAT32, each.role.made(label))
+            for label, elements in each.scratch
+        }
+        return [made[label] for label, _ in each.scratch]
+
+    def _passing(self, part: Operation) -> Memory:
+        known = self._passed.get(part)
+        if known is None:
+            known = self._passed[part] = Memory(
+                "unused", part.shape, part.strides, part.dtype, part.role
+            )
+        return known
+
+    def _empty(self, each: Operation) -> Box:
+        return Box((), (), each.dtype, each.role)
+
+    def _index_put(self, each: Operation) -> Value:
+        """Zeros, and a kernel that adds to them."""
+        index, source = (self.values[it] for it in each.of)
+        zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
+        write = dependency(Access(zeros, 0, zeros.strides), each.shape)
+        self._add(Kernel(LOOPS, (), (write,), prod(each.shape), what="zeros"))
+        shape = source.shape
+        reads = [
+            *(dependency(access, shape) for access in over(index, each, shape)),
+            *(dependency(access, shape) for access in source.loads()),
+        ]
+        kernel = Kernel(LOOPS, reads, (), prod(shape), what="atomic sums")
+        kernel.mutates, kernel.after = (zeros,), (self.kernels[-1],)
+        self._add(kernel)
+        summed = Memory(f"buf{kernel.number}", zeros.shape, zeros.strides, zeros.dtype, zeros.role)
+        summed.storage, summed.of = zeros, kernel
+        box = Box(each.shape, each.strides, each.dtype, each.role)
+        box.memory = summed
+        return Value(box, each.shape)

@@ -1,0 +1,220 @@
+"""From launches to the graph whose order and memory are planned (nanolint/memory/compiled).
+
+What only its own launch reads is no memory; what ends with a launch may be taken over by what that
+launch makes (torch/_inductor/scheduler.py, ``decide_inplace_update``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import Dependency
+from nanolint.memory.compiled.derive.kernels import SUMS, Kernel, Memory
+from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
+from nanolint.memory.compiled.reductions import fused_sum_splits
+from nanolint.memory.tape import Component
+from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64
+from nanolint.memory.tensors.dtypes import BOOL as BOOLEAN
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from nanolint.memory.compiled.derive.groups import Group
+    from nanolint.memory.compiled.derive.operations import Operation
+    from nanolint.memory.tensors.dtypes import Dtype
+
+TYPES: dict[Dtype, int] = {FLOAT32: FLOAT, FLOAT16: HALF, BFLOAT16: HALF, BOOLEAN: BOOL, INT64: INT}
+
+
+class Emission:
+    """Makes one graph. ``donated`` inputs may be taken over, ``freed`` ones are let go, but only
+    ``counted`` ones stand in Inductor's estimate."""
+
+    def __init__(
+        self,
+        groups: Iterable[Group],
+        inputs: dict[Operation, Memory],
+        *,
+        donated: Container[Operation],
+        freed: Container[Operation],
+        counted: Container[Operation],
+        workspace_bytes: int,
+        sm_count: int,
+    ) -> None:
+        self.graph = Graph(workspace_bytes)
+        self.buffers: dict[Memory, Buffer] = {}
+        self._groups = list(groups)
+        self._sm_count = sm_count
+        self._donated = set[Memory]()
+        self._repeated: dict[Memory, Buffer] = {}
+        self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
+        for group in self._groups:
+            for kernel in group.kernels:
+                for memory in _read(kernel):
+                    self._readers.setdefault(memory, []).append((group, kernel))
+        for operation, memory in inputs.items():
+            if operation not in freed or memory not in self._readers:
+                continue
+            buffer = self._buffer(memory)
+            if operation in counted:
+                self.graph.inputs.append(buffer)
+                self.graph.inputs += self._repeats(memory, buffer)
+            else:
+                self.graph.arguments.append(buffer)
+            if operation in donated:
+                self._donated.add(memory)
+        for group in self._groups:
+            self._emit(group)
+
+    def _buffer(self, memory: Memory) -> Buffer:
+        memory = memory.storage
+        known = self.buffers.get(memory)
+        if known is None:
+            role = memory.role
+            name = role.describe(memory.shape, memory.dtype)
+            kind = TYPES.get(memory.dtype, 100 + memory.itemsize)
+            known = Buffer(name, memory.nbytes, kind, role.component)
+            known.kept = memory.kept
+            known.part = memory.part
+            self.buffers[memory] = known
+        return known
+
+    def _repeats(self, memory: Memory, buffer: Buffer) -> list[Buffer]:
+        """The estimate counts an input as often as the last launch that reads it repeats it."""
+        group = self._readers[memory][-1][0]
+        last = [read for kernel in group.kernels for read in kernel.reads if read.memory is memory]
+        times = max(read.repeats for read in last)
+        if times == 1:
+            return []
+        more = (times - 1) * memory.nbytes
+        repeated = Buffer(f"{buffer.name}, repeated", more, FLOAT, Component.ACTIVATIONS)
+        self._repeated[memory] = repeated
+        return [repeated]
+
+    def _is_inside(self, memory: Memory, group: Group) -> bool:
+        """Whether nobody reads it but its own launch."""
+        return not memory.kept and all(
+            reader is group for reader, _ in self._readers.get(memory, ())
+        )
+
+    def _emit(self, group: Group) -> None:
+        first = group.kernels[0]
+        if first.elements:
+            self._emit_call(first)
+            return
+        if first.what == "getitem":
+            node = Node((), tuple(self._buffer(write.memory) for write in first.writes))
+            self.graph.nodes.append(node)
+            return
+        made = [write.memory for kernel in group.kernels for write in kernel.writes]
+        inside = {memory for memory in made if self._is_inside(memory, group)}
+        seen = dict.fromkeys(
+            memory for kernel in group.kernels for memory in _read(kernel) if memory not in made
+        )
+        reads = [self._buffer(each) for each in seen if self._is_known(each)]
+        reads += [self._repeated[each] for each in seen if each in self._repeated]
+        mutated = tuple(self._buffer(each) for k in group.kernels for each in k.mutates)
+        writes = [memory for memory in made if memory not in inside]
+        inplace = [self._takes_over(memory, group) for memory in writes]
+        node = Node((*reads, *mutated), tuple(self._buffer(each) for each in writes))
+        node.mutates = mutated
+        node.hidden = sum(memory.nbytes for memory in inside)
+        node.inplace = tuple(inplace)
+        if group.mixed:
+            self._mix(group, node)
+        self.graph.nodes.append(node)
+        if first.product and self.graph.workspace_bytes:
+            workspace = Buffer(
+                "cuBLAS workspace", self.graph.workspace_bytes, FLOAT, Component.WORKSPACE
+            )
+            node.scratch = (workspace, workspace)
+
+    def _emit_call(self, call: Kernel) -> None:
+        node = Node(tuple(self._buffer(each) for each in _read(call) if self._is_known(each)), ())
+        node.elements = tuple(self._buffer(each) for each in call.elements)
+        scratch = dict.fromkeys(call.scratch)
+        made = {
+            each: Buffer(each.role.describe(each.shape, each.dtype), each.nbytes, FLOAT,
+                         each.role.component)
+            for each in scratch
+        }  # fmt: skip
+        node.scratch = tuple(made[each] for each in call.scratch)
+        self.graph.nodes.append(node)
+
+    def _is_known(self, memory: Memory) -> bool:
+        return memory in self.buffers or memory.of is not None
+
+    def _takes_over(self, memory: Memory, group: Group) -> tuple[Buffer, ...]:
+        """The inputs whose memory it may take over, as they are read."""
+        kernel = next(k for k in group.kernels if any(w.memory is memory for w in k.writes))
+        if len(kernel.writes) != 1 or memory.part or kernel.product or kernel.elements:
+            return ()
+        (write,) = kernel.writes
+        found: list[Buffer] = []
+        for read in kernel.reads:
+            source = read.memory.storage
+            if source.of is None and source not in self._donated:
+                continue
+            if source is not read.memory:  # sums were added to it
+                continue
+            if source.kept or read.tag or read.merged[1:] != write.merged[1:]:
+                continue
+            if source.dtype is not memory.dtype or source.nbytes != memory.nbytes:
+                continue
+            if self._others_follow(source, kernel, group):
+                continue
+            if source.of in group.kernels and self._is_inside(source, group):
+                found += self._takes_over(source, group)  # a chain
+            else:
+                found.append(self._buffer(source))
+        return tuple(found)
+
+    def _others_follow(self, source: Memory, kernel: Kernel, group: Group) -> bool:
+        """Whether the launch reads it once more later, or elsewhere."""
+        places = set[Dependency]()
+        for reader, other in self._readers[source]:
+            if reader is not group:
+                continue
+            places.update(read for read in other.reads if read.memory.storage is source)
+            if other is not kernel and not _precedes(other, kernel, group):
+                return True
+        return len(places) > 1
+
+    def _mix(self, group: Group, node: Node) -> None:
+        """Sums over rows and columns in one kernel: the columns' partial sums are a workspace, and
+        PyTorch adds them up by a call of its own."""
+        assert group.mixed is not None
+        _, columns = group.mixed
+        sums = [kernel for kernel in columns.kernels if kernel.kind == SUMS]
+        numel, rnumel = sums[0].original or (sums[0].numel, sums[0].rnumel)
+        splits = fused_sum_splits(rnumel, numel, self._sm_count)
+        nbytes = FLOAT32.itemsize * splits * numel * len(sums)
+        node.workspace = Buffer("partial sums float32", nbytes, FLOAT, Component.ACTIVATIONS)
+        direct = []
+        for kernel in sums:
+            (write,) = kernel.writes
+            if kernel.original is None:
+                direct.append(self._buffer(write.memory))
+                continue
+            self._buffer(write.memory).virtual = True
+            for _, reader in self._readers.get(write.memory, ()):
+                direct += [self._buffer(each.memory) for each in reader.writes]
+        node.direct = tuple(direct)
+
+
+def _read(kernel: Kernel) -> Iterable[Memory]:
+    return dict.fromkeys(read.memory.storage for read in kernel.reads)
+
+
+def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:
+    """Whether ``other`` waits for ``one`` inside the launch."""
+    unseen, seen = [other], {other.number}
+    while unseen:
+        for read in unseen.pop().reads:
+            maker = read.memory.of
+            if maker is one:
+                return True
+            if maker and maker.number not in seen and maker in group.kernels:
+                seen.add(maker.number)
+                unseen.append(maker)
+    return False

@@ -1,0 +1,300 @@
+"""Which kernels become one: torch/_inductor/scheduler.py and codegen/simd.py, 2.13.0.
+
+Pairs that share memory are fused, those that save most first, until nothing changes. A result that
+nobody outside of its kernel reads is then no memory at all.
+"""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.memory.compiled.derive.groups import (
+    Group,
+    fits,
+    in_order,
+    in_other_order,
+    is_contiguous,
+    is_split,
+    joined,
+    loops_of,
+    makers,
+    reads_all,
+    shared_in_other_loops,
+)
+from nanolint.memory.compiled.derive.kernels import SUMS, Kernel, Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nanolint.memory.compiled.derive.access import Dependency
+
+# torch/_inductor/config.py
+ROUNDS = 10
+PAIRWISE = 64  # max_fusion_buffer_group_pairwise_attempts
+LARGEST = 64  # max_fusion_size: kernels in one
+LEAST_SHARED = 10  # score_fusion_memory_threshold: bytes
+FARTHEST = 64  # scheduler.py, are_long_distant_nodes
+HELD = 32  # scheduler.py, can_fusion_increase_peak_memory
+
+# MixOrderReduction: sums over rows and over columns in one kernel.
+MIXED_ELEMENTS = 5 << 20
+MIXED_ROWS = 4096
+MIXED_COLUMNS = 16384
+MIXED_READS = 10
+
+
+class _Score(NamedTuple):
+    saves: bool
+    alike: bool
+    nbytes: int
+    near: int
+
+
+def _compare(one: _Score, other: _Score) -> int:
+    """``FusionScore``: those alike first, unless what is saved differs by far."""
+    if one.saves != other.saves:
+        return 1 if one.saves else -1
+    if max(one.nbytes, other.nbytes) > 16 * min(one.nbytes, other.nbytes):
+        return 1 if one.nbytes > other.nbytes else -1
+    first, second = one[1:], other[1:]
+    return (first > second) - (first < second)
+
+
+def fuse(kernels: Sequence[Kernel], kept: Iterable[Memory]) -> list[Group]:
+    """The launches, in the scheduler's order. ``kept`` is handed out."""
+    return _Fusion(kernels, set(kept)).run()
+
+
+class _Fusion:
+    def __init__(self, kernels: Sequence[Kernel], kept: set[Memory]) -> None:
+        self.kernels = kernels
+        self.reorders = False  # whether loops may be merged and reordered, in the last round
+        self.users: dict[Memory, int] = {}
+        ancestors: list[int] = []
+        for each in kernels:
+            found = 0
+            for memory in dict.fromkeys((*(r.memory for r in each.reads), *each.mutates)):
+                self.users[memory] = self.users.get(memory, 0) + 1
+            for maker in makers(each):
+                found |= ancestors[maker.number] | 1 << maker.number
+            ancestors.append(found)
+        for memory in kept:
+            self.users[memory] = self.users.get(memory, 0) + 1
+        self.groups = [
+            Group((each,), found) for each, found in zip(kernels, ancestors, strict=True)
+        ]
+        self.of: list[Group] = list(self.groups)
+
+    def run(self) -> list[Group]:
+        for _ in range(ROUNDS):
+            before = len(self.groups)
+            self._round()
+            if len(self.groups) in {before, 1}:
+                break
+        self.reorders = True
+        self._round()
+        return self.groups
+
+    def _round(self) -> None:
+        pairs = self._pairs()
+        key = cmp_to_key(_compare)
+        pairs.sort(key=lambda pair: key(self._score(*pair)), reverse=True)
+        for one, other in pairs:
+            first, second = self.of[one.first], self.of[other.first]
+            if first is second:
+                continue
+            if self._may_fuse(first, second) and not self._makes_a_circle(first, second):
+                self._fuse(first, second)
+        groups = dict.fromkeys(self.of)
+        self.groups = in_order(sorted(groups, key=lambda each: each.first))
+
+    def _fuse(self, one: Group, other: Group) -> None:
+        fused = joined(one, other)
+        if one.mixed:
+            rows, columns = one.mixed
+            fused.mixed = self._mixed_with(rows, columns, other)
+        elif self._is_mixed(one, other):
+            fused.mixed = (one, other) if is_contiguous(one) else (other, one)
+        if fused.mixed:
+            fused.numel, fused.rnumel = fused.mixed[0].numel, fused.mixed[0].rnumel
+        for each in fused.kernels:
+            self.of[each.number] = fused
+
+    def _mixed_with(self, rows: Group, columns: Group, other: Group) -> tuple[Group, Group]:
+        if other.mixed:
+            return joined(rows, other.mixed[0]), joined(columns, other.mixed[1])
+        if self._part_may_fuse(rows, other, columns):
+            return joined(rows, other), columns
+        return rows, joined(columns, other)
+
+    def _pairs(self) -> list[tuple[Group, Group]]:
+        by_memory: dict[Memory, list[Group]] = {}
+        for each in self.groups:
+            if not each.is_library:
+                for memory in sorted(each.names, key=lambda it: it.name):
+                    by_memory.setdefault(memory, []).append(each)
+        seen: set[tuple[int, int]] = set()
+        found = []
+        for groups in by_memory.values():
+            for place, one in enumerate(groups):
+                for other in groups[place + 1 : place + 1 + PAIRWISE]:
+                    key = one.first, other.first
+                    if key not in seen:
+                        seen.add(key)
+                        if self._may_fuse(one, other):
+                            found.append((one, other))
+        return found
+
+    def _shared(self, one: Group, other: Group) -> int:
+        """Bytes that both read or write at the same places."""
+        few, many = (one, other) if len(one.deps) <= len(other.deps) else (other, one)
+        return sum(each.nbytes for each in few.deps if each in many.deps)
+
+    def _score(self, one: Group, other: Group) -> _Score:
+        mixed = self._is_mixed(one, other)
+        nbytes = one.numel * one.rnumel if mixed else self._shared(one, other)
+        near = -max(abs(one.first - other.last), abs(other.first - one.last))
+        return _Score(nbytes > 0, one.sums == other.sums and nbytes > 0, nbytes, near)
+
+    def _may_fuse(self, one: Group, other: Group, *, mixes: bool = True) -> bool:
+        if one.mixed:
+            return self._may_join(one, other)
+        if other.mixed or one.is_library or other.is_library or other.own & one.ancestors:
+            return False
+        mixed = mixes and self._is_mixed(one, other)
+        shared = one.numel * one.rnumel if mixed else self._shared(one, other)
+        if mixes and self.reorders and shared < LEAST_SHARED:
+            shared = shared_in_other_loops(one, other) or shared
+        if not shared or len(one.kernels) + len(other.kernels) > LARGEST:
+            return False
+        if self._holds_more(one, other, shared):
+            return False
+        if one.own & other.ancestors:
+            return self._reads_as_written(one, other) and fits(one, other)
+        if mixed:
+            return True
+        if shared < LEAST_SHARED:
+            return False
+        if max(abs(one.first - other.last), abs(other.first - one.last)) > FARTHEST:
+            return False
+        return fits(one, other)
+
+    def _holds_more(self, one: Group, other: Group, shared: int) -> bool:
+        """``can_fusion_increase_peak_memory``: inputs whose memory others could have taken over."""
+        sizes = [
+            {
+                (read.memory.dtype, read.memory.nbytes)
+                for read in each.reads
+                if read.memory.of and self.users.get(read.memory) == 1
+            }
+            for each in (one, other)
+        ]
+        return sum(nbytes for _, nbytes in sizes[0] & sizes[1]) > HELD * shared
+
+    def _reads_as_written(self, one: Group, other: Group) -> bool:
+        """``can_fuse_vertical``."""
+        made = {write.memory for write in one.writes}
+        mutated = {memory for each in one.kernels for memory in each.mutates}
+        for read in other.unmet:
+            if read.memory in made:
+                if not any(self._meets(read, write, one, other) for write in one.writes):
+                    return False
+            elif read.memory in mutated:
+                return False
+            else:
+                maker = read.memory.of
+                assert maker is not None
+                if one.own & self.of[maker.number].ancestors:
+                    return False
+        for each in other.kernels:
+            for memory in each.mutates:
+                if memory in made:
+                    return False
+        return True
+
+    def _meets(self, read: Dependency, write: Dependency, one: Group, other: Group) -> bool:
+        """Whether a read takes what the same step of the other kernel has written."""
+        if read.tag or read.memory is not write.memory:
+            return False
+        return read.is_same(write) or (self.reorders and in_other_order(read, write, one, other))
+
+    def _makes_a_circle(self, one: Group, other: Group) -> bool:
+        own = one.own | other.own
+        ancestors = (one.ancestors | other.ancestors) & ~own
+        visited: set[int] = set()
+        unseen = [ancestors]
+        while unseen:
+            bits = unseen.pop()
+            while bits:
+                low = bits & -bits
+                bits ^= low
+                group = self.of[low.bit_length() - 1]
+                if len(group.kernels) == 1 or id(group) in visited:
+                    continue
+                visited.add(id(group))
+                if not group.own & ~ancestors:
+                    continue
+                if own & group.ancestors:
+                    return True
+                unseen.append(group.ancestors & ~ancestors)
+        return False
+
+    # Sums over rows and over columns of the same elements.
+
+    def _is_mixed(self, one: Group, other: Group) -> bool:
+        if not one.sums or not other.sums or one.mixed or other.mixed:
+            return False
+        if one.ancestors & other.own or other.ancestors & one.own:
+            return False
+        if loops_of(one) == loops_of(other) or loops_of(one) != loops_of(other)[::-1]:
+            return False
+        common = [
+            memory
+            for memory in one.names & other.names
+            if reads_all(one, memory) and reads_all(other, memory)
+        ]
+        if not common:
+            return False
+        if is_contiguous(one):
+            rows, columns = one, other
+        elif is_contiguous(other):
+            rows, columns = other, one
+        else:
+            return False
+        nrow, ncol = loops_of(rows)
+        if nrow * ncol < MIXED_ELEMENTS or nrow < 2 * ncol or nrow < MIXED_ROWS:
+            return False
+        if ncol > MIXED_COLUMNS or is_split(rows):
+            return False
+        return all(each.what.split()[0] == "sum" for each in columns.kernels if each.kind == SUMS)
+
+    def _may_join(self, mixed: Group, other: Group) -> bool:
+        """``FusedMixOrderReductions.can_fuse_with``."""
+        assert mixed.mixed is not None
+        reads = {read.memory for each in (*mixed.kernels, *other.kernels) for read in each.reads}
+        if len(reads) > MIXED_READS:
+            return False
+        rows, columns = mixed.mixed
+        if other.mixed:
+            more_rows, more_columns = other.mixed
+            return self._part_may_fuse(rows, more_rows, columns, more_columns) and (
+                self._part_may_fuse(columns, more_columns)
+            )
+        return self._part_may_fuse(rows, other, columns) or self._part_may_fuse(
+            columns, other, rows
+        )
+
+    def _part_may_fuse(self, part: Group, other: Group, *rest: Group) -> bool:
+        if not self._may_fuse(part, other, mixes=False):
+            return False
+        if is_contiguous(part) and not is_contiguous(other):
+            return False
+        both = part.own | other.own
+        for each in rest:
+            if (part.ancestors | other.ancestors) & each.own or each.ancestors & both:
+                return False
+        if not other.sums:
+            return True
+        few = sum(each.numel for each in part.deps if each in other.deps)
+        return bool(few >= part.numel * part.rnumel)

@@ -1,0 +1,156 @@
+"""Kernels that are launched as one, and what two such groups have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel, Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nanolint.memory.compiled.derive.access import Dependency
+
+
+class Group:
+    """Kernels that are launched as one. ``ancestors`` and ``own`` are bits by kernel numbers."""
+
+    __slots__ = (
+        "ancestors", "deps", "first", "kernels", "last", "mixed", "names", "numel", "own", "reads",
+        "rnumel", "sums", "unmet", "writes",
+    )  # fmt: skip
+
+    def __init__(self, kernels: Sequence[Kernel], ancestors: int) -> None:
+        self.kernels = tuple(sorted(kernels, key=lambda each: each.number))
+        self.own = 0
+        for each in self.kernels:
+            self.own |= 1 << each.number
+        self.ancestors = ancestors & ~self.own
+        writes = dict.fromkeys(write for each in self.kernels for write in each.writes)
+        reads = dict.fromkeys(read for each in self.kernels for read in each.reads)
+        self.reads = {read: None for read in reads if read not in writes}
+        self.writes = writes
+        self.deps = self.reads | writes
+        self.names = {each.memory for each in self.deps} | {
+            memory for each in self.kernels for memory in each.mutates
+        }
+        made = {write.memory for write in writes}
+        self.unmet = [read for read in self.reads if read.memory.of and read.memory not in made]
+        self.first, self.last = self.kernels[0].number, self.kernels[-1].number
+        loops = next((each for each in self.kernels if each.kind == SUMS), self.kernels[0])
+        self.numel, self.rnumel = loops.numel, loops.rnumel
+        self.sums = any(each.kind == SUMS for each in self.kernels)
+        self.mixed: tuple[Group, Group] | None = None  # sums over rows, over columns
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it is a call of a library, which is never fused."""
+        return self.kernels[0].kind == LIBRARY
+
+
+def shared_in_other_loops(one: Group, other: Group) -> int:
+    """``shared_data_after_reordering_loop``: of the largest memory that both go through alike once
+    loops are merged, or put into another order, which only elementwise kernels allow."""
+    best = (False, 0)
+    for mine in one.deps:
+        for theirs in other.deps:
+            if mine.memory is not theirs.memory or mine.tag or theirs.tag:
+                continue
+            if mine.merged == theirs.merged or in_other_order(mine, theirs, one, other):
+                written = mine in one.writes or theirs in other.writes
+                best = max(best, (written, mine.nbytes))
+    return best[1]
+
+
+def in_other_order(mine: Dependency, theirs: Dependency, one: Group, other: Group) -> bool:
+    """Whether both go through the same places once the loops of one are put into another order,
+    which only elementwise kernels allow."""
+    return (
+        not (one.sums and other.sums)
+        and mine.offset == theirs.offset
+        and len(mine.loops) == len(theirs.loops)
+        and sorted(mine.loops) == sorted(theirs.loops)
+    )
+
+
+def joined(one: Group, other: Group) -> Group:
+    return Group(one.kernels + other.kernels, one.ancestors | other.ancestors)
+
+
+def makers(each: Kernel) -> Iterable[Kernel]:
+    """The kernels that it waits for."""
+    for read in each.reads:
+        if read.memory.of is not None and read.memory.of is not each:
+            yield read.memory.of
+    yield from each.after
+
+
+def loops_of(group: Group) -> tuple[int, int]:
+    """The sums and the elements of each, before they were split."""
+    if is_split(group):
+        original = next(each.original for each in group.kernels if each.original)
+        assert original is not None
+        return original
+    return group.numel, group.rnumel
+
+
+def is_split(group: Group) -> bool:
+    sums = [each for each in group.kernels if each.kind == SUMS]
+    return bool(sums) and all(each.original for each in sums)
+
+
+def reads_all(group: Group, memory: Memory) -> bool:
+    """Whether it reads each element once, in whatever order."""
+    first, elements = loops_of(group)
+    return any(read.covers(first * elements) for read in group.reads if read.memory is memory)
+
+
+def is_contiguous(group: Group) -> bool:
+    """Whether the innermost loop walks through memory step by step, or stays."""
+    return all(each.steps_by_one for kernel in group.kernels for each in kernel.reads)
+
+
+def fits(one: Group, other: Group) -> bool:
+    """``SIMDScheduling.can_fuse``: the same loops, or those of a sum."""
+    if one.sums == other.sums:
+        return one.numel == other.numel and one.rnumel == other.rnumel
+    loops, sums = (other, one) if one.sums else (one, other)
+    return loops.numel in {sums.numel * sums.rnumel, sums.numel}
+
+
+def in_order(groups: list[Group]) -> list[Group]:
+    """``topological_sort_schedule``."""
+    maker: dict[Memory, Group] = {}
+    for group in groups:
+        for kernel in group.kernels:
+            for write in kernel.writes:
+                maker[write.memory] = group
+            for memory in kernel.elements:
+                maker[memory] = group
+    by_kernel = {each.number: group for group in groups for each in group.kernels}
+    found: dict[int, Group] = {}
+    waiting: dict[int, list[Group]] = {}
+    for group in groups:
+        names: dict[str, Group] = {}
+        for kernel in group.kernels:
+            for other in makers(kernel):
+                target = by_kernel[other.number]
+                if target is not group:
+                    names.setdefault(f"buf{other.number}", target)
+        waiting[group.first] = [names[name] for name in sorted(names)]
+    for group in groups:
+        stack = [group]
+        while stack:
+            current = stack[-1]
+            if current.first in found:
+                stack.pop()
+                continue
+            pending = next(
+                (each for each in waiting[current.first] if each.first not in found), None
+            )
+            if pending is None:
+                found[current.first] = current
+                stack.pop()
+            else:
+                stack.append(pending)
+    return list(found.values())

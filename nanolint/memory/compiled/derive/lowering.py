@@ -1,0 +1,137 @@
+"""From operations to kernels: torch/_inductor/graph.py ``run_node`` and lowering.py, 2.13.0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import (
+    Access,
+    broadcast,
+    dependency,
+)
+from nanolint.memory.compiled.derive.calling import Calling
+from nanolint.memory.compiled.derive.kernels import LIBRARY, Kernel
+from nanolint.memory.compiled.derive.operations import (
+    CALL,
+    GETITEM,
+    POINTWISE,
+    RANDOM,
+    REDUCTION,
+    VIEW,
+    Operation,
+)
+from nanolint.memory.compiled.derive.realizing import MOST_ACCUMULATED
+from nanolint.memory.compiled.derive.reducing import Reducing
+from nanolint.memory.compiled.derive.values import (
+    Box,
+    Value,
+    inlined,
+    over,
+    rows_in_order,
+)
+from nanolint.memory.tensors.dtypes import INT64
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Lowering(Reducing, Calling):
+    """Lowers one graph: ``run`` it, then take ``kernels``, and ``values`` by operation."""
+
+    def run(self, operations: Sequence[Operation]) -> None:
+        """Lower them, in order."""
+        self._find_sums_of_products(operations)
+        for each in operations:
+            self.values[each] = self._run(each)
+
+    def _run(self, each: Operation) -> Value:
+        value = self._lower(each)
+        if each.parts:
+            return value
+        users = self._users.get(each, {})
+        is_output = each in self._outputs
+        if is_output and not value.box.reads and value.box.memory is None:
+            self._handed[each] = self._copied(value, each).box  # computed again by its readers
+            is_output = False
+        elif is_output:
+            self.realize(value.box)
+        if len(users) + is_output > 1:
+            for user in users:
+                if user.kind == CALL and user.name != "index_put" and user.name != "addmm":
+                    self._hint(value.box)
+                    if user.name == "mm" and value.box.memory is None:
+                        value = self._copied(value, each)
+            self._mark_reuse(value.box)
+        box = value.box
+        if box.memory is None and (len(box.reads) > MOST_ACCUMULATED or box.is_large):
+            self._hint(box)
+        return value
+
+    def _lower(self, each: Operation) -> Value:
+        if each.kind == VIEW:
+            return self._view(each)
+        if each.kind == GETITEM:
+            return self.values[each]
+        if each.kind == REDUCTION:
+            return self._reduction(each)
+        if each.kind == RANDOM:
+            return self._random(each)
+        if each.kind == CALL:
+            return self._call(each)
+        assert each.kind == POINTWISE
+        return self._pointwise(each)
+
+    def _view(self, each: Operation) -> Value:
+        value = self.values[each.of[0]]
+        if each.name == "expand" and value.box.memory is None and value.box.is_large:
+            self.realize(value.box)
+        return value.viewed((each.name, *each.settings), each.shape)
+
+    def _pointwise(self, each: Operation) -> Value:
+        if any(self._sums_of_products.get(source) is each for source in each.of):
+            return self._sum_of_product(each)
+        values = [self.values[source] for source in each.of]
+        steps = frozenset().union({each}, *(value.steps for value in values))
+        reads: dict[Access, None] = {}
+        if each.name in {"embedding", "gather"}:
+            table, index = values
+            places = tuple(over(index, each))
+            reads.update(dict.fromkeys(places))
+            key = tuple(places), each.settings
+            for access in table.loads():
+                rows = rows_in_order(access, index, each)
+                reads[rows or Access(access.memory, 0, (), (access, key))] = None
+        elif each.name in {"cat", "scatter part", "triangle", "pad"}:
+            for place, value in enumerate(values):
+                for access in value.loads():
+                    tag = (
+                        each.name,
+                        place,
+                        each.settings,
+                        access.offset,
+                        access.strides,
+                        each.shape,
+                    )
+                    reads[Access(access.memory, 0, (), (*access.tag, *tag))] = None
+        else:
+            for value in values:
+                reads.update(
+                    (broadcast(access, value.shape, each.shape), None) for access in value.loads()
+                )
+        return inlined(each, tuple(reads), steps)
+
+    def _random(self, each: Operation) -> Value:
+        if each.name == "seed":
+            if self._seeds is None:
+                shape = (self._seed_count,)
+                self._seeds = Box(shape, (1,), INT64, each.role)
+                made = self._memory(shape, (1,), INT64, each.role)
+                write = dependency(Access(made, 0, (1,)), shape)
+                self._add(Kernel(LIBRARY, (), (write,), self._seed_count, what="seeds"))
+                self._seeds.memory = made
+            return Value(self._seeds, ()).viewed(("select", 0, each.number), ())
+        (seed,) = each.of
+        memory = self.values[seed].box.memory
+        assert memory is not None
+        read = Access(memory, each.number, (0,) * len(each.shape))
+        return inlined(each, (read,), frozenset({each}))

@@ -1,0 +1,146 @@
+"""What becomes memory, and what is inlined (torch/_inductor/ir.py, ``StorageBox``)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import (
+    Access,
+    dependency,
+    stepped,
+)
+from nanolint.memory.compiled.derive.kernels import LOOPS, Kernel, Memory
+from nanolint.memory.compiled.derive.operations import (
+    GETITEM,
+    POINTWISE,
+    VIEW,
+    Operation,
+)
+from nanolint.memory.compiled.derive.values import (
+    Box,
+    Value,
+    padded,
+    what_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.role import Role
+
+# torch/_inductor/config.py
+MOST_READS = 4  # realize_reads_threshold: of a result that is used more than once
+MOST_ACCUMULATED = 8  # _realize_acc_reads_threshold_default
+# Not elementwise to Inductor's passes, though they are computed element by element.
+OTHER_READERS = frozenset({"embedding", "gather", "cat", "scatter part", "triangle"})
+
+
+class Realizing:
+    """Keeps kernels and values while a graph is lowered, and gives memory to results."""
+
+    def __init__(
+        self,
+        operations: Sequence[Operation],
+        inputs: Iterable[Operation],
+        outputs: Iterable[Operation],
+        *,
+        sm_count: int,
+        threads_per_sm: int,
+    ) -> None:
+        self.kernels: list[Kernel] = []
+        self.values: dict[Operation, Value] = {}
+        self.inputs: dict[Operation, Memory] = {}
+        self._sm_count, self._threads_per_sm = sm_count, threads_per_sm
+        self._outputs = set(outputs)
+        self._users: dict[Operation, dict[Operation, None]] = {}
+        self._own = own = set(operations)
+        self._passed: dict[Operation, Memory] = {}
+        self._handed: dict[Operation, Box] = {}
+        for each in operations:
+            for source in each.of:
+                self._users.setdefault(source, {})[each] = None
+        self._softmax: dict[Operation, Operation] = {}
+        self._seeds: Box | None = None
+        self._seed_count = sum(each.name == "seed" for each in operations)
+        for each in inputs:
+            if each not in own:
+                self._input(each)
+        self._sums_of_products: dict[Operation, Operation] = {}
+
+    def _input(self, each: Operation) -> None:
+        """Inputs are seen through the views that they were saved as."""
+        base, steps = each, []
+        while base.kind == VIEW:
+            steps.append(base)
+            (base,) = base.of
+        box = Box(base.shape, base.strides, base.dtype, base.role)
+        known = self.inputs.get(base)
+        if known is None:
+            known = Memory(f"in{len(self.inputs)}", base.shape, base.strides, base.dtype, base.role)
+            known.given = base
+            self.inputs[base] = known
+        box.memory = known
+        value = Value(box, base.shape)
+        for view in reversed(steps):
+            value = value.viewed((view.name, *view.settings), view.shape)
+        self.values[each] = value
+
+    def output(self, each: Operation) -> Memory:
+        """The memory that hands an output out."""
+        box = self._handed.get(each) or self.values[each].box
+        return self.realize(box).storage
+
+    def realize(self, box: Box) -> Memory:
+        """Give it memory, which a kernel writes."""
+        if box.memory is None:
+            memory = self._memory(box.shape, box.strides, box.dtype, box.role)
+            order = sorted(range(len(box.shape)), key=lambda dim: -box.strides[dim])
+            loops = tuple(box.shape[dim] for dim in order)
+            step = ("permute", *order)
+            reads = [dependency(stepped(read, step, box.shape, loops), loops) for read in box.reads]
+            write = dependency(
+                stepped(Access(memory, 0, memory.strides), step, box.shape, loops), loops
+            )
+            self._add(Kernel(LOOPS, reads, (write,), prod(box.shape), what=what_of(box)))
+            box.memory = memory
+        return box.memory
+
+    def _mark_reuse(self, box: Box) -> None:
+        if box.memory is None and (box.is_large or len(box.reads) > MOST_READS):
+            self.realize(box)
+
+    def _hint(self, box: Box) -> None:
+        if box.memory is None and len(box.reads) > 1:
+            self.realize(box)
+
+    def _memory(
+        self, shape: Shape, strides: Strides, dtype: Dtype, role: Role, *, pads: bool = True
+    ) -> Memory:
+        if pads:
+            strides = padded(shape, strides, dtype.itemsize)
+        return Memory(f"buf{len(self.kernels)}", shape, strides, dtype, role)
+
+    def _add(self, kernel: Kernel) -> None:
+        kernel.number = len(self.kernels)
+        self.kernels.append(kernel)
+        for write in kernel.writes:
+            write.memory.of = kernel
+
+    def _copied(self, value: Value, each: Operation) -> Value:
+        """``copy_input``: a copy with the strides that a product asks for."""
+        reads = tuple(dict.fromkeys(value.loads()))
+        box = Box(value.shape, each.strides, each.dtype, each.role, reads, value.steps)
+        self.realize(box)
+        return Value(box, value.shape)
+
+    def _is_read_by_elements(self, each: Operation) -> bool:
+        if each in self._outputs:
+            return False
+        return all(
+            self._is_read_by_elements(user) if user.kind in {VIEW, GETITEM}
+            else user.kind == POINTWISE and user.name not in OTHER_READERS
+            for user in self._users.get(each, {})
+        )  # fmt: skip

@@ -1,0 +1,215 @@
+"""Reductions: split, unrolled, or two in one pass (torch/_inductor/ir.py, ``Reduction``)."""
+
+from __future__ import annotations
+
+from itertools import product as combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import (
+    SPLIT,
+    Access,
+    dependency,
+    stepped,
+)
+from nanolint.memory.compiled.derive.kernels import SUMS, Kernel, Memory
+from nanolint.memory.compiled.derive.operations import (
+    REDUCTION,
+    Operation,
+)
+from nanolint.memory.compiled.derive.realizing import Realizing
+from nanolint.memory.compiled.derive.splits import inner_splits, outer_splits
+from nanolint.memory.compiled.derive.values import (
+    Box,
+    Value,
+    at_place,
+    inlined,
+)
+from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.layout import contiguous_strides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape
+    from nanolint.memory.tensors.role import Role
+
+UNROLLED = 8  # unroll_reductions_threshold in torch/_inductor/config.py
+
+
+class Reducing(Realizing):
+    """Lowers reductions."""
+
+    def _reduction(self, each: Operation) -> Value:
+        if each.name == "var_mean":
+            return self._welford(each)
+        if each in self._softmax:
+            return self.values[each]
+        (source,) = each.of
+        value = self.values[source]
+        over = each.settings[0]
+        assert isinstance(over, tuple)
+        if each.name == "amax":
+            partner = self._sum_of_softmax(each)
+            if partner is not None:
+                return self._online(each, partner, value)
+        dtype = FLOAT32 if each.name == "mean" and each.dtype.itemsize < 4 else each.dtype
+        box = self._reduced(each, value, over, dtype)
+        if each.name == "mean":
+            steps = frozenset({each}) | (frozenset() if box.memory else box.steps)
+            inner = Value(box, box.shape).viewed(("view",), each.shape)
+            return inlined(each, tuple(inner.loads()), steps)
+        return Value(box, box.shape).viewed(("view",), each.shape)
+
+    def _loops(self, value: Value, over: Sequence[object]) -> tuple[Shape, Shape, tuple[int, ...]]:
+        """The sizes that stay and those that are reduced, and their order."""
+        shape = value.shape
+        kept = [dim for dim in range(len(shape)) if dim not in over]
+        gone = [dim for dim in range(len(shape)) if dim in over]
+        order = (*kept, *gone)
+        return tuple(shape[d] for d in kept), tuple(shape[d] for d in gone), order
+
+    def _reduced(self, each: Operation, value: Value, over: Sequence[object], dtype: Dtype) -> Box:
+        kept, gone, order = self._loops(value, over)
+        loops = (*kept, *gone)
+        reads = tuple(
+            dict.fromkeys(
+                stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()
+            )
+        )
+        numel, rnumel = prod(kept), prod(gone)
+        strides = contiguous_strides(kept)
+        if rnumel < UNROLLED:
+            unrolled = dict.fromkeys(
+                at_place(read, len(kept), place)
+                for place in combinations(*map(range, gone))
+                for read in reads
+            )
+            steps = value.steps | {each}
+            return Box(kept, strides, dtype, each.role, tuple(unrolled), steps)
+        box = Box(kept, strides, dtype, each.role)
+        splits = self._splits(reads, kept, gone)
+        depends = [dependency(read, loops) for read in reads]
+        if splits == 1:
+            box.memory = self._sums(depends, kept, dtype, each.role, numel, rnumel, each.name)
+            return box
+        made = each.role.made("partial sums")
+        part_shape = (*kept, splits)
+        part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
+        # The columns of a matrix stay side by side in the partial sums.
+        part = self._memory(
+            part_shape,
+            (1, numel) if len(kept) == 1 else contiguous_strides(part_shape),
+            part_dtype,
+            made,
+            pads=False,
+        )
+        block = -(-rnumel // splits)
+        write = dependency(Access(part, 0, part.strides), part_shape)
+        parts = [one._replace(tag=(*one.tag, SPLIT, splits)) for one in depends]
+        kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
+        kernel.original = numel, rnumel
+        self._add(kernel)
+        read = dependency(Access(part, 0, part.strides), part_shape)
+        box.memory = self._sums((read,), kept, dtype, each.role, numel, splits, each.name)
+        return box
+
+    def _sums(
+        self,
+        reads: Iterable[object],
+        kept: Shape,
+        dtype: Dtype,
+        role: Role,
+        numel: int,
+        rnumel: int,
+        what: str,
+    ) -> Memory:
+        memory = self._memory(kept, contiguous_strides(kept), dtype, role)
+        write = dependency(Access(memory, 0, memory.strides), kept)
+        self._add(Kernel(SUMS, tuple(reads), (write,), numel, rnumel, what=what))  # type: ignore[arg-type]
+        return memory
+
+    def _splits(self, reads: Sequence[Access], kept: Shape, gone: Shape) -> int:
+        """``Reduction.num_splits``."""
+        numel, rnumel = prod(kept), prod(gone)
+        if numel == 1:
+            return inner_splits(rnumel, 1, self._sm_count, self._threads_per_sm)
+        if rnumel <= 32 or numel >= self._sm_count * 2 * 32:
+            return 1
+        outer = inner = 0
+        loops = (*kept, *gone)
+        for read in reads:
+            if read.tag:
+                continue
+            full = all(stride for size, stride in zip(loops, read.strides, strict=True) if size > 1)
+            if not full:
+                continue
+            if all(stride != 1 for stride in read.strides[len(kept) :]):
+                outer += 1
+            else:
+                inner += 1
+        if not outer and not inner:
+            return 1
+        if inner > outer:
+            return inner_splits(rnumel, numel, self._sm_count, self._threads_per_sm)
+        return outer_splits(rnumel, numel, self._sm_count)
+
+    def _two(
+        self,
+        value: Value,
+        over: Sequence[object],
+        roles: Sequence[Role],
+        what: str,
+    ) -> list[Memory]:
+        """Two results of one pass over the same elements."""
+        kept, gone, order = self._loops(value, over)
+        loops = (*kept, *gone)
+        reads = [
+            dependency(stepped(read, ("permute", *order), value.shape, loops), loops)
+            for read in value.loads()
+        ]
+        return [
+            self._sums(reads, kept, FLOAT32, role, prod(kept), prod(gone), what) for role in roles
+        ]
+
+    def _welford(self, each: Operation) -> Value:
+        """``var_mean``: the mean, and the sum of squares, which is divided where it is read."""
+        value = self.values[each.of[0]]
+        over = each.settings[0]
+        assert isinstance(over, tuple)
+        variance, mean = each.parts
+        roles = mean.role, variance.role
+        means, squares = self._two(value, over, roles, "var_mean")
+        for part, memory in ((mean, means), (variance, squares)):
+            box = Box(memory.shape, memory.strides, FLOAT32, part.role)
+            box.memory = memory
+            seen = Value(box, memory.shape).viewed(("view",), part.shape)
+            if part is variance:
+                seen = inlined(part, tuple(seen.loads()), frozenset({part}))
+            self.values[part] = seen
+        return self.values[mean]
+
+    def _sum_of_softmax(self, top: Operation) -> Operation | None:
+        """The sum that, with this maximum, is one pass of an online softmax."""
+        for difference in self._users.get(top, {}):
+            if difference.name != "difference" or difference.of[0] is not top.of[0]:
+                continue
+            for exponential in self._users.get(difference, {}):
+                if exponential.name != "exponential":
+                    continue
+                for summed in self._users.get(exponential, {}):
+                    if summed.kind == REDUCTION and summed.settings == top.settings:
+                        return summed
+        return None
+
+    def _online(self, top: Operation, summed: Operation, value: Value) -> Value:
+        over = top.settings[0]
+        assert isinstance(over, tuple)
+        found = self._two(value, over, (top.role, summed.role), "online softmax")
+        for each, memory in zip((top, summed), found, strict=True):
+            box = Box(memory.shape, memory.strides, FLOAT32, each.role)
+            box.memory = memory
+            self.values[each] = Value(box, memory.shape).viewed(("view",), each.shape)
+            self._softmax[each] = top
+        return self.values[top]

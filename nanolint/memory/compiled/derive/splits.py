@@ -1,0 +1,43 @@
+"""Into how many parts Inductor splits a sum (torch/_inductor/choices.py, 2.13.0)."""
+
+from __future__ import annotations
+
+from nanolint.memory.compiled.reductions import column_sum_splits
+
+NOT_SPLIT = 8192  # elements of one sum
+THREADS = 256
+FEWEST, MOST = 32, 512  # elements a thread
+FEWEST_OUTPUTS = 2  # sums a multiprocessor: more are not split
+
+
+def outer_splits(rows: int, columns: int, sm_count: int) -> int:
+    """Where neighbouring sums lie side by side in memory."""
+    return column_sum_splits(rows, columns, sm_count)
+
+
+def inner_splits(elements: int, outputs: int, sm_count: int, threads_per_sm: int) -> int:
+    """Where the elements of a sum lie side by side."""
+    if outputs >= FEWEST_OUTPUTS * sm_count or elements <= NOT_SPLIT:
+        return 1
+    work = elements * outputs
+    if work <= FEWEST * sm_count * threads_per_sm:
+        size = FEWEST
+    elif work < MOST * sm_count * threads_per_sm:
+        blocks = -(-(sm_count * threads_per_sm // (2 * THREADS)) // outputs)
+        size = -(-elements // (THREADS * blocks))
+        even = nearest_divisor(elements, size)
+        if abs(even - size) < 30:
+            size = max(even, FEWEST)
+    else:
+        even = nearest_divisor(elements, MOST)
+        size = even if abs(even - MOST) < 50 else MOST
+    return -(-elements // (size * THREADS))
+
+
+def nearest_divisor(number: int, target: int) -> int:
+    """The divisor of ``number`` that is nearest to ``target``, the smaller of two."""
+    for distance in range(number):
+        for candidate in (target - distance, target + distance):
+            if candidate > 0 and number % candidate == 0:
+                return candidate
+    return 1

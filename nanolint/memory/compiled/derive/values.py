@@ -1,0 +1,151 @@
+"""Results during lowering: memory, or what is computed wherever it is read; and views of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import Access, stepped
+from nanolint.memory.compiled.graph import ALIGNMENT, LONGEST_UNPADDED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanolint.memory.compiled.derive.kernels import Memory
+    from nanolint.memory.compiled.derive.operations import Operation
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.role import Role
+
+MOST_STEPS = 30  # _realize_opcount_threshold_default in torch/_inductor/config.py
+
+
+class Box:
+    """A result: memory, or what would be computed wherever it is read."""
+
+    __slots__ = ("dtype", "memory", "reads", "role", "shape", "steps", "strides")
+
+    def __init__(
+        self,
+        shape: Shape,
+        strides: Strides,
+        dtype: Dtype,
+        role: Role,
+        reads: tuple[Access, ...] = (),
+        steps: frozenset[Operation] = frozenset(),
+    ) -> None:
+        self.shape = shape
+        self.strides = strides
+        self.dtype = dtype
+        self.role = role
+        self.reads = reads
+        self.steps = steps
+        self.memory: Memory | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it takes too many steps to be computed where it is read."""
+        return len(self.reads) + sum(each.cost for each in self.steps) > MOST_STEPS
+
+    @property
+    def loads(self) -> tuple[Access, ...]:
+        """What reading it reads."""
+        if self.memory is None:
+            return self.reads
+        return (Access(self.memory, 0, self.memory.strides),)
+
+
+class Value:
+    """A box seen through views."""
+
+    __slots__ = ("box", "shape", "views")
+
+    def __init__(
+        self, box: Box, shape: Shape, views: tuple[tuple[tuple[object, ...], Shape], ...] = ()
+    ) -> None:
+        self.box = box
+        self.shape = shape
+        self.views = views
+
+    def viewed(self, step: tuple[object, ...], shape: Shape) -> Value:
+        """Through one more view."""
+        return Value(self.box, shape, (*self.views, (step, shape)))
+
+    def loads(self) -> Iterable[Access]:
+        """What reading it reads, for each of its elements."""
+        for access in self.box.loads:
+            found, before = access, self.box.shape
+            for step, shape in self.views:
+                found = stepped(found, step, before, shape)
+                before = shape
+            yield found
+
+    @property
+    def steps(self) -> frozenset[Operation]:
+        """What is computed wherever it is read."""
+        return frozenset() if self.box.memory else self.box.steps
+
+
+def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[Access]:
+    """The reads of an index, repeated over what is taken or added at each of its places."""
+    shape = each.shape if shape is None else shape
+    missing = len(shape) - len(index.shape)
+    for access in index.loads():
+        if access.tag:
+            yield access
+        elif shape[: len(index.shape)] == index.shape:
+            yield Access(access.memory, access.offset, (*access.strides, *(0,) * missing))
+        else:
+            yield Access(access.memory, access.offset, (), (access.strides, index.shape, shape))
+
+
+def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None:
+    """A table whose rows are read in order, by an index that is a row's own number."""
+    steps = {each.name for each in index.steps}
+    if steps != {"arange"} or index.box.reads or each.name != "embedding" or table.tag:
+        return None
+    down, across = table.strides
+    lead = [down if size != 1 else 0 for size in index.shape]
+    if sum(map(bool, lead)) > 1:
+        return None
+    return Access(table.memory, table.offset, (*lead, across))
+
+
+def inlined(each: Operation, reads: tuple[Access, ...], steps: frozenset[Operation]) -> Value:
+    box = Box(each.shape, each.strides, each.dtype, each.role, reads, steps)
+    return Value(box, each.shape)
+
+
+def memory_of(value: Value) -> Memory:
+    assert value.box.memory is not None
+    return value.box.memory
+
+
+def at_place(read: Access, kept: int, place: tuple[int, ...]) -> Access:
+    """The access at one place of the reduced loops."""
+    if read.tag:
+        return Access(read.memory, read.offset, (), (*read.tag, place))
+    rest = sum(at * stride for at, stride in zip(place, read.strides[kept:], strict=True))
+    return Access(read.memory, read.offset + rest, read.strides[:kept])
+
+
+def what_of(box: Box) -> str:
+    return max(box.steps, key=lambda each: each.number).name if box.steps else "copy"
+
+
+def padded(shape: Shape, strides: Strides, itemsize: int) -> Strides:
+    """Long strides rounded up to 128 bytes (ir.py, ``Layout._pad_strides``)."""
+    if len(shape) < 2 or 1 not in strides:
+        return strides
+    align = ALIGNMENT // itemsize
+    order = sorted(range(len(shape)), key=lambda dim: strides[dim])
+    found = list(strides)
+    changed = False
+    for place, dim in enumerate(order):
+        if place:
+            before = order[place - 1]
+            step = found[before] * shape[before]
+            if step > LONGEST_UNPADDED and step % align:
+                step = -(-step // align) * align
+                changed = True
+            found[dim] = step
+    return tuple(found) if changed else strides
