@@ -40,8 +40,9 @@ class Emission:
         counted: Container[Operation],
         workspace_bytes: int,
         sm_count: int,
+        counts_mutated: bool,
     ) -> None:
-        self.graph = Graph(workspace_bytes)
+        self.graph = Graph(workspace_bytes, counts_mutated=counts_mutated)
         self.buffers: dict[Memory, Buffer] = {}
         self._groups = list(groups)
         self._sm_count = sm_count
@@ -119,6 +120,8 @@ class Emission:
         node = Node((*reads, *mutated), tuple(self._buffer(each) for each in writes))
         node.mutates = mutated
         node.hidden = sum(memory.nbytes for memory in inside)
+        if self.graph.counts_mutated:
+            node.hidden += sum(buffer.nbytes for buffer in mutated)
         node.inplace = tuple(inplace)
         if group.mixed:
             self._mix(group, node)

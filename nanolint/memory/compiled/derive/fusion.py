@@ -61,14 +61,16 @@ def _compare(one: _Score, other: _Score) -> int:
     return (first > second) - (first < second)
 
 
-def fuse(kernels: Sequence[Kernel], kept: Iterable[Memory]) -> list[Group]:
-    """The launches, in the scheduler's order. ``kept`` is handed out."""
-    return _Fusion(kernels, set(kept)).run()
+def fuse(kernels: Sequence[Kernel], kept: Iterable[Memory], *, mixes: bool = True) -> list[Group]:
+    """The launches, in the scheduler's order. ``kept`` is handed out; ``mixes`` is whether sums
+    over rows and over columns may share one."""
+    return _Fusion(kernels, set(kept), mixes=mixes).run()
 
 
 class _Fusion:
-    def __init__(self, kernels: Sequence[Kernel], kept: set[Memory]) -> None:
+    def __init__(self, kernels: Sequence[Kernel], kept: set[Memory], *, mixes: bool) -> None:
         self.kernels = kernels
+        self.mixes = mixes
         self.reorders = False  # whether loops may be merged and reordered, in the last round
         self.users: dict[Memory, int] = {}
         ancestors: list[int] = []
@@ -243,7 +245,7 @@ class _Fusion:
     # Sums over rows and over columns of the same elements.
 
     def _is_mixed(self, one: Group, other: Group) -> bool:
-        if not one.sums or not other.sums or one.mixed or other.mixed:
+        if not (self.mixes and one.sums and other.sums) or one.mixed or other.mixed:
             return False
         if one.ancestors & other.own or other.ancestors & one.own:
             return False

@@ -17,6 +17,7 @@ from nanolint.memory.compiled.derive.joint import simplify
 from nanolint.memory.compiled.derive.lowering import Lowering
 from nanolint.memory.compiled.derive.operations import INPUT, VIEW, Operation
 from nanolint.memory.compiled.derive.partition import Parts, partition
+from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.model.module import Module
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.parameter import Parameter
 
+NEWEST = Inductor()
+
 
 class Derived(Module):
     """``torch.compile(model)``: its parameters, and its calls as Inductor's graphs make them.
@@ -40,8 +43,9 @@ class Derived(Module):
     Raises NotTraced from its first call where the model has an operation that is not known.
     """
 
-    def __init__(self, model: Module, device: Device) -> None:
+    def __init__(self, model: Module, device: Device, inductor: Inductor = NEWEST) -> None:
         self.model = model
+        self._inductor = inductor
         self._device = device
         self._programs: dict[object, Program] = {}
         self._parameters = model.parameters()
@@ -61,7 +65,9 @@ class Derived(Module):
         )
         program = self._programs.get(key)
         if program is None:
-            program = self._programs[key] = Program(device, self.model, arguments, self._parameters)
+            program = self._programs[key] = Program(
+                device, self.model, arguments, self._parameters, self._inductor
+            )
         return program.run(arguments)
 
 
@@ -74,8 +80,10 @@ class Program:
         model: Module,
         arguments: Sequence[Any],
         parameters: Sequence[Parameter],
+        inductor: Inductor,
     ) -> None:
         self.device = device
+        self.inductor = inductor
         self.parameters = parameters
         self.learns = device.grad_enabled
         self._pattern: Any = None
@@ -120,10 +128,11 @@ class Program:
             memory = lowering.output(each)
             memory.kept = True
             kept.add(memory)
-        groups = fuse(lowering.kernels, kept)
+        groups = fuse(lowering.kernels, kept, mixes=self.inductor.mixes_sums)
         emission = Emission(
             groups, lowering.inputs,
-            workspace_bytes=device.passing_workspace_bytes, sm_count=device.sm_count, **how,
+            workspace_bytes=device.passing_workspace_bytes, sm_count=device.sm_count,
+            counts_mutated=self.inductor.counts_mutated, **how,
         )  # fmt: skip
         return lowering, emission
 
@@ -135,7 +144,8 @@ class Program:
             parts.forward, inputs, outputs,
             donated=(), freed=set(self._given), counted=(),
         )  # fmt: skip
-        reorder(emission.graph)
+        if self.inductor.reorders:
+            reorder(emission.graph)
         self.slots = len(self._given)
         for operation, place in self._given.items():
             memory = lowering.inputs.get(operation)
@@ -143,7 +153,7 @@ class Program:
                 buffer = emission.buffers[memory]
                 buffer.slot, buffer.kept = place, True
         self.first = 1 + max(self._given.values(), default=-1)
-        planner = Planner(emission.graph, self.first)
+        planner = Planner(emission.graph, self.first, weighs=self.inductor.weighs_reuse)
         self.forward_plan = planner.plan()
         self.slots = planner.slots
         self._slot_of: dict[Operation, int] = {}
@@ -166,7 +176,8 @@ class Program:
             donated=(counted & single) - given_out,
             freed=freed | set(graph.tangents), counted=counted,
         )  # fmt: skip
-        reorder(emission.graph)
+        if self.inductor.reorders:
+            reorder(emission.graph)
         self.tangent_slots = [self.slots + place for place in range(len(graph.tangents))]
         self.slots += len(graph.tangents)
         shared = [*self._given.values()]
@@ -184,8 +195,9 @@ class Program:
                 buffer.slot = self._slot_of[operation]
                 if operation in given_out:
                     shared.append(buffer.slot)
-        planner = Planner(emission.graph, self.slots)
-        self.backward_plan = planner.plan(shared=shared)
+        planner = Planner(emission.graph, self.slots, weighs=self.inductor.weighs_reuse)
+        to_the_end = self.tangent_slots if self.inductor.holds_gradients else ()
+        self.backward_plan = planner.plan(shared=shared, last=to_the_end)
         self.slots_backward = planner.slots
         self.shared = shared
         self.tangents = graph.tangents

@@ -8,7 +8,7 @@ from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides, like_strides
-from nanolint.memory.tensors.ops.attention import efficient_workspace_bytes, splits
+from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_bytes, splits
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
