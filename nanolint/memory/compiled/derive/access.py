@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nanolint.memory.tensors.layout import view_strides
 
 if TYPE_CHECKING:
-    from nanolint.memory.compiled.derive.kernels import Memory
+    from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.tensors.layout import Shape, Strides
 
 

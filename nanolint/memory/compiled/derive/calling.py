@@ -10,7 +10,8 @@ from nanolint.memory.compiled.derive.access import (
     broadcast,
     dependency,
 )
-from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel, Memory
+from nanolint.memory.compiled.derive.buffers import Memory
+from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     POINTWISE,
     Operation,
@@ -160,7 +161,7 @@ class Calling(Realizing):
         kernel.mutates, kernel.after = (zeros,), (self.kernels[-1],)
         self._add(kernel)
         summed = Memory(f"buf{kernel.number}", zeros.shape, zeros.strides, zeros.dtype, zeros.role)
-        summed.storage, summed.of = zeros, kernel
+        summed.storage, summed.of = zeros, kernel.number
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = summed
         return Value(box, each.shape)

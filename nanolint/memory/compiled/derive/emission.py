@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import Dependency
-from nanolint.memory.compiled.derive.kernels import SUMS, Kernel, Memory
+from nanolint.memory.compiled.derive.buffers import Memory
+from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
 from nanolint.memory.tape import Component
@@ -166,7 +167,11 @@ class Emission:
                 continue
             if self._others_follow(source, kernel, group):
                 continue
-            if source.of in group.kernels and self._is_inside(source, group):
+            if (
+                source.of is not None
+                and group.own >> source.of & 1
+                and self._is_inside(source, group)
+            ):
                 found += self._takes_over(source, group)  # a chain
             else:
                 found.append(self._buffer(source))
@@ -211,13 +216,14 @@ def _read(kernel: Kernel) -> Iterable[Memory]:
 
 def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:
     """Whether ``other`` waits for ``one`` inside the launch."""
+    inside = {kernel.number: kernel for kernel in group.kernels}
     unseen, seen = [other], {other.number}
     while unseen:
         for read in unseen.pop().reads:
             maker = read.memory.of
-            if maker is one:
+            if maker == one.number:
                 return True
-            if maker and maker.number not in seen and maker in group.kernels:
-                seen.add(maker.number)
-                unseen.append(maker)
+            if maker is not None and maker in inside and maker not in seen:
+                seen.add(maker)
+                unseen.append(inside[maker])
     return False

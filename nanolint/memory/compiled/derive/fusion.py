@@ -22,12 +22,13 @@ from nanolint.memory.compiled.derive.groups import (
     reads_all,
     shared_in_other_loops,
 )
-from nanolint.memory.compiled.derive.kernels import SUMS, Kernel, Memory
+from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nanolint.memory.compiled.derive.access import Dependency
+    from nanolint.memory.compiled.derive.buffers import Memory
 
 # torch/_inductor/config.py
 ROUNDS = 10
@@ -79,7 +80,7 @@ class _Fusion:
             for memory in dict.fromkeys((*(r.memory for r in each.reads), *each.mutates)):
                 self.users[memory] = self.users.get(memory, 0) + 1
             for maker in makers(each):
-                found |= ancestors[maker.number] | 1 << maker.number
+                found |= ancestors[maker] | 1 << maker
             ancestors.append(found)
         for memory in kept:
             self.users[memory] = self.users.get(memory, 0) + 1
@@ -188,7 +189,7 @@ class _Fusion:
             {
                 (read.memory.dtype, read.memory.nbytes)
                 for read in each.reads
-                if read.memory.of and self.users.get(read.memory) == 1
+                if read.memory.of is not None and self.users.get(read.memory) == 1
             }
             for each in (one, other)
         ]
@@ -207,7 +208,7 @@ class _Fusion:
             else:
                 maker = read.memory.of
                 assert maker is not None
-                if one.own & self.of[maker.number].ancestors:
+                if one.own & self.of[maker].ancestors:
                     return False
         for each in other.kernels:
             for memory in each.mutates:

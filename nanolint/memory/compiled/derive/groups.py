@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel, Memory
+from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nanolint.memory.compiled.derive.access import Dependency
+    from nanolint.memory.compiled.derive.buffers import Memory
 
 
 class Group:
@@ -35,7 +36,9 @@ class Group:
             memory for each in self.kernels for memory in each.mutates
         }
         made = {write.memory for write in writes}
-        self.unmet = [read for read in self.reads if read.memory.of and read.memory not in made]
+        self.unmet = [
+            read for read in self.reads if read.memory.of is not None and read.memory not in made
+        ]
         self.first, self.last = self.kernels[0].number, self.kernels[-1].number
         loops = next((each for each in self.kernels if each.kind == SUMS), self.kernels[0])
         self.numel, self.rnumel = loops.numel, loops.rnumel
@@ -77,12 +80,13 @@ def joined(one: Group, other: Group) -> Group:
     return Group(one.kernels + other.kernels, one.ancestors | other.ancestors)
 
 
-def makers(each: Kernel) -> Iterable[Kernel]:
+def makers(each: Kernel) -> Iterable[int]:
     """The kernels that it waits for."""
     for read in each.reads:
-        if read.memory.of is not None and read.memory.of is not each:
-            yield read.memory.of
-    yield from each.after
+        of = read.memory.of
+        if of is not None and of != each.number:
+            yield of
+    yield from (other.number for other in each.after)
 
 
 def loops_of(group: Group) -> tuple[int, int]:
@@ -120,13 +124,6 @@ def fits(one: Group, other: Group) -> bool:
 
 def in_order(groups: list[Group]) -> list[Group]:
     """``topological_sort_schedule``."""
-    maker: dict[Memory, Group] = {}
-    for group in groups:
-        for kernel in group.kernels:
-            for write in kernel.writes:
-                maker[write.memory] = group
-            for memory in kernel.elements:
-                maker[memory] = group
     by_kernel = {each.number: group for group in groups for each in group.kernels}
     found: dict[int, Group] = {}
     waiting: dict[int, list[Group]] = {}
@@ -134,9 +131,9 @@ def in_order(groups: list[Group]) -> list[Group]:
         names: dict[str, Group] = {}
         for kernel in group.kernels:
             for other in makers(kernel):
-                target = by_kernel[other.number]
+                target = by_kernel[other]
                 if target is not group:
-                    names.setdefault(f"buf{other.number}", target)
+                    names.setdefault(f"buf{other}", target)
         waiting[group.first] = [names[name] for name in sorted(names)]
     for group in groups:
         stack = [group]

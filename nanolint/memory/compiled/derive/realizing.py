@@ -10,7 +10,8 @@ from nanolint.memory.compiled.derive.access import (
     dependency,
     stepped,
 )
-from nanolint.memory.compiled.derive.kernels import LOOPS, Kernel, Memory
+from nanolint.memory.compiled.derive.buffers import Memory
+from nanolint.memory.compiled.derive.kernels import LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     POINTWISE,
@@ -127,7 +128,7 @@ class Realizing:
         kernel.number = len(self.kernels)
         self.kernels.append(kernel)
         for write in kernel.writes:
-            write.memory.of = kernel
+            write.memory.of = kernel.number
 
     def _copied(self, value: Value, each: Operation) -> Value:
         """``copy_input``: a copy with the strides that a product asks for."""

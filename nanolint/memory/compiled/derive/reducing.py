@@ -12,7 +12,7 @@ from nanolint.memory.compiled.derive.access import (
     dependency,
     stepped,
 )
-from nanolint.memory.compiled.derive.kernels import SUMS, Kernel, Memory
+from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     REDUCTION,
     Operation,
@@ -31,6 +31,7 @@ from nanolint.memory.tensors.layout import contiguous_strides
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role

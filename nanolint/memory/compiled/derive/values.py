@@ -10,7 +10,7 @@ from nanolint.memory.compiled.graph import ALIGNMENT, LONGEST_UNPADDED
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nanolint.memory.compiled.derive.kernels import Memory
+    from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.compiled.derive.operations import Operation
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides

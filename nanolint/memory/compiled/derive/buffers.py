@@ -1,0 +1,57 @@
+"""Memory of a compiled graph while it is derived."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.operations import Operation
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.role import Role
+
+
+class Memory:
+    """A buffer of a compiled graph, or an input of it."""
+
+    __slots__ = (
+        "dtype", "given", "kept", "name", "of", "part", "role", "shape", "storage", "strides",
+    )  # fmt: skip
+
+    def __init__(self, name: str, shape: Shape, strides: Strides, dtype: Dtype, role: Role) -> None:
+        self.name = name
+        self.shape = shape
+        self.strides = strides
+        self.dtype = dtype
+        self.role = role
+        self.given: Operation | None = None  # of an input: what hands it in
+        self.kept = False  # handed out
+        self.part = False  # one of several results of a library call
+        self.storage = self  # of sums added to other memory: that
+        self.of: int | None = None  # the number of the kernel that writes it
+
+    def __repr__(self) -> str:
+        return f"{self.name}{self.shape}{self.dtype.name}"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def numel(self) -> int:
+        """Elements of its storage, with gaps between them."""
+        return (
+            1
+            + sum(
+                (size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True)
+            )
+            if prod(self.shape)
+            else 0
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its storage."""
+        return self.itemsize * self.numel
