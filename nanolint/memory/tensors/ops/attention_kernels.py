@@ -103,10 +103,15 @@ def _random_state(
     device: Device, since: Version, shapes: tuple[Shape, ...], role: Role
 ) -> tuple[Tensor, ...]:
     """The seed and the offset, where they are not the host's: ``since`` a release of torch."""
-    known = device.attention_state
-    if not (device.release >= since if known is None else known):
+    if not has_state_on_card(device, since):
         return ()
     return tuple(empty(device, shape, INT64, role) for shape in shapes)
+
+
+def has_state_on_card(device: Device, since: Version) -> bool:
+    """Whether a kernel's random state lies on the card: ``since`` a release of torch."""
+    known = device.attention_state
+    return device.release >= since if known is None else known
 
 
 def splits(blocks: int, slots: int, keys: int, width: int) -> int:

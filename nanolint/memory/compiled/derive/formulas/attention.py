@@ -8,7 +8,12 @@ from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides, like_strides
-from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_bytes, splits
+from nanolint.memory.tensors.ops.attention_kernels import (
+    efficient_workspace_bytes,
+    has_state_on_card,
+    splits,
+)
+from nanolint.memory.torch import EFFICIENT_STATE_ON_CARD_SINCE, FLASH_STATE_ON_CARD_SINCE
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
@@ -27,18 +32,22 @@ def _up(n: int, multiple: int) -> int:
     return -(-n // multiple) * multiple
 
 
-def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, _dropout: float = 0.0) -> Tensor:
+def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> Tensor:
     """``_scaled_dot_product_flash_attention`` and its backward call."""
     b, h, n, _ = q.shape
     made = q.role.made
-    shapes: tuple[Shape, ...] = ((2,), ()) if t.device.attention_state else ()
+    shapes: tuple[Shape, ...] = (
+        ((2,), ()) if has_state_on_card(t.device, FLASH_STATE_ON_CARD_SINCE) else ()
+    )
     state = [(shape, None, INT64, made("attention random state")) for shape in shapes]
     results = [
         (q.shape, _swapped(q.shape), q.dtype, made("attention output")),
         ((b, h, n), None, FLOAT32, made("attention log-sum-exp", "(B, H, T)")),
         *state,
     ]
-    count = splits(b * h * -(-n // 64), 2 * t.device.sm_count, k.shape[2], q.shape[3])
+    count = (
+        1 if dropout else splits(b * h * -(-n // 64), 2 * t.device.sm_count, k.shape[2], q.shape[3])
+    )
     parts = (
         ("attention of split keys (B, H, T)", count * b * h * n),
         ("attention of split keys", count * b * h * n * _up(q.shape[3], 32)),
@@ -67,14 +76,20 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, _dropout: float = 0.0) ->
 
 
 def efficient(
-    t: Capture, q: Tensor, k: Tensor, v: Tensor, _bias: None = None, _dropout: float = 0.0
+    t: Capture,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Tensor | None = None,
+    dropout: float = 0.0,
 ) -> Tensor:
     """``_scaled_dot_product_efficient_attention`` and its backward call."""
     b, h, n, _ = q.shape
     d = v.shape[-1]
     made = q.role.made
     learns = t.device.grad_enabled and any(each.requires_grad for each in (q, k, v))
-    shapes: tuple[Shape, ...] = ((), ()) if t.device.attention_state else ()
+    known = has_state_on_card(t.device, EFFICIENT_STATE_ON_CARD_SINCE) and not dropout
+    shapes: tuple[Shape, ...] = ((), ()) if known else ()
     state = [(shape, None, INT64, made("attention random state")) for shape in shapes]
     rows = _up(n, 32) if learns else 0
     results = [
@@ -82,14 +97,19 @@ def efficient(
         ((b, h, rows), None, FLOAT32, made("attention log-sum-exp", "(B, H, T)")),
         *state,
     ]
-    out, *rest = t.several("efficient", CALL, (q, k, v), results)
+    given = (q, k, v) if bias is None else (q, k, v, bias)
+    out, *rest = t.several("efficient", CALL, given, results)
     roles = [each.role.gradient for each in (q, k, v)]
+    learns_bias = bias is not None and bias.requires_grad
 
-    def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
+    def backward(g: Tensor, *kept: Tensor | None) -> list[Tensor | None]:
+        saved = [each for each in kept if each is not None]
         results = [
             (each.shape, _swapped(each.shape), each.dtype, role)
             for each, role in zip(saved[:3], roles, strict=True)
         ]
+        if learns_bias and bias is not None:
+            results.append((bias.shape, contiguous_strides(bias.shape), bias.dtype, bias.role))
         half = q.dtype.itemsize == 2
         work = efficient_workspace_bytes(b * h, n, d, half=half) // 4
         delta, dq, sums = ("delta", b * h * n), ("workspace of dq", work), ("row sums", b * n * h)
@@ -97,9 +117,10 @@ def efficient(
         if not half:
             times = "gradient times attention output", b * n * h * d
             scratch = (times, sums, times, delta, sums, dq, dq, delta)
-        return [*t.several("efficient backward", CALL, (g, *saved), results, scratch=scratch)]
+        found = t.several("efficient backward", CALL, (g, *saved), results, scratch=scratch)
+        return [*found, *(() if learns_bias else (None,))]
 
-    return record(out, (q, k, v), backward, q, k, v, out, *rest)
+    return record(out, (q, k, v, bias), backward, q, k, v, bias, out, *rest)
 
 
 def padded(t: Capture, x: Tensor) -> Tensor:
