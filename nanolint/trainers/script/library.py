@@ -129,6 +129,8 @@ def _worked_out(name: str, arguments: Sequence[Thing], place: Place) -> Thing:
         return first.count
     if name == "len" and isinstance(first, Tensor) and first.shape:
         return first.shape[0]
+    if isinstance(first, Given) and isinstance(first.value, str) and name in ("int", "float"):
+        return _read_as(first, name, place)
     if isinstance(first, TERMS) and len(arguments) == 1:
         is_one = type(first.value).__name__ == name
         if is_one or (name == "int" and isinstance(first, World)):
@@ -141,6 +143,14 @@ def _worked_out(name: str, arguments: Sequence[Thing], place: Place) -> Thing:
         if isinstance(each, Instance) and name == "len":
             return NotKnown("how much there is", place.path, place.line)
     return made(name, arguments, place.path, place.line)
+
+
+def _read_as(given: Given, name: str, place: Place) -> Thing:
+    """A number that was given as a text, as the environment gives them."""
+    number = made(name, (Number(given.value),), place.path, place.line)
+    if isinstance(number, NotKnown):
+        return number
+    return Given(given.key, scalar(number), given.surface, given.place, given.default)
 
 
 # The environment

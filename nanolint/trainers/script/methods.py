@@ -182,8 +182,9 @@ def _of_list(core: Core, owner: Row, name: str, arguments: Sequence[Thing], plac
     if name == "copy":
         return row(owner.items)
     if name == "pop" and owner.items and not arguments:
-        core.state.journal.write(owner.slot, ITEMS, owner.items[:-1])
-        return owner.items[-1]
+        *others, last = owner.items
+        core.state.journal.write(owner.slot, ITEMS, tuple(others))
+        return last
     return core.unknown(f"calls {name} of a list", place)
 
 

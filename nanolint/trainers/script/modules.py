@@ -158,7 +158,9 @@ def _counts(value: ast.expr) -> bool:
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Whether an expression is made of literals alone: ``64``, ``2**19``, ``-1``, ``"a"``."""
+    """Whether an expression is made of literals alone: ``64``, ``2**19``, ``-1``, ``str(8)``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        return node.func.id in ("int", "float", "str") and all(map(is_literal, node.args))
     if isinstance(node, ast.BinOp):
         return is_literal(node.left) and is_literal(node.right)
     if isinstance(node, ast.UnaryOp):

@@ -201,11 +201,12 @@ def _dtype(call: Event | None, state: State) -> Term | NotKnown:
     """The data type of autocast around the model's call, else that of the model itself."""
     if call is None:
         return NotKnown("no call of a model was found")
+    unknown = next((each for each in call.context.managers if isinstance(each, NotKnown)), None)
     for manager in reversed(call.context.managers):
-        if isinstance(manager, NotKnown):
-            return manager
         if isinstance(manager, Instance) and _is_autocast(manager.of):
             return _autocast(manager)
+    if unknown is not None:
+        return unknown
     casts = [each.subject for each in state.events if each.kind == "cast"]
     last: Thing | None = next((each for each in reversed(casts)), None)
     last = last or own_cast(unwrapped(call.subject), state)

@@ -369,10 +369,17 @@ def _try(core: Core, statement: ast.Try, scope: Scope) -> Flow:
 
 def _expression(core: Core, statement: ast.Expr, scope: Scope) -> Flow:
     call = statement.value
+    core.value(call, scope)
     if isinstance(call, ast.Call) and ast.unparse(call.func) in _EXITS:
         return Flow("stop")
-    core.value(call, scope)
     return GOES_ON
+
+
+def _raise(core: Core, statement: ast.Raise, scope: Scope) -> Flow:
+    """``raise SystemExit(main())`` runs ``main`` first."""
+    if statement.exc is not None:
+        core.value(statement.exc, scope)
+    return Flow("stop")
 
 
 def _return(core: Core, statement: ast.Return, scope: Scope) -> Flow:
@@ -498,7 +505,7 @@ _HANDLERS: dict[type[ast.stmt], Callable[..., Flow]] = {
     ast.ImportFrom: _import_from,
     ast.Match: _match,
     ast.Nonlocal: _declared,
-    ast.Raise: _left("stop"),
+    ast.Raise: _raise,
     ast.Return: _return,
     ast.Try: _try,
     ast.While: _while,

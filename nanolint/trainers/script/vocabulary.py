@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_FILES = 60  # of a folder that are looked at
-_CONSTANT = re.compile(r"^(VOCAB_SIZE)\s*(?::\s*int\s*)?=\s*(\d[\d_]*)", re.MULTILINE)
-_FLAG = re.compile(r"""add_argument\(\s*["'](--vocab[-_]size)["'][^)]*?default=\s*(\d[\d_]*)""")
+LEAST, MOST_BITS = 256, 32  # a tokenizer of bytes, and more than any has
+_NUMBER = r"(\d[\d_]*)(?:\s*\*\*\s*(\d+))?"
+_CONSTANT = re.compile(rf"^(VOCAB_SIZE)\s*(?::\s*int\s*)?=\s*{_NUMBER}", re.MULTILINE)
+_FLAG = re.compile(rf"""add_argument\(\s*["'](--vocab[-_]size)["'][^)]*?default=\s*{_NUMBER}""")
 
 
 @memo
@@ -36,5 +38,7 @@ def _in_folder(folder: Path) -> Iterator[Given]:
             continue
         for pattern, surface in ((_CONSTANT, Surface.CONSTANT), (_FLAG, Surface.ARGUMENT)):
             for match in pattern.finditer(text):
-                line = text.count("\n", 0, match.start(2)) + 1
-                yield Given(match[1], int(match[2]), surface, Place(folder / name, line))
+                size = int(match[2]) ** min(int(match[3] or 1), MOST_BITS)
+                if size >= LEAST:
+                    line = text.count("\n", 0, match.start(2)) + 1
+                    yield Given(match[1], size, surface, Place(folder / name, line))
