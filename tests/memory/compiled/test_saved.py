@@ -47,12 +47,13 @@ def shapes_of(row: dict[str, Any]) -> Shapes:
         bias=row["bias"],
         dtype=row["dtype"],
         attention=Attention(row["attention"]),
+        attention_state=row["attention"] == "flash",  # on the card in torch 2.13
     )
 
 
 def cut(shapes: Shapes, model: type[GPT] = GPT) -> tuple[Capture, Parts]:
     """nanoGPT's joint graph, cut in two."""
-    device = Device(Tape())
+    device = Device(Tape(), attention_state=shapes.attention_state)
     gpt = model(device, shapes)
     x, y = (
         empty(device, (shapes.batch_size, shapes.block_size), INT64, role(name, Component.INPUTS))
