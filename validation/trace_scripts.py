@@ -2,9 +2,9 @@
 
     python validation/trace_scripts.py --python .venv-cuda/bin/python nanoMoE=path/to/checkout
 
-traces the named rows and writes what was found into ``recorded/scripts.json``, where each row has
-its command and the commit that it was traced at; what stands in for data and downloads is in
-``stand_ins/``. docs/trace.md has the table.
+traces the named rows and compares. Each row of ``recorded/scripts.json`` has its command, the
+commit and the PyTorch that it was traced with; ``--write`` records them anew. What stands in for
+data and downloads is in ``stand_ins/``. docs/trace.md has the table.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     options.add_argument("rows", nargs="+", metavar="ROW=CHECKOUT")
     options.add_argument("--python", required=True, help="that has the PyTorch of the rows")
+    options.add_argument("--write", action="store_true", help="put what is found into the table")
     options.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "nanolint")
     given = options.parse_args()
     status = 0
@@ -87,18 +88,22 @@ def main() -> int:
         row = next(row for row in table if row["name"] == name)
         found = traced(row, Path(checkout), given.python, given.cache)
         allocated, reserved = played(found.tape)
-        row["traced"] = {
-            "torch": found.torch,
-            "max_memory_allocated": found.allocated_bytes,
-            "max_memory_reserved": found.reserved_bytes,
-            "played_allocated": allocated,
-            "played_reserved": reserved,
-            "cpu_seconds": round(found.cpu_seconds),
-            "host_mib": found.host_bytes // MIB,
-        }
-        lines = ",\n ".join(json.dumps(each) for each in table)
-        TABLE.write_text(f"[\n {lines}\n]\n")
-        print(f"{name}: {row['traced']}")
+        before, row["traced"] = (
+            row["traced"],
+            {
+                "torch": found.torch,
+                "max_memory_allocated": found.allocated_bytes,
+                "max_memory_reserved": found.reserved_bytes,
+                "played_allocated": allocated,
+                "played_reserved": reserved,
+                "cpu_seconds": round(found.cpu_seconds),
+                "host_mib": found.host_bytes // MIB,
+            },
+        )
+        if given.write:
+            lines = ",\n ".join(json.dumps(each) for each in table)
+            TABLE.write_text(f"[\n {lines}\n]\n")
+        print(f"{name}: {row['traced']}\n  recorded: {before}")
         equal = (allocated, reserved) == (found.allocated_bytes, found.reserved_bytes)
         status |= not equal
     return status

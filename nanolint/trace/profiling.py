@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nanolint.trace.fit import Point, Tracer
     from nanolint.trace.traced import Traced
 
+ROOM = 4
 LARGEST_CARD = 288 << 30  # bytes; a micro-batch beyond it fits nowhere
 
 
@@ -23,8 +24,9 @@ def wanted_of(run: Run, trace: Tracer) -> dict[int, tuple[int, ...]]:
     """The micro-batches that a profile is to know, by the number of micro-steps, the run's first.
 
     With the run's own micro-steps, for nobody may change but the micro-batch, from one sequence to
-    what the largest card holds, or to the effective batch if that is less. With others the
-    micro-batches that keep the effective batch, and those between them.
+    what the largest card holds, or to the effective batch if that is less, but not to less than
+    ``ROOM`` times the run's own. With others the micro-batches that keep the effective batch, and
+    those between them.
     """
     own, steps = run.batch_size, represented(run.micro_steps)
     first = trace(own, steps)
@@ -32,8 +34,9 @@ def wanted_of(run: Run, trace: Tracer) -> dict[int, tuple[int, ...]]:
         raise CannotTrace(f"it cannot be traced with its own micro-batch, {own}")
     others = (trace(batch, steps) for batch in (1, own // 2, own + 1) if batch not in (0, own))
     other = next((point for point in others if point is not None), None)
-    high = own if other is None else min(own * run.micro_steps, _largest(first, other))
-    high = max(own, min(high, LARGEST_BATCH))
+    most = own * max(run.micro_steps, ROOM)
+    high = own if other is None else min(most, _largest(first, other), LARGEST_BATCH)
+    high = max(own, high)
     kept: dict[int, list[int]] = {}
     for batch, passes in divisors_down(own, run.micro_steps, high):
         if represented(passes) != steps:

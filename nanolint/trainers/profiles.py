@@ -7,7 +7,9 @@ doubt.
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.errors import Unusable
@@ -22,7 +24,6 @@ from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
-    from pathlib import Path
     from typing import TypeAlias
 
     from nanolint.gpus.gpu import Gpu
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     Places: TypeAlias = Mapping[str, Place]
 
 FOLDER = ".nanolint"
+SHIPPED = Path(__file__).parent / "recorded"  # of popular trainers as they are published
 ROLES = ("batch_size", "gradient_accumulation_steps")
 MOST_PROFILES = 100
 AGAIN = "trace it again: nanolint trace --profile -- "
@@ -44,6 +46,7 @@ WITHOUT_WEIGHT = frozenset(
         *("learning_rate", "min_lr", "max_iters", "warmup_iters", "lr_decay_iters", "decay_lr"),
         *("weight_decay", "beta1", "beta2", "seed", "out_dir", "log_interval"),
         *("eval_interval", "eval_iters", "always_save_checkpoint"),
+        *("num_iterations", "max_steps", "warmup_steps", "save_every", "output_dir", "run"),
     }
 )
 _UNKNOWN = "not known: "
@@ -82,6 +85,8 @@ def find_profile(situation: Situation) -> Match | None:
     stale: list[tuple[int, str]] = []
     for path, content, profile in _profiles(situation):
         changes = list(_changes(profile, situation))
+        if changes and path.parent == SHIPPED:
+            continue
         if changes:
             text = f"{FOLDER}/{path.name} is stale: {listed(changes)}; {AGAIN}{profile.command}"
             stale.append((len(changes), text))
@@ -115,16 +120,23 @@ def weights(settings: Mapping[str, Setting], free: Collection[str]) -> dict[str,
 
 
 def _profiles(situation: Situation) -> Iterator[tuple[Path, bytes, Profile]]:
-    """Those of the script. A file that is none is passed over: it is no part of the run."""
-    folder = situation.root / FOLDER
-    for name in names(folder, "*.json")[:MOST_PROFILES]:
-        try:
-            content = read_bytes(folder / name, MOST_BYTES)
-            profile = read(content)
-        except (Unusable, NotAProfile):
-            continue
-        if situation.root / profile.script == situation.script:
-            yield folder / name, content, profile
+    """Those of the script: the project's own, then those that come with nanolint.
+
+    A file that is none is passed over: it is no part of the run.
+    """
+    if situation.root not in situation.script.parents:
+        return
+    script = situation.script.relative_to(situation.root).as_posix()
+    mentioned = json.dumps(script).encode()
+    for folder in (situation.root / FOLDER, SHIPPED):
+        for name in names(folder, "*.json")[:MOST_PROFILES]:
+            try:
+                content = read_bytes(folder / name, MOST_BYTES)
+                profile = read(content) if mentioned in content else None
+            except (Unusable, NotAProfile):
+                continue
+            if profile is not None and profile.script == script:
+                yield folder / name, content, profile
 
 
 def digest_of(path: Path, text: str | None, free: Collection[str], places: Places) -> str:

@@ -219,3 +219,18 @@ def test_a_profile_of_another_project_says_nothing(root: Path, profile: Profile)
     assert read((root / ".nanolint/a.json").read_bytes()).script == "other.py"
     outcome = nanolint("explain", "--gpu", GPU, "config/a.py")
     assert "other.py" not in outcome.out + outcome.err
+
+
+def test_one_that_comes_with_nanolint_is_taken_for_the_very_files_and_never_stale(
+    root: Path, profile: Profile, tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    shipped = tmp_path_factory.mktemp("recorded")
+    (root / ".nanolint/a.json").rename(shipped / "popular.json")
+    assert explained()["trust"] == "unknown"
+    monkeypatch.setattr("nanolint.trainers.profiles.SHIPPED", shipped)
+    assert explained()["trust"] == "traced"
+    (root / "model.py").write_text(MODEL + "# a fork\n")
+    assert explained()["trust"] == "unknown"
+    assert "stale" not in nanolint("explain", "--gpu", GPU, "config/a.py").out
+    assert profile.regimes
