@@ -122,6 +122,7 @@ def write(
         sm_count=shapes.sm_count,
         threads_per_sm=shapes.threads_per_sm,
         workspace_bytes=shapes.workspace_bytes,
+        bias_workspace_bytes=shapes.bias_workspace_bytes,
         keeps_workspace=shapes.keeps_workspace,
         attention_state=shapes.attention_state if compiled else None,
         capability=FLASH_SINCE if run.attention is Attention.FLASH else BEFORE_FLASH,

@@ -32,6 +32,7 @@ class Shapes:
     sm_count: int = DEFAULT_SM_COUNT
     threads_per_sm: int = DEFAULT_SM_THREADS
     workspace_bytes: int = 0  # cuBLAS's; 0 leaves it out
+    bias_workspace_bytes: int = 0  # cuBLASLt's own, 0 where it has none
     keeps_workspace: bool = True  # each thread for good; else each product while it is launched
     attention_state: bool = True  # whether attention's random state lies on the card
     inductor: Inductor = Inductor()
@@ -53,6 +54,7 @@ class Shapes:
             sm_count=(gpu.sm_count if gpu else None) or DEFAULT_SM_COUNT,
             threads_per_sm=threads_per_multiprocessor(gpu),
             workspace_bytes=torch.workspace_bytes(run.torch, gpu),
+            bias_workspace_bytes=torch.bias_workspace_bytes(run.torch) if run.bias else 0,
             keeps_workspace=torch.keeps_workspace(run.torch),
             attention_state=torch.attention_state_on_card(
                 run.torch, run.attention, dropout=run.dropout > 0

@@ -28,6 +28,11 @@ LARGE_WORKSPACE_BYTES = 32 * MIB
 # ":4096:2:16:8". Two allocations of it were seen on an A100 (https://erees.dev/transformer-memory/).
 WORKSPACE_BYTES = 8_519_680
 
+# In these releases, and perhaps 2.11, a product that adds a bias goes to cuBLASLt with a workspace
+# of its own; else it does not, or shares cuBLAS's. Seen in the traced allocations.
+OWN_BIAS_WORKSPACE = frozenset({(2, 9), (2, 10), (2, 11)})
+BIAS_WORKSPACE_BYTES = MIB
+
 # From this release on a product allocates its workspace and gives it back (pull request 194311).
 WORKSPACE_GIVEN_BACK_SINCE: Version = (2, 15)
 
@@ -50,6 +55,11 @@ def workspace_bytes(version: Version, gpu: Gpu | None) -> int:
     major = gpu.compute_capability[0] if gpu and gpu.compute_capability else None
     large = next(majors for since, majors in LARGE_WORKSPACE if version >= since)
     return LARGE_WORKSPACE_BYTES if major in large else WORKSPACE_BYTES
+
+
+def bias_workspace_bytes(version: Version) -> int:
+    """cuBLASLt's own workspace, which products with a bias take; 0 where there is none."""
+    return BIAS_WORKSPACE_BYTES if version in OWN_BIAS_WORKSPACE else 0
 
 
 def keeps_workspace(version: Version) -> bool:

@@ -15,7 +15,7 @@ from validation.accuracy import recorded, release_of, tape_of
 
 ROWS = recorded("releases")
 # Relative errors of compiled peaks that are known; those of the first two are doubted.
-ROUGH = {(2, 2): 0.06, (2, 3): 0.06, (2, 4): 0.02, (2, 5): 0.02}
+ROUGH = {(2, 2): 0.06, (2, 3): 0.06, (2, 4): 0.005, (2, 5): 0.005}
 
 
 def name(row: dict[str, Any]) -> str:
@@ -50,7 +50,8 @@ def test_what_is_compiled_otherwise_than_it_is_replayed_is_doubted() -> None:
     }
 
 
-# Where the allocator of the replay finds room for what PyTorch's takes another segment for: 0.6 %.
+# Release 2.12 takes another than the lowest of equally large free blocks, and so 20 MiB more: the
+# tapes of 2.12 and 2.13 are the same, event for event.
 FITS_IN = pytest.mark.xfail(reason="another block is taken", strict=True)
 
 

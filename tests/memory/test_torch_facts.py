@@ -154,6 +154,29 @@ def test_from_2_15_on_every_product_of_every_layer_takes_a_workspace() -> None:
             assert found == 8 * layers + 2
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_in_2_9_and_2_10_products_with_a_bias_take_a_workspace_of_their_own(compiled: bool) -> None:
+    def workspaces(torch: tuple[int, int], *, bias: bool) -> list[int]:
+        tape = record(replace(WIDE, compile=compiled, torch=torch, bias=bias))
+        made = zip(tape.sizes, tape.components, strict=True)
+        return [nbytes for nbytes, component in made if component is Component.WORKSPACE]
+
+    both = [WORKSPACE_BYTES, WORKSPACE_BYTES]
+    for torch in ((2, 8), (2, 12)):
+        assert workspaces(torch, bias=True) == both
+    for torch in ((2, 9), (2, 10)):
+        assert workspaces(torch, bias=False) == both
+        assert sorted(workspaces(torch, bias=True)) == [MIB, *both]
+
+
+def test_up_to_2_5_the_embedding_s_gradient_from_lm_head_waits_in_float32() -> None:
+    name = "gradient of lm_head.weight (V, C)"
+    run = replace(WIDE, dtype="float32", attention=Attention.EFFICIENT)
+    assert live(replace(run, torch=(2, 6)), name) == []
+    assert all(end > start + 10 for start, end in live(replace(run, torch=(2, 5)), name))
+    assert live(replace(run, torch=(2, 5)), name) != []
+
+
 def test_the_error_advises_what_that_release_does() -> None:
     assert variable_in_error((2, 10)) == "PYTORCH_ALLOC_CONF"
     for torch in ((2, 9), (2, 11), (2, 13), (2, 15)):

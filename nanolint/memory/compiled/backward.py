@@ -80,14 +80,15 @@ class Backward(Layers):
             graph.nodes[-1].scratch = (scattered, scattered)  # made, and freed
         out = self.take(saved.ln_f_out)
         flow = self.matrix("gradient of the output of ln_f (B, T, C)", self.btc)
-        if saved.head is None:
+        copies = (self.take(saved.head),) if saved.head else ()
+        if not copies and shapes.inductor.adds_in_product:
             graph.product((gradient,), flow)
             return gradient, None, flow
         weight = self.matrix(
             "gradient of lm_head.weight (V, C)", columns * shapes.n_embd, GRADIENTS
         )
         graph.product((gradient, out), weight)
-        graph.product((gradient, self.take(saved.head)), flow)
+        graph.product((gradient, *copies), flow)
         return gradient, weight, flow
 
     def _embed(
@@ -106,7 +107,8 @@ class Backward(Layers):
         ln_1 = self._first_norm(above, flow, tokens, wpe, positions)
         self.blocks[-1] = [*ln_1, *self.blocks[-1]]
         if head_gradient:
-            graph.kernel((tokens, head_gradient), wte)
+            both = () if shapes.half else (head_gradient, tokens)
+            graph.kernel((tokens, head_gradient), wte, inplace=(both,))
         else:  # added by the product itself
             graph.product((tokens, logits, saved.ln_f_out), wte)
         self.gradients = [wte, wpe]

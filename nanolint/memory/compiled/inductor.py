@@ -20,6 +20,10 @@ SCATTER_FUSED_SINCE: Version = (2, 5)
 # again for all layers at once, in place of the LayerNorms' normalised inputs: that is not replayed.
 STATISTICS_SAVED_SINCE: Version = (2, 4)
 
+# In float32 the gradient of the tied embedding is added by lm_head's product, which waits for it.
+# Before, the product was made at once, and (V, C) waited: seen in the allocations of 2.5 and 2.6.
+ADDED_IN_PRODUCT_SINCE: Version = (2, 6)
+
 # torch/_inductor/config.py, reorder_for_peak_memory.
 REORDERED_SINCE: Version = (2, 6)
 
@@ -45,6 +49,7 @@ class Inductor(NamedTuple):
     holds_gradients: bool = False  # of the outputs, through the backward pass: sBTV for the logits
     scatters_loss: bool = False  # the loss's backward pass makes a float32 (B*T, V) buffer
     saves_log_softmax: bool = False  # the loss keeps (B*T, V) in the logits' type: sBTV
+    adds_in_product: bool = True  # the tied embedding's gradient in float32
     reorders: bool = True  # the backward graph, for the lowest peak
     weighs_reuse: bool = True  # of a freed buffer, against the peak
     counts_mutated: bool = False  # buffers twice, in the estimate of the peak
@@ -57,6 +62,7 @@ class Inductor(NamedTuple):
             holds_gradients=version < GRADIENTS_BOXED_SINCE,
             scatters_loss=version < SCATTER_FUSED_SINCE,
             saves_log_softmax=version < STATISTICS_SAVED_SINCE,
+            adds_in_product=version >= ADDED_IN_PRODUCT_SINCE,
             reorders=version >= REORDERED_SINCE,
             weighs_reuse=version >= REUSE_WEIGHED_SINCE,
             counts_mutated=version < MUTATED_COUNTED_ONCE_SINCE,

@@ -50,7 +50,8 @@ class Device:
     ``half`` is autocast's type, None outside of it. ``casts`` are its copies of parameters, by the
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
     each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
-    for itself; 0 leaves it out. ``attention_state``: fused attention saves its random state here;
+    for itself; 0 leaves it out. ``bias_workspace_bytes`` is cuBLASLt's, where products add biases
+    and it has one of its own. ``attention_state``: fused attention saves its random state here;
     None: as each kernel does in that release.
     ``capability`` is the card's compute capability, ``release`` the first two numbers of torch's.
     """
@@ -62,6 +63,7 @@ class Device:
         sm_count: int = DEFAULT_SM_COUNT,
         threads_per_sm: int = DEFAULT_SM_THREADS,
         workspace_bytes: int = 0,
+        bias_workspace_bytes: int = 0,
         keeps_workspace: bool = True,
         attention_state: bool | None = True,
         capability: tuple[int, int] = (8, 0),
@@ -78,7 +80,10 @@ class Device:
         self.thread = MAIN
         self.saver: object | None = None  # takes what operations save (saving.py)
         self.tracer: object | None = None  # takes operations instead of running them (tracing.py)
-        self._workspaces = dict.fromkeys((MAIN, AUTOGRAD), workspace_bytes)
+        self._workspaces = {
+            MAIN: tuple(filter(None, (workspace_bytes, bias_workspace_bytes))),
+            AUTOGRAD: tuple(filter(None, (workspace_bytes,))),
+        }
         self._keeps_workspace = keeps_workspace
         self.attention_state = attention_state
 
@@ -101,27 +106,26 @@ class Device:
     @property
     def passing_workspace_bytes(self) -> int:
         """The workspace that each product makes for itself; 0 where threads keep theirs."""
-        return 0 if self._keeps_workspace else self._workspaces[self.thread]
+        return 0 if self._keeps_workspace else sum(self._workspaces[self.thread])
 
     def multiply(self) -> None:
         """A matrix product is launched: the thread's first takes cuBLAS's workspace, or each."""
-        workspace = self._workspaces.get(self.thread, 0)
-        if not workspace:
-            return
-        handle = self.tape.alloc(workspace, "cuBLAS workspace", Component.WORKSPACE)
+        for nbytes in self._workspaces.get(self.thread, ()):
+            handle = self.tape.alloc(nbytes, "cuBLAS workspace", Component.WORKSPACE)
+            if not self._keeps_workspace:
+                self.tape.free(handle)
         if self._keeps_workspace:
-            self._workspaces[self.thread] = 0
-        else:
-            self.tape.free(handle)
+            self._workspaces[self.thread] = ()
 
     def unmake(self, storages: Sequence[Storage]) -> None:
         """Take back the newest operation, whose results lie in ``storages``: it never ran."""
         tape, first = self.tape, min(each.handle for each in storages)
         del tape.events[tape.events.index(first) :]
         if self._keeps_workspace and Component.WORKSPACE in tape.components[first:]:
-            self._workspaces[self.thread] = tape.sizes[
-                tape.components.index(Component.WORKSPACE, first)
-            ]
+            made = zip(tape.sizes[first:], tape.components[first:], strict=True)
+            self._workspaces[self.thread] = tuple(
+                nbytes for nbytes, component in made if component is Component.WORKSPACE
+            )
         del tape.sizes[first:], tape.names[first:], tape.components[first:]
         for each in storages:
             each.events = []
