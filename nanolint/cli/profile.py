@@ -241,7 +241,7 @@ def profile(
             for path in files_of(last, root, script)
             if path.resolve() not in configs
         },
-        settings=weights(resolution.settings, free),
+        settings=weights(resolution.settings, free, is_script=resolution.described is not None),
         micro_batch=micro_batch,
         accumulation=accumulation,
         error_per_mille=fitted.error_per_mille,

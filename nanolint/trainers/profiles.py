@@ -17,6 +17,7 @@ from nanolint.files.door import is_file, names, read_bytes
 from nanolint.frozen import dataclass
 from nanolint.run.profile import LONGEST_TEXT, MOST_BYTES, NotAProfile, digest, read
 from nanolint.run.program import Profiled
+from nanolint.run.settled import Layer
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.text import Undecodable, decode
 from nanolint.source.values import Known
@@ -104,11 +105,16 @@ def free_keys(*keys: str | None) -> frozenset[str]:
     return frozenset(filter(None, keys)) | frozenset(ROLES)
 
 
-def weights(settings: Mapping[str, Setting], free: Collection[str]) -> dict[str, str]:
-    """The settings that a profile is of: each key with its value as Python writes it."""
+def weights(
+    settings: Mapping[str, Setting], free: Collection[str], *, is_script: bool
+) -> dict[str, str]:
+    """The settings that a profile is of: each key with its value as Python writes it.
+
+    Of a script that is its own config those that its launch line sets: its files say the rest.
+    """
     found = {}
     for key, setting in sorted(settings.items()):
-        if key in free or key in WITHOUT_WEIGHT or key.startswith("wandb"):
+        if not _weighs(key, free) or (is_script and setting.origin.layer is not Layer.OVERRIDE):
             continue
         value = setting.value
         if key == "grad_clip" and isinstance(value, Known):
@@ -117,6 +123,10 @@ def weights(settings: Mapping[str, Setting], free: Collection[str]) -> dict[str,
             text = repr(value.value) if isinstance(value, Known) else f"{_UNKNOWN}{value.reason}"
             found[key] = text[:LONGEST_TEXT]
     return found
+
+
+def _weighs(key: str, free: Collection[str]) -> bool:
+    return not (key in free or key in WITHOUT_WEIGHT or key.startswith("wandb"))
 
 
 def _profiles(situation: Situation) -> Iterator[tuple[Path, bytes, Profile]]:
@@ -168,8 +178,9 @@ def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
         except (Unusable, Undecodable):
             if is_file(path) or name.endswith(".py"):
                 yield f"{name} cannot be read"
-    now = weights(situation.settings, free)
-    for key in sorted(profile.settings.keys() | now.keys()):
+    now = weights(situation.settings, free, is_script=situation.text is not None)
+    then = (key for key in profile.settings if _weighs(key, free))
+    for key in sorted({*then, *now}):
         before, value = profile.settings.get(key, "not set"), now.get(key, "not set")
         if before != value:
             yield f"{key} is {value} and was {before}"
