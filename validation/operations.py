@@ -286,6 +286,12 @@ EXPRESSIONS: dict[str, str] = {
     "attention of repeated keys by expand": "F.scaled_dot_product_attention(q, *(t[:, :, None]"
     ".expand(t.shape[0], t.shape[1], 2, *t.shape[2:]).reshape(q.shape) for t in (g, h)),"
     " is_causal=True)",
+    "attention under an odd mask": "t = q[:, :, :13]\n"
+    "return F.scaled_dot_product_attention(t, v[:, :, :13], v[:, :, :13], attn_mask=torch.ones("
+    "13, 13, dtype=torch.bool, device=q.device).tril())",
+    "attention with an odd bias": "t = q[:, :, :13].float()\n"
+    "return F.scaled_dot_product_attention(t, t, t, attn_mask=torch.ones("
+    "1, 1, 13, 13, device=q.device))",
     "attention of one query": "F.scaled_dot_product_attention(q[:, :, -1:], v, v)",
     "attention of odd heads": "F.scaled_dot_product_attention(q[..., :6], v[..., :6], v[..., :6],"
     " is_causal=True)",
@@ -321,7 +327,7 @@ EXPRESSIONS: dict[str, str] = {
     "for d, s in zip(l.chunk(2), k.chunk(2)):\n    t = t + F.cross_entropy(d, s)\nreturn t / 2",
     "experts by a mask": "t = F.one_hot(torch.topk(x, 2, -1)[1], x.shape[-1]).sum(-2)\n"
     "return x * t.to(x.dtype)",
-    "decay": "torch.exp(-torch.exp(x.float())).cumprod(-1)",
+    "decay": "torch.exp(-torch.exp(x.float())).cumsum(-1)",
     "dropout of attention": "F.dropout(F.softmax(x, -1), 0.2, True)",
     "dropout in place": "F.dropout(x * 2, 0.1, training=True, inplace=True)",
     # Checkpointing.

@@ -13,11 +13,8 @@ DEFAULT_SM_THREADS = 2048
 # gradients of weight and bias in partial blocks of 32 rows.
 LAYER_NORM_PARTIAL_TOKENS = 64 * 1024
 
-# aten/src/ATen/native/cuda/Embedding.cu: up to so many indices no sorting is needed. The scratch
-# of cub's radix sort (twice the ids plus a constant) and of its scans is approximate.
+# aten/src/ATen/native/cuda/Embedding.cu: up to so many indices no sorting is needed.
 EMBEDDING_SORT_TOKENS = 3072
-EMBEDDING_SORT_BYTES = 64 * 1024
-EMBEDDING_SCAN_BYTES = 16 * 1024
 
 # aten/src/ATen/native/cuda/ForeachReduceOp.cu: clip_grad_norm_ reduces chunks of so many elements.
 GRAD_NORM_CHUNK = 65_536

@@ -108,7 +108,7 @@ class Embedding(Module):
 
     def forward(self, index: Tensor) -> Tensor:
         """index (...) to (..., width)."""
-        return embedding(index, self.weight, self.role)
+        return embedding(index, self.weight, role=self.role)
 
 
 class Dropout(Module):

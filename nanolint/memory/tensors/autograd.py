@@ -13,9 +13,8 @@ from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.memory.tensors.dtypes import UINT8
 from nanolint.memory.tensors.layout import is_contiguous, is_dense, like_strides, result_strides
-from nanolint.memory.tensors.ops.sums import sum_scratch_bytes
+from nanolint.memory.tensors.ops.sums import sum_of_rows
 from nanolint.memory.tensors.saving import saver_at
 from nanolint.memory.tensors.tensor import Node, empty
 from nanolint.memory.tensors.tracing import tracer_at
@@ -284,7 +283,7 @@ def _match(found: list[Tensor | None], place: int, shape: Shape, dtype: Dtype, r
     if new.shape != shape:
         summed = empty(new.device, shape, new.dtype, role.gradient)
         if shape and new.shape[new.ndim - len(shape) :] == shape:
-            _sum_rows(new.device, prod(new.shape) // prod(shape), prod(shape), role)
+            sum_of_rows(new.device, new, prod(new.shape) // prod(shape), prod(shape))
         summed.is_view = new.ndim > len(shape) > 0
         _replace(found, place, summed)
         new = summed
@@ -300,14 +299,6 @@ def _replace(found: list[Tensor | None], place: int, new: Tensor | None) -> None
     if new is not None:
         take_off(new)
     found[place] = new
-
-
-def _sum_rows(device: Device, rows: int, columns: int, role: Role) -> None:
-    """What the kernel holds while it sums (rows, columns) to (columns)."""
-    sizes = sum_scratch_bytes(rows, columns, device.resident_threads)
-    held = [empty(device, (size,), UINT8, role.made("partial sums")) for size in sizes if size]
-    while held:
-        held.pop()
 
 
 def _replaced(old: Tensor, new: Tensor) -> Tensor:

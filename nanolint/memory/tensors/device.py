@@ -65,7 +65,7 @@ class Device:
         workspace_bytes: int = 0,
         bias_workspace_bytes: int = 0,
         keeps_workspace: bool = True,
-        attention_state: bool | None = True,
+        attention_state: bool | None = None,
         capability: tuple[int, int] = (8, 0),
         release: tuple[int, int] = NEWEST,
     ) -> None:

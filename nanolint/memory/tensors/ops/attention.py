@@ -16,14 +16,14 @@ from nanolint.memory.tensors.ops.attention_kernels import (
     padded_heads,
 )
 from nanolint.memory.tensors.ops.autocast import to_half
-from nanolint.memory.tensors.ops.comparison import check, tril, where
+from nanolint.memory.tensors.ops.comparison import tril
 from nanolint.memory.tensors.ops.creation import zeros
 from nanolint.memory.tensors.ops.dropout import dropout
 from nanolint.memory.tensors.ops.inplace import add_
 from nanolint.memory.tensors.ops.joining import pad, repeat_interleave
 from nanolint.memory.tensors.ops.linear import plain_matmul
 from nanolint.memory.tensors.ops.loss import safe_softmax
-from nanolint.memory.tensors.ops.pointwise import mul
+from nanolint.memory.tensors.ops.pointwise import elementwise, mul
 from nanolint.memory.tensors.ops.views import cast, expand, sliced, transpose
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 WIDEST_FLASH = 256
 FLASH_SINCE = (8, 0)  # compute capability
-MASK_ALIGNMENT = 16  # elements of a row of a mask
+MASK_ALIGNMENT = 8  # elements of a row of a mask
 
 
 def scaled_dot_product_attention(
@@ -45,13 +45,14 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Tensor:
     """``F.scaled_dot_product_attention``, by the kernel that PyTorch takes on the card."""
-    mask = attn_mask if attn_mask is None or attn_mask.dtype is BOOL else to_half(attn_mask)
+    given = attn_mask if attn_mask is None or attn_mask.dtype is BOOL else to_half(attn_mask)
     v, k, q = to_half(value), to_half(key), to_half(query)
-    mask = _as_numbers(q, mask)
+    mask = _as_numbers(q, given)
     if _is_flash(q, k, v, mask, is_causal, enable_gqa):
         return _flash(q, k, v, dropout_p)
     if _is_efficient(q, k, v):
-        return efficient(q, k, v, _aligned(q, k, mask), dropout_p)
+        mask = _aligned(q, k, mask)
+        return efficient(q, k, v, mask, dropout_p)
     return _math(q, k, v, mask, dropout_p, is_causal, enable_gqa)
 
 
@@ -114,15 +115,14 @@ def _as_numbers(q: Tensor, mask: Tensor | None) -> Tensor | None:
     """``convert_boolean_attn_mask``: zero where it holds, minus infinity elsewhere."""
     if mask is None or mask.dtype is not BOOL:
         return mask
-    zero = zeros((), device=q.device, dtype=q.dtype)
-    denied = check(mask)
-    out = where(denied, float("-inf"), zero)
-    del zero, denied
+    numbers = [zeros((), device=q.device, dtype=q.dtype) for _ in range(2)]
+    out = elementwise(q.dtype, "mask", mask)
+    del numbers
     return out
 
 
 def _aligned(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor | None:
-    """``preprocess_mask``: rows padded to a multiple of 16, and repeated to all heads."""
+    """``preprocess_mask``: rows padded to a multiple of 8, and repeated to all heads."""
     if mask is None:
         return None
     columns = mask.shape[-1]
@@ -154,13 +154,17 @@ def _math(
         del ones
         bias = _as_numbers(query, triangle)
         del triangle
+    keys, values = key, value
     if enable_gqa:
-        key = repeat_interleave(key, q.shape[1] // k.shape[1], 1)
-        value = repeat_interleave(value, q.shape[1] // v.shape[1], 1)
-    scores = plain_matmul(scaled, mul(transpose(key, -2, -1), 1.0))
+        keys = repeat_interleave(key, q.shape[1] // k.shape[1], 1)
+        values = repeat_interleave(value, q.shape[1] // v.shape[1], 1)
+    weights = plain_matmul(scaled, mul(transpose(keys, -2, -1), 1.0))
     if bias is not None:
-        add_(scores, bias)
-    weights = safe_softmax(scores)
+        add_(weights, bias)
+    weights = safe_softmax(weights)
     if dropout_p > 0:
         weights = dropout(weights, dropout_p)
-    return cast(plain_matmul(weights, value), q.dtype)
+    second_result = cast(weights.detach(), q.dtype)
+    out = cast(plain_matmul(weights, values), q.dtype)
+    del second_result
+    return out

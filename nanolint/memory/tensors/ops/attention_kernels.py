@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64, UINT8
 from nanolint.memory.tensors.layout import like_strides
-from nanolint.memory.tensors.ops.views import contiguous
+from nanolint.memory.tensors.ops.views import contiguous, sliced
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.torch import EFFICIENT_STATE_ON_CARD_SINCE, FLASH_STATE_ON_CARD_SINCE
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nanolint.memory.torch import Version
 
 FLASH_WIDTHS = 8  # flash takes heads of a multiple of this; others are padded
+BIAS_ALIGNMENT = 16  # elements of a row of a bias's gradient
 
 
 @traced
@@ -71,7 +72,7 @@ def flash(q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> Tensor:
     parts = [
         empty(device, (count, *shape), FLOAT32, made("attention of split keys"))
         for shape in ((b, h, n), (b, h, n, _up(d, 32)))
-        if count > 1
+        if count > 1 and not dropout
     ]
     # What would hold the pattern of the dropout, were it asked for.
     pattern = empty(device, (1,), q.dtype, made("dropout pattern")) if dropout else None
@@ -166,14 +167,18 @@ def efficient(
             found.append(_swap(empty(device, (b, tokens, heads, width), x.dtype, role)))
         of_bias = None
         if learns_bias and bias is not None:
-            of_bias = empty(device, bias.shape, bias.dtype, bias.role.gradient)
-        product = sums = None  # of one expression, to whose end C++ keeps them
+            columns = bias.shape[-1]
+            wide = (*bias.shape[:-1], _up(columns, BIAS_ALIGNMENT))
+            padded = empty(device, wide, bias.dtype, bias.role.gradient)
+            of_bias = sliced(padded, -1, columns, start=0) if wide != bias.shape else padded
+            del padded
+        product = sums = None
         if not half:
             product = empty(device, (b, n, h, d), FLOAT32, made("gradient times attention output"))
             sums = empty(device, (b, n, h), FLOAT32, made("row sums"))
         delta = empty(device, (b, h, n), FLOAT32, made("row sums"))
-        del sums, product
-        nbytes = efficient_workspace_bytes(b * h, n, d, half=half)
+        del product, sums
+        nbytes = efficient_workspace_bytes(b * h, n, d, half=half, keys=k.shape[2])
         workspace = empty(device, (nbytes,), UINT8, made("workspace of q's gradient"))
         del workspace, delta
         return [*found, of_bias]
@@ -181,11 +186,22 @@ def efficient(
     return record(out, (q, k, v, bias), backward, q, k, v, bias, out, lse, *state)
 
 
-def efficient_workspace_bytes(heads: int, tokens: int, width: int, *, half: bool) -> int:
-    """What memory-efficient attention's backward kernel takes for the gradient of the queries."""
-    side = 128 if half and width > 64 else 64
-    tiles = -(-tokens // side) * -(-width // side)
-    return heads * _up(tiles * (16 + 4 * side * side), 16)
+def efficient_workspace_bytes(
+    heads: int, tokens: int, width: int, *, half: bool, keys: int | None = None
+) -> int:
+    """What memory-efficient attention's backward kernel takes for gradients that it sums up.
+
+    Those of the queries, in tiles; halves of heads wider than 128 elements those of ``keys`` (the
+    ``tokens``, if nothing is said) and values, too.
+    """
+    rows, columns = 64, 64
+    if width > 64:
+        rows, columns = 128, 128 if half else 64
+    wide = half and width > 128
+    tiles = -(-tokens // rows) * -(-width // columns)
+    of_queries = tiles * ((32 if wide else 16) + 4 * rows * columns)
+    of_keys = 2 * 4 * _up(keys or tokens, 64) * width if wide else 0
+    return heads * _up(of_queries + of_keys, 16)
 
 
 def _up(n: int, multiple: int) -> int:

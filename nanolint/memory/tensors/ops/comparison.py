@@ -47,9 +47,9 @@ def isinf(x: Tensor) -> Tensor:
 
 def isfinite(x: Tensor) -> Tensor:
     """``torch.isfinite``: the absolute value, and the value itself, are compared."""
-    equal = elementwise(BOOL, "comparison", x)
     absolute = elementwise(x.dtype, "absolute value", x)
     finite = elementwise(BOOL, "comparison", absolute)
+    equal = elementwise(BOOL, "comparison", x)
     out = elementwise(BOOL, "comparison", equal, finite)
     del equal, absolute, finite
     return out

@@ -38,10 +38,12 @@ def conv1d(
     shapes = [None if each is None else each.shape for each in inputs]
 
     def backward(g: Tensor, *_saved: Tensor) -> list[Tensor | None]:
-        return [
-            empty(g.device, each, g.dtype, role) if needed and role and each is not None else None
-            for needed, role, each in zip(needs, roles, shapes, strict=True)
-        ]
+        found: list[Tensor | None] = [None, None, None]
+        for place in (1, 0, 2):
+            shape, role = shapes[place], roles[place]
+            if needs[place] and role and shape is not None:
+                found[place] = empty(g.device, shape, g.dtype, role)
+        return found
 
     return record(out, inputs, backward, source, kernel)
 

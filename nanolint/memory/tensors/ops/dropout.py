@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record_all
 from nanolint.memory.tensors.dtypes import BOOL
 from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.ops.inplace import mul_
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 
@@ -19,6 +20,9 @@ def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = Fa
     """``F.dropout``: ``x`` itself unless it drops something."""
     if not (training and p > 0):
         return x
+    if inplace:
+        noise = empty(x.device, x.shape, x.dtype, x.role.made("dropout noise"))
+        return mul_(x, noise)
     device, dims = x.device, x.role.dims
     mask = empty(device, x.shape, BOOL, x.role.made("dropout mask", dims))
     strides = like_strides(x.shape, x.strides)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.linear import bmm
 from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.reductions import sum
@@ -24,6 +25,7 @@ def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
     tensors = [
         each for one in operands for each in ([one] if isinstance(one, Tensor) else list(one))
     ]
+    tensors = [to_half(each) for each in tensors]
     equation = equation.replace(" ", "")
     if "." in equation:
         raise NotModelled("einsum with an ellipsis")

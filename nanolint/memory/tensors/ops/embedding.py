@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.constants import (
-    EMBEDDING_SCAN_BYTES,
-    EMBEDDING_SORT_BYTES,
-    EMBEDDING_SORT_TOKENS,
-)
+from nanolint.memory.constants import EMBEDDING_SORT_TOKENS
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
+from nanolint.memory.tensors.ops.cub import radix_sort_bytes, scan_bytes, unique_bytes
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.role import role as role_of
 from nanolint.memory.tensors.tensor import empty
@@ -25,7 +22,17 @@ SCRATCH = role_of("embedding backward scratch", Component.GRADIENTS)
 
 
 @traced
-def embedding(index: Tensor, weight: Tensor, role: Role | None = None) -> Tensor:
+def embedding(
+    index: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+    *,
+    role: Role | None = None,
+) -> Tensor:
     """``F.embedding``: a row (width) of weight (rows, width) for each index."""
     width = weight.shape[1]
     out = empty(
@@ -55,14 +62,15 @@ def _gradient(g: Tensor, index: Tensor, rows: int, role: Role) -> Tensor:
     ids = INT64.itemsize * count
     order = [scratch(ids), scratch(ids)]
     counter = scratch(ids)
-    sorting = scratch(2 * ids + EMBEDDING_SORT_BYTES)
+    sorting = scratch(radix_sort_bytes(count, rows))
     del sorting, counter
     made = empty(device, (rows, width), g.dtype, role)
     segments = min(count, rows)
     partial = count // 10 + segments
     order += [scratch(ids), scratch(8)]
-    scratch(EMBEDDING_SCAN_BYTES)
+    unique = [scratch(ids), scratch(unique_bytes(count))]
+    del unique
     order += [scratch(8 * segments), scratch(8 * segments)]
-    scratch(EMBEDDING_SCAN_BYTES)
+    scratch(scan_bytes(segments))
     order += [scratch(8), scratch(8 * partial), scratch(FLOAT32.itemsize * partial * width)]
     return made

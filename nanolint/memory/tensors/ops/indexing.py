@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, INT64, UINT8
 from nanolint.memory.tensors.layout import broadcast, normalized
+from nanolint.memory.tensors.ops.cub import radix_sort_bytes
 from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.views import alias, expand, select, sliced, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor, empty
@@ -100,9 +101,17 @@ def sort_scratch(indices: Sequence[Tensor | None], shape: Shape, values: Tensor)
     tensors = [each for each in indices if each is not None]
     count = prod(broadcast(*(each.shape for each in tensors)))
     device, role = values.device, values.role.made("indices to sort")
-    linear = empty(device, (count,), INT64, role)
-    sorted_ = [empty(device, (count,), INT64, role) for _ in range(2)]
-    del sorted_, linear
+    linear = None
+    for each in tensors:
+        wrapped = empty(device, each.shape, INT64, role)
+        scaled = empty(device, each.shape, INT64, role)
+        del wrapped
+        linear = linear or scaled
+        del scaled
+    ids = [empty(device, (count,), INT64, role) for _ in range(3)]
+    rows = prod(size for size, each in zip(shape, indices, strict=False) if each is not None)
+    scratch = empty(device, (radix_sort_bytes(count, rows),), UINT8, role)
+    del scratch, ids, linear
 
 
 def chosen_shape(shape: Shape, indices: Sequence[Tensor | None]) -> Shape:
@@ -188,14 +197,14 @@ def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Numb
     """``x.index_add(dim, index, source)``: a copy, added to."""
     out = empty(x.device, x.shape, x.dtype, x.role.made("added to"))
     inputs, backward = index_adding(x, dim, source, alpha)
-    return record(out, inputs, backward, index)
+    return record(out, inputs, backward, index, source)
 
 
 def index_adding(x: Tensor, dim: int, source: Tensor, alpha: Number) -> tuple[Any, Any]:
     """Inputs and backward formula of ``index_add``, in place and not."""
     needs_x, needs_source = x.requires_grad, source.requires_grad
 
-    def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
+    def backward(g: Tensor, index: Tensor, _source: Tensor) -> list[Tensor | None]:
         of_source = None
         if needs_source:
             chosen = index_select(g, dim, index)

@@ -45,7 +45,8 @@ def written(
     def into_part(g: Tensor, *saved: Tensor | None) -> list[Tensor | None]:
         whole = empty(g.device, shape, g.dtype, role, like_strides(shape, strides))
         of_part = empty(g.device, part[0], g.dtype, role, part[1])
-        _, *rest = backward(of_part, *saved)
+        of_x, *rest = backward(of_part, *saved)
+        del of_part, of_x
         return [whole if needs_base else None, *rest]
 
     record(base, (base, *inputs[1:]), into_part, *saved)
@@ -151,7 +152,7 @@ def scatter_add_(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def index_add_(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
     """``x.index_add_(dim, index, source)``."""
     inputs, backward = index_adding(x, dim, source, alpha)
-    return written(x, inputs, backward, index)
+    return written(x, inputs, backward, index, source)
 
 
 def quietly(x: Tensor, *arguments: Any, **_options: Any) -> Tensor:

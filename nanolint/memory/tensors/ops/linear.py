@@ -120,7 +120,7 @@ def _matmul(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
         column = _mm(unsqueeze(x, 0), unsqueeze(y, 1), role)
         return squeeze(column)
     if x.ndim == 2 and y.ndim == 1:
-        return squeeze(_mm(x, unsqueeze(y, 1), role), 1)
+        return _mv(x, y, role)
     if x.ndim == 1 and y.ndim == 2:
         return squeeze(_mm(unsqueeze(x, 0), y, role), 0)
     if x.ndim == 2 and y.ndim == 2:
@@ -145,7 +145,7 @@ def _folded(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     rows = one.shape[:-1]
     flat = reshape(one, (prod(rows), one.shape[-1]))
     if other.ndim == 1:
-        return unsafe_view(_mm(flat, unsqueeze(other, 1), role), rows)
+        return unsafe_view(_mv(flat, other, role), rows)
     out = unsafe_view(_mm(flat, other, role), (*rows, other.shape[1]))
     return out if larger else transpose(out, -1, -2)
 
@@ -172,6 +172,20 @@ def _mm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     inputs = x, y
     backward = product_backward(x, y, column_first=True)
     return record(out, inputs, backward, *factors(x, y))
+
+
+def _mv(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    """A matrix (n, k) times a vector (k)."""
+    out = empty(x.device, x.shape[:1], x.dtype, role or x.role.made("product"))
+    x.device.multiply()
+    needs_x, needs_y = x.requires_grad, y.requires_grad
+
+    def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
+        of_x = None if y is None or not needs_x else outer(g, y)
+        of_y = None if x is None or not needs_y else _mv(t(x), g, None)
+        return [of_x, of_y]
+
+    return record(out, (x, y), backward, *factors(x, y))
 
 
 def _bmm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:

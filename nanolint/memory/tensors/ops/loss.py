@@ -11,6 +11,7 @@ from nanolint.memory.tensors.ops.comparison import bitwise_not, check, compare
 from nanolint.memory.tensors.ops.inplace import masked_fill_
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, result_type
 from nanolint.memory.tensors.ops.reductions import sum
+from nanolint.memory.tensors.ops.sums import reduction as reduction_scratch
 from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
@@ -43,14 +44,13 @@ def safe_softmax(x: Tensor) -> Tensor:
     masked = check(x)
     rows = empty(x.device, (*x.shape[:-1], 1), BOOL, x.role.made("truth"))
     zero = empty(x.device, (), x.dtype, x.role.made("number"))
-    safe = elementwise(x.dtype, out.role.label, out, rows)
-    del masked, rows, zero, out
+    del masked, rows, zero
     role = x.role.gradient
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         return [_softmax_gradient(g, out, out.dtype, role)]
 
-    return record(safe, (x,), backward, safe)
+    return record(out, (x,), backward, out)
 
 
 def _autocast_type(x: Tensor) -> Dtype | None:
@@ -107,19 +107,22 @@ def cross_entropy(
     loss = nll_loss(log, target, weight, None, ignore_index, None, reduction)
     if not label_smoothing:
         return loss
-    smooth = neg(sum(log, 0 if log.ndim == 1 else 1))
+    total = sum(log, 0 if log.ndim == 1 else 1)
+    smooth = neg(total)
+    del total
     ignored = compare(target, ignore_index)
     masked_fill_(smooth, ignored, 0.0)
+    spread = smooth
     if reduction == "mean":
-        total = sum(smooth)
         counted = bitwise_not(ignored)
         count = sum(counted)
-        smooth = div(total, count)
+        total = sum(smooth)
+        spread = div(total, count)
         del total, counted, count
     elif reduction == "sum":
-        smooth = sum(smooth)
-    del ignored
-    return add(mul(loss, 1 - label_smoothing), mul(smooth, label_smoothing))
+        spread = sum(smooth)
+    share, rest = mul(spread, label_smoothing), mul(loss, 1 - label_smoothing)
+    return add(rest, share)
 
 
 def _of_probabilities(
@@ -127,10 +130,12 @@ def _of_probabilities(
 ) -> Tensor:
     if label_smoothing:
         raise NotModelled("label smoothing of probabilities")
-    if reduction == "none":
-        return neg(sum(mul(log, target), 0 if log.ndim == 1 else 1))
-    total = neg(sum(mul(log, target)))
-    return total if reduction == "sum" else div(total, 1.0)
+    product = mul(log, target)
+    total = sum(product, 0 if log.ndim == 1 else 1) if reduction == "none" else sum(product)
+    negative = neg(total)
+    found = div(negative, 1.0) if reduction == "mean" else negative
+    del product, total, negative
+    return found
 
 
 @traced
@@ -161,8 +166,8 @@ def _nll_loss_2d(log: Tensor, target: Tensor, reduction: str) -> Tensor:
     """Classes in the second dimension of several (cuda/NLLLoss2d.cu)."""
     source = contiguous(log)
     shape = target.shape if reduction == "none" else ()
-    loss = empty(log.device, shape, log.dtype, log.role.made("loss"))
     total = empty(log.device, (), log.dtype, log.role.made("total weight of the loss"))
+    loss = empty(log.device, shape, log.dtype, log.role.made("loss"))
 
     def backward(g: Tensor, log: Tensor, *_saved: Tensor) -> list[Tensor | None]:
         return [empty(g.device, log.shape, log.dtype, log.role.gradient)]
@@ -184,13 +189,19 @@ def mse_loss(
     if reduction == "none":
         loss = elementwise(dtype, "loss", wide, wide_target)
     else:
-        loss = empty(x.device, (), dtype, x.role.made("loss"))
+        # The result keeps the memory of as many elements as the arguments have.
+        loss = elementwise(dtype, "loss", wide, wide_target)
         parts = elementwise(dtype, "loss", wide, wide_target)
+        reduction_scratch(parts, range(parts.ndim))
         del parts
+        loss.shape, loss.strides = (), ()
     needs = wide.requires_grad, wide_target.requires_grad
 
     def backward(g: Tensor, x: Tensor, target: Tensor) -> list[Tensor | None]:
-        return [elementwise(dtype, "gradient", x, target) if each else None for each in needs]
+        return [
+            empty(g.device, each.shape, each.dtype, each.role.gradient) if needed else None
+            for needed, each in zip(needs, (x, target), strict=True)
+        ]
 
     return record(loss, (wide, wide_target), backward, wide, wide_target)
 

@@ -9,8 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL, DEFAULTS, FLOAT32, FLOATING, kind_of, promote
+from nanolint.memory.tensors.dtypes import (
+    BOOL,
+    COMPLEX,
+    DEFAULTS,
+    FLOAT32,
+    FLOATING,
+    kind_of,
+    promote,
+)
 from nanolint.memory.tensors.layout import broadcast, result_strides
+from nanolint.memory.tensors.ops.views import cast
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import tracer_at
 
@@ -116,12 +125,22 @@ def mul(x: Operand, other: Operand, *, role: Role | None = None) -> Tensor:
     scalar_y = None if isinstance(other, Tensor) else other
 
     def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
-        of_y = mul(g, scalar_x if x is None else x) if needs_y else None  # type: ignore[arg-type]
-        of_x = mul(g, scalar_y if y is None else y) if needs_x else None  # type: ignore[arg-type]
+        of_y = _times(g, scalar_x if x is None else x) if needs_y else None  # type: ignore[arg-type]
+        of_x = _times(g, scalar_y if y is None else y) if needs_x else None  # type: ignore[arg-type]
         return [of_x, of_y]
 
     saved = (_tensor(x) if needs_y else None, _tensor(other) if needs_x else None)
     return record(out, (_tensor(x), _tensor(other)), backward, *saved)
+
+
+def _times(g: Tensor, factor: Operand) -> Tensor:
+    """The gradient times a factor, whose conjugate is a copy where it is complex."""
+    if isinstance(factor, Tensor) and factor.dtype.kind == COMPLEX:
+        conjugate = elementwise(factor.dtype, "conjugate", factor)
+        found = mul(g, conjugate)
+        del conjugate
+        return found
+    return mul(g, factor)
 
 
 def div(
@@ -202,8 +221,8 @@ minimum = maximum
 
 
 def _shared(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    equal = elementwise(BOOL, "comparison", x, y)
     half = div(g, 2)
+    equal = elementwise(BOOL, "comparison", x, y)
     found = elementwise(g.dtype, "choice", equal, half, g, role=g.role)
     less = elementwise(BOOL, "comparison", x, y)
     del equal, half, less
@@ -239,6 +258,11 @@ def lerp(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
 
 def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """``x + value * tensor1 * tensor2``."""
+    if x.device.half is not None:
+        widest = result_type(x, tensor1, tensor2)
+        if any(each.dtype is not widest for each in (x, tensor1, tensor2)):
+            third, second = cast(tensor2, widest), cast(tensor1, widest)
+            return addcmul(cast(x, widest), second, third, value=value)
     out = elementwise(result_type(x, tensor1, tensor2), "sum", x, tensor1, tensor2)
     needs = [each.requires_grad for each in (x, tensor1, tensor2)]
 

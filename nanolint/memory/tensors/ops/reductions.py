@@ -10,8 +10,9 @@ from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import clamp_min
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
+from nanolint.memory.tensors.ops.sums import reduction
 from nanolint.memory.tensors.ops.unary import exp
-from nanolint.memory.tensors.ops.views import expand, unsqueeze, view
+from nanolint.memory.tensors.ops.views import cast, contiguous, expand, unsqueeze, view
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
 
@@ -32,6 +33,7 @@ def sum(
     over = dimensions(x, dim)
     made = dtype or summed_type(x)
     out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("sum"))
+    reduction(_widened(x, made), over)
     shape = x.shape
 
     def backward(g: Tensor) -> list[Tensor | None]:
@@ -46,7 +48,9 @@ def mean(
 ) -> Tensor:
     """``x.mean(dim)``."""
     over = dimensions(x, dim)
-    out = empty(x.device, reduced(x.shape, over, keepdim), dtype or x.dtype, x.role.made("mean"))
+    made = dtype or x.dtype
+    out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("mean"))
+    reduction(_widened(x, made), over)
     shape = x.shape
 
     def backward(g: Tensor) -> list[Tensor | None]:
@@ -60,6 +64,7 @@ def amax(x: Tensor, dim: Dimensions = (), keepdim: bool = False) -> Tensor:
     """``x.amax(dim)`` and ``amin``: equal maxima share the gradient."""
     over = dimensions(x, dim)
     out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("maximum"))
+    reduction(x, over)
     shape = x.shape
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
@@ -83,10 +88,13 @@ def prod(
     over = dimensions(x, dim)
     made = dtype or summed_type(x)
     out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("product"))
-    shape, role = x.shape, x.role.gradient
+    reduction(_widened(x, made), over)
+    shape = x.shape
 
-    def backward(g: Tensor, _x: Tensor, _out: Tensor) -> list[Tensor | None]:
-        return [empty(g.device, shape, g.dtype, role)]
+    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        flow = cast(g, x.dtype)
+        wide = mul(kept(flow, shape, over, keepdim), kept(out, shape, over, keepdim))
+        return [div(wide, x)]
 
     return record(out, (x,), backward, x, out)
 
@@ -124,15 +132,20 @@ def var(
     """``x.var(dim)``."""
     over = dimensions(x, dim)
     out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("variance"))
+    reduction(x, over, 16)
     shape = x.shape
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        scaled = mul(kept(g, shape, over, keepdim), 2.0)
-        middle = mean(x, over, keepdim=True)
-        difference = sub(x, middle)
-        return [mul(scaled, difference)]
+        return [_of_variance(kept(g, shape, over, keepdim), x, over)]
 
     return record(out, (x,), backward, x)
+
+
+def _of_variance(g: Tensor, x: Tensor, over: tuple[int, ...]) -> Tensor:
+    middle = mean(x, over, keepdim=True)
+    difference = sub(x, middle)
+    scaled = mul(g, 2.0)
+    return mul(scaled, difference)
 
 
 def std(
@@ -146,18 +159,15 @@ def std(
     """``x.std(dim)``."""
     over = dimensions(x, dim)
     out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("deviation"))
+    reduction(x, over, 16)
     shape = x.shape
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         twice = mul(out, 2)
         quotient = div(g, twice)
         zero = elementwise(BOOL, "comparison", out)
-        filled = elementwise(quotient.dtype, "filled", quotient)
-        del twice, quotient, zero
-        scaled = mul(kept(filled, shape, over, keepdim), 2.0)
-        middle = mean(x, over, keepdim=True)
-        difference = sub(x, middle)
-        return [mul(scaled, difference)]
+        del twice, zero
+        return [_of_variance(kept(quotient, shape, over, keepdim), x, over)]
 
     return record(out, (x,), backward, x, out)
 
@@ -186,15 +196,17 @@ def norm(
     over = dimensions(x, dim)
     made = dtype or (x.dtype if x.device.half is None else summed_type(x))
     out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("norm"))
+    reduction(x, over)
     shape = x.shape
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
-        long = kept(out, shape, over, keepdim)
-        quotient = div(kept(g, shape, over, keepdim), long)
+        whole = len(over) == len(shape)  # a tensor without dimensions stays one
+        long = out if whole else kept(out, shape, over, keepdim)
+        direction = div(x, long)
         zero = elementwise(BOOL, "comparison", long)
-        filled = elementwise(quotient.dtype, "filled", quotient)
-        del quotient, zero
-        return [mul(x, filled)]
+        found = mul(g if whole else kept(g, shape, over, keepdim), direction)
+        del direction, zero
+        return [found]
 
     return record(out, (x,), backward, x, out)
 
@@ -215,7 +227,9 @@ def any(x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
     """``x.any(dim)`` and ``all``: no gradient."""
     over = dimensions(x, dim)
     made = UINT8 if x.dtype is UINT8 else BOOL
-    return empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("truth"))
+    out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("truth"))
+    reduction(x, over, 1)
+    return out
 
 
 all = any
@@ -224,14 +238,19 @@ all = any
 def extreme(x: Tensor) -> Tensor:
     """``x.max()`` and ``x.min()`` of all elements: the gradient is shared by equal ones."""
     out = empty(x.device, (), x.dtype, x.role.made("maximum"))
+    source = contiguous(x.detach())
+    reduction(source, range(x.ndim))
+    del source
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         mask = elementwise(BOOL, "comparison", x)
-        not_numbers = [elementwise(BOOL, "comparison", each) for each in (x, out)]
-        del not_numbers
+        no_number = elementwise(BOOL, "comparison", out)
+        no_numbers = elementwise(BOOL, "comparison", x)
         count = sum(mask)
         shared = div(g, count)
-        return [mul(mask, shared)]
+        found = mul(mask, shared)
+        del no_number, no_numbers, count, shared
+        return [found]
 
     return record(out, (x,), backward, x, out)
 
@@ -251,6 +270,12 @@ def normalize(x: Tensor, p: Number = 2.0, dim: int = 1, eps: float = 1e-12) -> T
     del length
     denominator = expand(clamped, x.shape)
     return div(x, denominator)
+
+
+def _widened(x: Tensor, dtype: Dtype) -> Tensor:
+    """What the kernel reads: the type of the result, but for halves that are summed in float32."""
+    halves = x.dtype.itemsize == 2 and dtype is FLOAT32 and x.dtype.kind == FLOATING
+    return x if x.dtype is dtype or halves else cast(x.detach(), dtype)
 
 
 def summed_type(x: Tensor) -> Dtype:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL
+from nanolint.memory.tensors.dtypes import BOOL, UINT8
 from nanolint.memory.tensors.layout import normalized
+from nanolint.memory.tensors.ops.cub import scan_bytes
 from nanolint.memory.tensors.ops.joining import flip
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul
-from nanolint.memory.tensors.ops.reductions import summed_type
-from nanolint.memory.tensors.ops.views import contiguous
+from nanolint.memory.tensors.ops.reductions import any, summed_type
+from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 
@@ -25,13 +26,15 @@ def cumsum(x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
     over, size = normalized(dim, x.ndim), x.shape[dim] if x.shape else 1
     made = dtype or summed_type(x)
     out = empty(x.device, x.shape, made, x.role.made("cumulative sum"))
-    source = contiguous(x)
+    source = contiguous(cast(x.detach(), made))
+    _scan(source, size)
     del source
+    before = x.dtype
 
     def backward(g: Tensor) -> list[Tensor | None]:
         if size == 1:
             return [g]
-        return [_reversed_sum(g, over)]
+        return [_reversed_sum(cast(g, before), over)]
 
     return record(out, (x,), backward)
 
@@ -41,19 +44,30 @@ def cumprod(x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
     over, size = normalized(dim, x.ndim), x.shape[dim] if x.shape else 1
     made = dtype or summed_type(x)
     out = empty(x.device, x.shape, made, x.role.made("cumulative product"))
-    source = contiguous(x)
+    source = contiguous(cast(x.detach(), made))
+    _scan(source, size)
     del source
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        flow = cast(g, x.dtype)
         if size == 1:
-            return [g]
-        weighted = mul(out, g)
+            return [flow]
+        weighted = mul(out, flow)
         zeros = elementwise(BOOL, "comparison", x)
-        del zeros
+        any(zeros)
         summed = _reversed_sum(weighted, over)
-        return [div(summed, x)]
+        found = div(summed, x)
+        del zeros
+        return [found]
 
     return record(out, (x,), backward, x, out)
+
+
+def _scan(x: Tensor, size: int) -> None:
+    """One row alone is summed by CUB."""
+    if size == x.numel > 1:
+        state = empty(x.device, (scan_bytes(size, x.dtype.itemsize == 4),), UINT8, x.role)
+        del state
 
 
 def _reversed_sum(g: Tensor, dim: int) -> Tensor:

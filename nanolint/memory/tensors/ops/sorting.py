@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.tensors.autograd import record_all
-from nanolint.memory.tensors.dtypes import FLOAT32, INT64
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.layout import like_strides, normalized
-from nanolint.memory.tensors.ops.pointwise import maximum
+from nanolint.memory.tensors.ops.pointwise import elementwise, maximum
 from nanolint.memory.tensors.ops.reductions import extreme, reduced
+from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.unknown import DataDependent
 
@@ -40,6 +41,8 @@ def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
     shape = (*x.shape[:along], k, *x.shape[along + 1 :])
     values = empty(x.device, shape, x.dtype, x.role.made("largest"))
     indices = empty(x.device, shape, INT64, x.role.made("indices"))
+    in_order = contiguous(x.detach())
+    del in_order
     return _chosen(x, values, indices)
 
 
@@ -48,6 +51,8 @@ def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = Fals
     strides = like_strides(x.shape, x.strides)
     values = empty(x.device, x.shape, x.dtype, x.role.made("sorted"), strides)
     indices = empty(x.device, x.shape, INT64, x.role.made("indices"), strides)
+    numbers = empty(x.device, (x.shape[dim],), INT64, x.role.made("indices"))
+    del numbers
     return _chosen(x, values, indices)
 
 
@@ -83,9 +88,25 @@ argmin = argmax
 
 def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """``torch.multinomial``: one exponential draw an element, divided, and the best taken."""
+    samples = empty(x.device, (*x.shape[:-1], num_samples), INT64, x.role.made("samples"))
+    bounds = [_scalar(x, x.dtype) for _ in range(2)]
+    in_order = contiguous(x.detach())
+    del in_order
+    compared = [_scalar(x, BOOL) for _ in range(2)]
+    valid = _scalar(x, BOOL)
+    del compared
+    sums = empty(x.device, x.shape[:-1], x.dtype, x.role.made("sum"))
+    zero = elementwise(BOOL, "comparison", sums)
+    empty_row = _scalar(x, BOOL)
+    del sums, zero
+    _scalar(x, BOOL)
     draws = empty(x.device, x.shape, x.dtype, x.role.made("draws"))
-    del draws
-    return empty(x.device, (*x.shape[:-1], num_samples), INT64, x.role.made("samples"))
+    del bounds, valid, empty_row, draws
+    return samples
+
+
+def _scalar(x: Tensor, dtype: Dtype) -> Tensor:
+    return empty(x.device, (), dtype, x.role.made("number"))
 
 
 def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
@@ -103,4 +124,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Te
     if not minlength:
         raise DataDependent("bincount without minlength")
     dtype: Dtype = INT64 if weights is None else FLOAT32
-    return empty(x.device, (minlength,), dtype, x.role.made("counts"))
+    bounds = [_scalar(x, x.dtype) for _ in range(2)]
+    out = empty(x.device, (minlength,), dtype, x.role.made("counts"))
+    del bounds
+    return out

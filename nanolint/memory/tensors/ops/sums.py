@@ -1,40 +1,126 @@
-"""The scratch memory of a sum over rows: how CUDA splits the gradient of a bias over its blocks.
+"""The scratch memory of reductions: how CUDA splits one over its blocks.
 
 aten/src/ATen/native/cuda/Reduce.cuh (PyTorch 2.2 to 2.15), ``setReduceConfig`` and
-``global_memory_size``, for a matrix whose columns lie side by side: several blocks sum each column
-where there are enough rows, and meet in global memory.
+``global_memory_size``: several blocks work on one result where there are enough elements for each,
+and meet in global memory.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.dtypes import UINT8
+from nanolint.memory.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.tensor import Tensor
+
 THREADS = 512  # of a block, at most; shared by the columns that one thread sums at once
-COLUMNS = 4  # that one thread sums at once, where they divide the width
+VECTOR = 4  # elements that one thread loads at once, where they lie so
 WARP = 32
 LEAST_VALUES, MOST_VALUES = 16, 256  # per thread
+VECTORIZED = 128  # elements of a row, from which on it is loaded in vectors
 
 
-def sum_scratch_bytes(rows: int, columns: int, resident_threads: int) -> tuple[int, int]:
-    """Bytes of the buffer and of the semaphores that summing (rows, columns) takes; 0 for none.
+def reduction(x: Tensor, dims: Sequence[int], accumulator: int = 4) -> None:
+    """What the kernel that reduces ``dims`` of ``x`` holds while it runs.
 
-    ``resident_threads`` are those that the whole card holds at once.
+    ``accumulator`` is the size in bytes of what a thread carries along.
     """
-    vector = COLUMNS
-    while columns % vector:
-        vector //= 2
+    device = x.device
+    if device.tracer is not None:
+        return
+    threads = device.sm_count, device.threads_per_sm
+    sizes = scratch_bytes(x.shape, x.strides, tuple(dims), threads, accumulator)
+    held = [empty(device, (size,), UINT8, x.role.made("partial results")) for size in sizes if size]
+    while held:
+        held.pop()
+
+
+def sum_of_rows(device: Device, x: Tensor, rows: int, columns: int) -> None:
+    """What the sum of (rows, columns) to (columns) holds while it runs."""
+    threads = device.sm_count, device.threads_per_sm
+    sizes = scratch_bytes((rows, columns), (columns, 1), (0,), threads, 4)
+    held = [empty(device, (size,), UINT8, x.role.made("partial sums")) for size in sizes if size]
+    while held:
+        held.pop()
+
+
+@lru_cache(maxsize=4096)
+def scratch_bytes(
+    shape: Shape, strides: Strides, dims: tuple[int, ...], card: tuple[int, int], accumulator: int
+) -> tuple[int, int]:
+    """Bytes of the buffer and of the semaphores; 0 for none.
+
+    ``card`` are its multiprocessors, and the threads that each holds at once.
+    """
+    over = _merged(shape, strides, [dim for dim in range(len(shape)) if dim in dims])
+    kept = _merged(shape, strides, [dim for dim in range(len(shape)) if dim not in dims])
+    inputs, outputs = _product(over), _product(kept)
+    if inputs * outputs == 0:
+        return 0, 0
+    along_rows = not kept or (bool(over) and over[0][0] < kept[0][0])
+    vector = 1
+    if along_rows:
+        first, second = inputs, outputs
+        in_order = not over or over[0][0] == 1
+        if in_order and first > VECTORIZED and len(over) == 1 and not kept:
+            first //= VECTOR
+    else:
+        first, second = outputs, inputs
+        if kept[0][0] == 1:
+            vector = VECTOR
+            while any(number % vector for number in (kept[0][1], *_others(over, kept))):
+                vector //= 2
+            first //= vector
     most = THREADS // vector
-    width = min(_power(columns // vector, most), WARP)
-    height = min(_power(rows, most), most // width)
-    width = min(_power(columns // vector, most), most // height)
-    if rows < height * LEAST_VALUES and rows < MOST_VALUES:
+    width = min(_power(first, most), WARP)
+    height = min(_power(second, most), most // width)
+    width = min(_power(first, most), most // height)
+    values = -(-inputs // width) if along_rows else inputs
+    blocks_wide = outputs // vector if along_rows else -(-(outputs // vector) // width)
+    if values < min(16 * height, MOST_VALUES):
         return 0, 0
-    values, grid = -(-rows // height), -(-(columns // vector) // width)
-    blocks = resident_threads // (width * height)
-    if values < MOST_VALUES or grid > blocks:
+    values = -(-values // height)
+    grid = blocks_wide
+    multiprocessors, threads = card
+    wanted = multiprocessors * (threads // (width * height))
+    if values < MOST_VALUES or grid > wanted:
         return 0, 0
-    split = max(min(-(-blocks // grid), -(-values // LEAST_VALUES)), -(-values // MOST_VALUES))
-    return (4 * columns * split * width * vector, 4 * grid) if split > 1 else (0, 0)
+    split = max(min(-(-wanted // grid), -(-values // LEAST_VALUES)), -(-values // MOST_VALUES))
+    if split <= 1:
+        return 0, 0
+    each = 1 if along_rows else width * vector
+    return accumulator * outputs * split * each, 4 * grid
+
+
+def _merged(shape: Shape, strides: Strides, dims: Sequence[int]) -> list[tuple[int, int]]:
+    """(stride, size) of dimensions, the fastest first; those that lie together are one."""
+    found: list[tuple[int, int]] = []
+    for stride, size in sorted((strides[dim], shape[dim]) for dim in dims if shape[dim] != 1):
+        if found and found[-1][0] * found[-1][1] == stride:
+            found[-1] = found[-1][0], found[-1][1] * size
+        else:
+            found.append((stride, size))
+    return found
+
+
+def _others(over: list[tuple[int, int]], kept: list[tuple[int, int]]) -> list[int]:
+    return [stride for stride, _ in (*over, *kept[1:])]
+
+
+def _product(dims: list[tuple[int, int]]) -> int:
+    found = 1
+    for _, size in dims:
+        found *= size
+    return found
 
 
 def _power(number: int, most: int) -> int:
     """The largest power of two up to ``number``, and at most ``most``."""
-    return most if number >= most else 1 << (number.bit_length() - 1)
+    return most if number >= most else 1 << (max(1, number).bit_length() - 1)

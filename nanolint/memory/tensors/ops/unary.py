@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import FLOAT32, FLOATING, promote
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, FLOATING, promote
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import isfinite
-from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, rsub
+from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, rsub, sub
 from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
@@ -233,29 +233,51 @@ def _tensor_power(x: Tensor | Number, exponent: Tensor) -> Tensor:
     for each in operands:
         dtype = promote(dtype, each.dtype)
     out = elementwise(dtype, "power", *operands)
+    if base is None:
+        number = empty(out.device, (), dtype, out.role)
+        del number
     needs = base is not None and base.requires_grad, power.requires_grad
-    number = x if base is None else None
 
-    def backward(g: Tensor, base: Tensor | None, power: Tensor, out: Tensor) -> list[Tensor | None]:
+    def backward(
+        g: Tensor, base: Tensor | None, power: Tensor, out: Tensor | None
+    ) -> list[Tensor | None]:
         of_base = of_power = None
-        if needs[1]:
-            zero = elementwise(FLOAT32, "zero", empty(g.device, (), g.dtype, g.role))
-            condition = elementwise(promote(g.dtype, g.dtype), "comparison", power)
-            logarithm = log(base) if base is not None else number
-            product = mul(out, logarithm)  # type: ignore[arg-type]
-            scaled = mul(g, product)
-            of_power = elementwise(g.dtype, "choice", condition, scaled)
-            del zero, condition, logarithm, product, scaled
+        if needs[1] and out is not None:
+            of_power = mul(g, mul(out, 0.69)) if base is None else _of_power(g, base, power, out)
         if needs[0] and base is not None:
-            less = add(power, -1)
-            smaller = elementwise(out.dtype, "power", base, less)
-            product = mul(power, smaller)
-            scaled = mul(g, product)
-            of_base = elementwise(g.dtype, "choice", power, scaled)
-            del less, smaller, product, scaled
+            of_base = _of_base(g, base, power)
         return [of_base, of_power]
 
-    return record(out, (base, power), backward, base, power, out if needs[1] else None)
+    saved = base if any(needs) else None, power, out if needs[1] else None
+    return record(out, (base, power), backward, *saved)
+
+
+def _of_power(g: Tensor, base: Tensor, power: Tensor, out: Tensor) -> Tensor:
+    """``pow_backward_exponent``."""
+    positive = elementwise(BOOL, "comparison", power)
+    zero = elementwise(BOOL, "comparison", base)
+    condition = elementwise(BOOL, "comparison", zero, positive)
+    del positive, zero
+    logarithm = log(base)
+    product = mul(out, logarithm)
+    nothing = empty(g.device, (), g.dtype, g.role)
+    chosen = elementwise(product.dtype, "choice", condition, product)
+    found = mul(g, chosen)
+    del condition, logarithm, product, nothing, chosen
+    return found
+
+
+def _of_base(g: Tensor, base: Tensor, power: Tensor) -> Tensor:
+    """``pow_backward_self``."""
+    less = sub(power, 1)
+    smaller = elementwise(base.dtype, "power", base, less)
+    product = mul(power, smaller)
+    scaled = mul(g, product)
+    nothing = empty(g.device, (), g.dtype, g.role)
+    condition = elementwise(BOOL, "comparison", power)
+    found = elementwise(scaled.dtype, "choice", condition, scaled)
+    del less, smaller, product, scaled, nothing, condition
+    return found
 
 
 def rdiv(x: Tensor, other: Number) -> Tensor:

@@ -11,6 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record, record_all
+from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.layout import (
     contiguous_strides,
     expanded_strides,
@@ -249,7 +250,14 @@ def unfold(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
     shape = (*whole[:dim], count, *whole[dim + 1 :], size)
     strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :], x.strides[dim])
     how = ("unfold", dim, size, step)
-    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        found = _zeros(g, whole, how)
+        places = empty(g.device, (whole[dim],), INT64, g.role)
+        del places
+        return [found]
+
+    return _view(x, how, shape, strides, backward, x.role.reshaped)
 
 
 def movedim(x: Tensor, source: int, destination: int) -> Tensor:

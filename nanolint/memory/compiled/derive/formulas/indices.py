@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
-def embedding(t: Capture, index: Tensor, weight: Tensor, role: Role | None = None) -> Tensor:
+def embedding(
+    t: Capture, index: Tensor, weight: Tensor, *_options: object, role: Role | None = None
+) -> Tensor:
     """``aten.embedding``; backward ``embedding_dense_backward``, an atomic sum into zeros."""
     shape = (*index.shape, weight.shape[1])
     label = role or weight.role.made("embeddings")
