@@ -83,7 +83,7 @@ class _Reader:
                 return found
             if first and program not in programs.TRANSPARENT and self._is_unknown(program):
                 self._unknown_launcher = program
-            first = first and program in programs.TRANSPARENT
+            first = first and program in programs.BARE
         raise NotALaunch(EXPECTED)
 
     def _is_unknown(self, program: str) -> bool:

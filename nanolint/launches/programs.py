@@ -21,6 +21,8 @@ TRANSPARENT = frozenset(
         *("watch", "script", "strace", "py-spy", "memray", "systemd-run"),
     ]
 )
+# Those of them behind which the next word is a program, and no option or subcommand of theirs.
+BARE = frozenset({"env", "nohup", "time", "exec", "sudo", "command", "builtin", "setsid"})
 # Programs that start nothing: what stands behind them is text to them.
 START_NOTHING = frozenset(
     [

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from nanolint.diagnostics import Place
     from nanolint.rule.api import Finding, Rule
+    from nanolint.run.described import Described
     from nanolint.run.settled import Project
     from nanolint.source.values import Plain
     from nanolint.trainers.nanogpt.config import Config
@@ -238,6 +239,8 @@ def _origin(finding: Finding, context: Context) -> Place | None:
 def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:
     """What a safe fix must leave as it is."""
     run = context.run
+    if context.settings.described is not None:
+        return _kept_by_script(context.settings.described)
     if run is None:
         return ()
     shape = ("block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias", "dtype")
@@ -247,6 +250,14 @@ def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:
     else:
         kept.append(("the effective batch", run.effective_batch_size))
     return tuple(kept)
+
+
+def _kept_by_script(described: Described) -> tuple[tuple[str, Plain], ...]:
+    """The size of a step, where the script does not refuse it or round it."""
+    equation = described.equation
+    if equation is None or equation.roundings() or any(True for _ in equation.broken()):
+        return ()
+    return (("the tokens per step", equation.tokens_per_step()),)
 
 
 def _order(diagnostic: Diagnostic) -> tuple[int, int, str, str]:

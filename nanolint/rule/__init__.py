@@ -13,7 +13,7 @@ target GPU, which has the resolved run and the verdict on it. Edits of the text 
 ``replace_value`` and its like. What is not named in ``__all__`` may change with any release.
 """
 
-from nanolint.diagnostics import Edit, Fix, Related, Safety, Severity, Span
+from nanolint.diagnostics import Edit, Fix, FlagSpan, Related, Safety, Severity, Span
 from nanolint.gpus import abilities
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.recording import allocated_bytes, runs_compiled, state_bytes
@@ -37,12 +37,14 @@ from nanolint.rule.rewrite import (
 )
 from nanolint.rule.spelling import meant_code
 from nanolint.run.capability import attention_kernel
+from nanolint.run.equation import Equation, Rounding
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import Layer, Unresolved
+from nanolint.run.terms import Given, Operation, Place, Surface, Term, describe
 from nanolint.run.trust import Subject, in_short, ordered
 from nanolint.source.assignments import Assignment, Comment
 from nanolint.source.suppressions import SuppressedCode, Suppression
-from nanolint.source.values import Known
+from nanolint.source.values import Known, Scalar
 from nanolint.trainers.nanogpt.configs import config_runs
 from nanolint.trainers.nanogpt.executing import obstacle
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
@@ -62,28 +64,37 @@ __all__ = [
     "Context",
     "Dialect",
     "Edit",
+    "Equation",
     "Finding",
     "Findings",
     "Fix",
     "FixAvailability",
+    "FlagSpan",
+    "Given",
     "Gpu",
     "Known",
     "Layer",
     "Machine",
     "Need",
     "Once",
+    "Operation",
     "OutOfMemory",
     "Outcome",
     "Phase",
+    "Place",
     "Related",
+    "Rounding",
     "Rule",
     "Run",
     "Safety",
+    "Scalar",
     "Severity",
     "Span",
     "Subject",
     "SuppressedCode",
     "Suppression",
+    "Surface",
+    "Term",
     "Unresolved",
     "Verdict",
     "abilities",
@@ -95,6 +106,7 @@ __all__ = [
     "changes",
     "config_runs",
     "datasets",
+    "describe",
     "format_bytes",
     "has_dataset",
     "headline",

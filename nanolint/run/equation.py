@@ -143,7 +143,7 @@ class Equation:
             yield from self._roundings(operand, changes, world)
         if term.symbol == "//":
             left, right = (self.number(each, changes, world) for each in term.operands)
-            if left % right:
+            if right and left % right:
                 yield Rounding(term, left, right)
 
     def keeps(self, changes: Changes) -> bool:
@@ -182,7 +182,12 @@ class Equation:
 
     def legal(self, most: int) -> tuple[int, ...]:
         """The micro-batches up to ``most`` that can be had with the tokens of a step kept."""
-        return tuple(each for each in range(1, most + 1) if self.changes_for(each) is not None)
+        sequences = self.sequences_per_step()
+        return tuple(
+            each
+            for each in range(1, most + 1)
+            if sequences % each == 0 and self.changes_for(each) is not None
+        )
 
     def nearest(self) -> int | None:
         """The largest micro-batch up to the given one for which every condition is met and no

@@ -61,6 +61,7 @@ class Run:
     evaluation_deletes_logits: bool = False  # estimate_loss says `del logits` after the call
     training_deletes_logits: bool = False  # so does the training loop
     torch: tuple[int, int] = NEWEST  # the release that it is judged for
+    micro_batches: tuple[int, ...] | None = None  # that the script allows, None: every divisor
     program: Program | None = None  # what stands for nanoGPT's own model and loop
 
     @property

@@ -68,6 +68,8 @@ _MODULES = {
         "float32_rms_norm",
         "optimizer_floor",
         "masked_window",
+        "indivisible_total",
+        "rounded_accumulation",
     ),
 }
 

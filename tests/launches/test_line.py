@@ -81,6 +81,11 @@ def test_everything_at_once() -> None:
         ("horovodrun -np 4 python train.py", 4),
         ("srun -n 2 python train.py --nodes=4", 2),
         ("env A=1 nohup uv run torchrun --nproc_per_node 2 train.py", 2),
+        ("uv run train.py", 1),
+        ("uv run --with torch python train.py", 1),
+        ("docker run --gpus all image python train.py", 1),
+        ("timeout 1h nice -n 5 python train.py", 1),
+        ("nohup mylauncher train.py", None),
     ],
 )
 def test_the_world_size(line: str, world_size: int | None) -> None:

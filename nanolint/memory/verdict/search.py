@@ -60,6 +60,7 @@ def best_micro_batch(
         for pair in divisors_down(run.batch_size, others, most)
         if pair[0] > least
         and not _is_uneven(run, pair[1])
+        and (run.micro_batches is None or pair[0] in run.micro_batches)
         and micro_batch(run, *pair).applied(run).is_known
     ]
 

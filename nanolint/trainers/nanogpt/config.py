@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from nanolint.source.values import Value
 
 
-NO_KEYS = Module((), (), ())  # what a script sets that has no keys of nanoGPT's
-
-
 @dataclass(frozen=True, slots=True)
 class Config:
     """A file as it was read. ``options`` are what the user said outside it.
@@ -77,5 +74,6 @@ def config_of(
     if kind is FileKind.SCRIPT and path is not None and trains(text):
         path = path.absolute()
         if makes_run(text, path):
-            return Config(text, path, FileKind.TRAINER, NO_KEYS, project_of(path), options)
+            without_keys = Module((), (), module.comments)
+            return Config(text, path, FileKind.TRAINER, without_keys, project_of(path), options)
     return Config(text, path, kind, module, project, options)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.described import Described
+    from nanolint.run.equation import Equation
     from nanolint.run.flags import Flag
     from nanolint.run.settled import Options
     from nanolint.run.terms import Term
@@ -238,7 +239,15 @@ def _run(found: Described, gpu: Gpu | None, world_size: int, options: Options) -
             gpu, dtype=str(dtype), head_size=max(1, width // heads), dropout=False
         ),
         torch=options.torch_version or NEWEST,
+        micro_batches=None if equation is None else _legal(equation),
     )
+
+
+def _legal(equation: Equation) -> tuple[int, ...] | None:
+    """The micro-batches that keep the tokens of a step; None where the script refuses its own."""
+    if any(True for _ in equation.broken()) or equation.roundings():
+        return None
+    return equation.legal(equation.sequences_per_step() // equation.world)
 
 
 def _size(found: Described, role: Role, otherwise: int) -> int:

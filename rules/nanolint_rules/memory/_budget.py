@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +10,6 @@ from nanolint.rule import (
     Findings,
     Fix,
     Outcome,
-    Related,
     Safety,
     Verdict,
     amount,
@@ -28,14 +26,31 @@ from nanolint.rule import (
     step_floor_bytes,
 )
 from nanolint_rules._following import follows
+from nanolint_rules._given import described, write
 from nanolint_rules._values import blocker, flags_fix, insertion
 from nanolint_rules.config._sums import sums_to_update
+from nanolint_rules.memory._places import is_too_large, related, to_blame
 from nanolint_rules.memory._safety import stops_averaging, unsafe_because
+from nanolint_rules.memory._script import (
+    equation_of,
+    fixed_micro_batch,
+    in_script,
+    unsafe_for_others,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-    from nanolint.rule import Change, Context, Edit, Machine, OutOfMemory, Run, Span
+    from nanolint.rule import (
+        Change,
+        Context,
+        Edit,
+        Given,
+        Machine,
+        OutOfMemory,
+        Run,
+        Scalar,
+    )
 
 FAMILY = "out-of-memory"
 FLOOR = "NL414"  # where it is selected, it speaks of what no micro-batch helps against
@@ -76,7 +91,7 @@ def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bo
             gpu=verdict.target.label,
             notes=(_stops_at(verdict, oom), *in_float16(context), *remedy.notes),
             details=(f"PyTorch would say: {oom.message}",),
-            related=tuple(_related(context, remedy, verdict, oom)),
+            related=tuple(related(context, remedy, verdict, oom)),
         )
 
 
@@ -89,7 +104,7 @@ def in_float16(context: Context) -> tuple[str, ...]:
 
 def _stops_at(verdict: Verdict, oom: OutOfMemory) -> str:
     """What takes the memory: the model itself, or the allocation at which the run stops."""
-    if _is_too_large(verdict):
+    if is_too_large(verdict):
         adam = "" if verdict.run.eval_only else ", gradients and Adam's state"
         return f"the parameters{adam} alone take {amount(state_bytes(verdict.run))}"
     where = "before the first step" if oom.sets_up else f"in {oom.phase.within}"
@@ -99,16 +114,6 @@ def _stops_at(verdict: Verdict, oom: OutOfMemory) -> str:
 def is_under_floor(verdict: Verdict) -> bool:
     """Whether the card has less than the optimizer step takes with the smallest micro-batch."""
     return step_floor_bytes(verdict.run, verdict.target.gpu) > verdict.usable_bytes
-
-
-def _is_too_large(verdict: Verdict) -> bool:
-    """Whether the model does not fit, whatever it is trained on."""
-    return state_bytes(verdict.run) > verdict.usable_bytes
-
-
-def partner(context: Context) -> str:
-    """The key that makes up for a smaller micro-batch."""
-    return "gradient_accumulation_steps" if context.run is None else changes.partner(context.run)
 
 
 def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -> Cure:
@@ -123,17 +128,17 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
         return _with_edits(context, f"{{}} {fits}{_kept(context)}", found)
     if upward:
         return Cure("no larger micro-batch keeps the effective batch")
-    none = _none(pairs)
+    none = fixed_micro_batch(context) or _none(pairs)
     return _shorter_block(context, pairs, none) or _another_model_or_card(pairs, none)
 
 
 def _kept(context: Context) -> str:
-    run = context.run
-    return (
-        ""
-        if run is None or run.eval_only
-        else f", effective batch {run.effective_batch_size:,} kept"
-    )
+    run, equation = context.run, equation_of(context)
+    if equation is not None:
+        return f", {equation.tokens_per_step():,} tokens a step kept"
+    if run is None or run.eval_only:
+        return ""
+    return f", effective batch {run.effective_batch_size:,} kept"
 
 
 def _pairs(context: Context) -> list[tuple[Run, Machine]]:
@@ -157,7 +162,12 @@ def _by_ones(run: Run) -> Run:
 
 
 def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str) -> Cure | None:
-    """Halve block_size until some micro-batch fits; that changes the model, so it is unsafe."""
+    """Halve block_size until some micro-batch fits; that changes the model, so it is unsafe.
+
+    Not in a script whose tokens per step would be others then.
+    """
+    if equation_of(context) is not None:
+        return None
     for shorter in changes.shorter_contexts(pairs[0][0]):
         shortened = [(shorter.applied(run), target) for run, target in pairs]
         if all(is_comfortable(run, target) for run, target in shortened):
@@ -194,6 +204,9 @@ def _with_edits(
 ) -> Cure:
     changed = {key: value for key, value in change.counts.items() if context.value(key) != value}
     broken = stops_averaging(context, change)
+    given = in_script(context, change)
+    if given is not None:
+        return _in_script(context, clause, given, broken, safety)
     if broken is not None:
         return Cure(clause.format(change), notes=(f"not fixed: {broken}",))
     if any(context.from_command_line(key) for key in changed):
@@ -219,6 +232,25 @@ def _with_edits(
     all_edits = sorted([*edits.values(), *sums_to_update(context, changed)])
     fix = Fix(title, safety, tuple(all_edits))
     return Cure(clause, fix, tuple(remarks), frozenset(changed))
+
+
+def _in_script(
+    context: Context,
+    clause: str,
+    given: Mapping[Given, Scalar],
+    broken: str | None,
+    safety: Safety,
+) -> Cure:
+    """The same where a script takes its values from elsewhere than nanoGPT's: written there."""
+    clause = clause.format(described(given))
+    blamed = frozenset({"batch_size"})
+    if broken is not None:
+        return Cure(clause, None, (f"not fixed: {broken}",), blamed)
+    remarks = unsafe_for_others(given)
+    written = write(context, given, Safety.UNSAFE if remarks else safety)
+    if written.fix is None:
+        return Cure(clause, None, (f"not fixed: {written.reason}",), blamed)
+    return Cure(clause, written.fix, remarks, blamed)
 
 
 def _fewer_evaluated(before: int, after: int, batch_size: int) -> str:
@@ -249,32 +281,3 @@ def _edit(context: Context, key: str, value: int) -> Edit:
     run = context.run
     keep = run.world_size if run is not None and key != "batch_size" else None
     return replace_integer(assignment, value, context.module.comments, keep=keep)
-
-
-def to_blame(context: Context, remedy: Cure) -> Span:
-    """The value to change; where no micro-batch helps, what makes the model large."""
-    run = context.run
-    if run is None or "batch_size" in remedy.changes:
-        return context.span("batch_size", partner(context), "block_size")
-    if "block_size" in remedy.changes:
-        return context.span("block_size", "batch_size")
-    if run.init_from != "scratch":
-        return context.span("init_from", "batch_size", "block_size")
-    return context.span("n_embd", "n_layer", "block_size", "batch_size")
-
-
-def _related(
-    context: Context, remedy: Cure, verdict: Verdict, oom: OutOfMemory
-) -> Iterator[Related]:
-    """The other keys of this file that matter, and how."""
-    reasons = {}
-    if partner(context) in remedy.changes:
-        reasons[partner(context)] = "raised to keep the effective batch"
-    shape = re.search(r"\(.*\bB\b.*\bT\b.*\)", oom.at)
-    if shape and not _is_too_large(verdict):
-        reasons["block_size"] = f"the T of {shape[0]}"
-    if verdict.run.init_from != "scratch":
-        reasons["init_from"] = "the model's size comes from here"
-    for key, reason in reasons.items():
-        if context.assignment(key):
-            yield Related(context.span(key), reason)

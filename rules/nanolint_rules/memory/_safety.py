@@ -38,15 +38,21 @@ def stops_averaging(context: Context, change: Change) -> str | None:
     if run is None or run.world_size == 1 or run.micro_steps > 1:
         return None
     after = change.applied(run)
-    if after.micro_steps == 1 or context.script_tree is None:
-        return None
-    tree = context.script_tree
-    if next(late_syncs(tree, names(tree)), None) is None:
+    if after.micro_steps == 1 or not _syncs_late(context):
         return None
     return (
         f"with {after.micro_steps} micro-steps the script, which sets {FLAG} after the forward "
         "pass, stops averaging gradients (NL418)"
     )
+
+
+def _syncs_late(context: Context) -> bool:
+    """Whether the script that trains sets DDP's flag after the forward pass."""
+    described = context.settings.described
+    if described is not None:
+        return described.late_sync is not None
+    tree = context.script_tree
+    return tree is not None and next(late_syncs(tree, names(tree)), None) is not None
 
 
 def _uneven(context: Context, changed: Mapping[str, int]) -> Iterator[str]:

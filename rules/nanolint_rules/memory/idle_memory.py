@@ -12,7 +12,8 @@ from nanolint.rule import (
     best_micro_batch,
     rule,
 )
-from nanolint_rules.memory._budget import cure, partner
+from nanolint_rules.memory._budget import cure
+from nanolint_rules.memory._places import partner
 
 
 @rule(

@@ -17,7 +17,8 @@ from nanolint.rule import (
     headline,
     rule,
 )
-from nanolint_rules.memory._budget import cure, to_blame
+from nanolint_rules.memory._budget import cure
+from nanolint_rules.memory._places import to_blame
 
 
 @rule(

@@ -13,7 +13,8 @@ from nanolint.rule import (
     rule,
     step_floor_bytes,
 )
-from nanolint_rules.memory._budget import FAMILY, cure, in_float16, is_under_floor, to_blame
+from nanolint_rules.memory._budget import FAMILY, cure, in_float16, is_under_floor
+from nanolint_rules.memory._places import to_blame
 
 NONE = "no micro-batch fits; "  # which the headline says already
 

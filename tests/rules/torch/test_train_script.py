@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 CALL = "model(inputs, labels)"
 ASKED = (2, 10)  # a release that nearly every rule has something to say about
+OF_RUNS = {"NL414", "NL415", "NL417"}  # which say what a script makes of its values
 OTHER = {"NL406": (2, 4), "NL411": (2, 9), "NL413": (2, 12)}
 
 # A train.py that is right, and for each rule what makes it wrong: a part, its text, the new text.
@@ -94,8 +95,7 @@ def changed(*codes: str) -> str:
 
 
 def test_every_rule_has_its_change() -> None:
-    about_code = {rule.code for rule in RULES if rule.code.startswith("NL4") and rule.markers}
-    assert about_code == set(WRONG)
+    assert {rule.code for rule in RULES if rule.code.startswith("NL4")} == set(WRONG) | OF_RUNS
 
 
 @every_rule

@@ -1,0 +1,124 @@
+"""Writing other values where a training script, or its launch line, was given them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.rule import Edit, Fix, FlagSpan, Safety, Span, Surface
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nanolint.rule import Context, Given, Place, Scalar
+
+    Changes = Mapping[Given, Scalar]
+
+ON_LINE = (Surface.FLAG, Surface.VARIABLE)
+
+
+class Written(NamedTuple):
+    """The fix that writes the values, or the reason, in a clause, why there is none."""
+
+    fix: Fix | None
+    reason: str = ""
+
+
+def described(changes: Changes) -> str:
+    """As people write it: ``B = 16``, ``--batch-size=16``."""
+    return ", ".join(_format(given, value) for given, value in changes.items())
+
+
+def write(context: Context, changes: Changes, safety: Safety) -> Written:
+    """Set each value where it was given: in this file, or on the launch line it is judged by.
+
+    A flag that the line does not have is put behind its words: the script's own default is for
+    other launches, too.
+    """
+    title = f"Set {described(changes)}"
+    edits: list[Edit] = []
+    places = {_place(context, given) for given in changes}
+    if len(places) > 1:
+        return Written(None, "the values stand in several files")
+    (where,) = places
+    for given, value in changes.items():
+        edit = _on_line(context, given, value) if where == LINE else _in_file(context, given, value)
+        if edit is None:
+            return Written(None, f"{given.key} does not stand in {where} as it is")
+        edits.append(edit)
+    return Written(Fix(title, safety, tuple(sorted(edits)), in_launch_line=where == LINE))
+
+
+LINE = "the launch line"
+
+
+def _place(context: Context, given: Given) -> str:
+    """Where a value is to be written, for people: a file's name, or the launch line."""
+    if given.surface in ON_LINE or (given.surface is Surface.ARGUMENT and _has_line(context)):
+        return LINE
+    return given.place.path.name if given.place.path else "this text"
+
+
+def _has_line(context: Context) -> bool:
+    """Whether the script is judged by a launch line that stands in a text."""
+    return context.options.line.end is not None
+
+
+def _in_file(context: Context, given: Given, value: Scalar) -> Edit | None:
+    span = given.place.span
+    if span is None or not _is_here(context, given.place):
+        return None
+    return Edit(span.start, span.end, _like(context.text[span.start : span.end], value))
+
+
+def _on_line(context: Context, given: Given, value: Scalar) -> Edit | None:
+    line = context.options.line
+    if given.surface in ON_LINE:
+        spans = [each.value_place for each in (*line.flags, *line.variables)]
+        span = given.place.span
+        return (
+            Edit(span.start, span.end, str(value)) if span is not None and span in spans else None
+        )
+    return None if line.end is None else Edit(line.end, line.end, f" {given.key}={value}")
+
+
+def span_of(context: Context, given: Given | None, otherwise: Span) -> Span:
+    """Where a finding about a given value stands: on the flag that decides, else in this file.
+
+    ``otherwise``: where it stands in this file if the value does not.
+    """
+    if given is None:
+        return otherwise
+    place = given.place
+    if given.surface in ON_LINE:
+        default = given.default
+        here = (
+            default.span if default and default.span and _is_here(context, default) else otherwise
+        )
+        return here if place.span is None else FlagSpan(place.span.start, place.span.end, here)
+    span = place.span if place.span is not None and _is_here(context, place) else otherwise
+    end = context.options.line.end
+    if given.surface is Surface.ARGUMENT and end is not None:
+        flags = [each.place for each in context.options.line.flags if each.place]
+        last = next((each for each in flags if each.end == end), Span(max(0, end - 1), end))
+        return FlagSpan(last.start, last.end, span)
+    return span
+
+
+def _is_here(context: Context, place: Place) -> bool:
+    if place.path is None or context.path is None:
+        return place.path is context.path
+    return place.path.absolute() == context.path.absolute()
+
+
+def _format(given: Given, value: Scalar) -> str:
+    return f"{given.key}={value}" if given.key.startswith("-") else f"{given.key} = {value}"
+
+
+def _like(written: str, value: Scalar) -> str:
+    """``value`` as a literal: with underscores where the one ``written`` had them; a power of two
+    as one, where that was one."""
+    power = re.fullmatch(r"(?:2\s*\*\*|1\s*<<)\s*\d+", written)
+    if power and isinstance(value, int) and value > 0 and value & (value - 1) == 0:
+        return re.sub(r"\d+$", str(value.bit_length() - 1), written)
+    return f"{value:_}" if "_" in written and isinstance(value, int) else str(value)

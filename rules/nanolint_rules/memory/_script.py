@@ -1,0 +1,60 @@
+"""Micro-batches of scripts that say themselves how their values follow from what they are given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Span, describe
+from nanolint_rules._given import ON_LINE, span_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nanolint.rule import Change, Context, Equation, Given, Scalar
+
+
+def equation_of(context: Context) -> Equation | None:
+    """How large a step of the script is, where it is not nanoGPT's kind."""
+    found = context.settings.described
+    return None if found is None else found.equation
+
+
+def in_script(context: Context, change: Change) -> Mapping[Given, Scalar] | None:
+    """What to write in the script for another micro-batch, its tokens per step kept.
+
+    None where the script is nanoGPT's kind.
+    """
+    equation, size = equation_of(context), change.counts.get("batch_size")
+    return None if equation is None or size is None else equation.changes_for(size)
+
+
+def micro_batch_span(context: Context) -> Span | None:
+    """Where the micro-batch of such a script is given."""
+    equation = equation_of(context)
+    return None if equation is None else span_of(context, equation.factor, Span(0, 0))
+
+
+def fixed_micro_batch(context: Context) -> str | None:
+    """That no value of the script makes its micro-batch smaller, where that is so."""
+    equation = equation_of(context)
+    if equation is None or equation.factor is not None:
+        return None
+    how = describe(equation.micro_batch)
+    return f"the micro-batch is {how}, which no value makes smaller at as many tokens a step"
+
+
+def unsafe_for_others(changes: Mapping[Given, Scalar]) -> tuple[str, ...]:
+    """Why other launches of the script could be refused with these values: a line, or none.
+
+    A divisor of a micro-batch that divides a total divides it, too, for any number of processes.
+    """
+    for given, value in changes.items():
+        if given.surface in ON_LINE or not (
+            isinstance(given.value, int) and isinstance(value, int)
+        ):
+            continue
+        if len(changes) > 1 or given.value % value:
+            return (
+                f"unsafe, because launches with other values may not take {given.key} = {value}",
+            )
+    return ()

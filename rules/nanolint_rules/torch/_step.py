@@ -1,0 +1,38 @@
+"""What rules about the size of a step share: the script's equation, a better micro-batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import Safety, Span
+from nanolint_rules._given import described, span_of, write
+
+if TYPE_CHECKING:
+    from nanolint.rule import Context, Equation, Fix
+
+NOTHING = Span(0, 0)
+
+
+def equations(context: Context) -> list[Equation]:
+    """The equation of each case, where a script says one; those of cards that differ in nothing
+    are one."""
+    found = (case.resolution.described for case in context.cases)
+    return list(dict.fromkeys(each.equation for each in found if each and each.equation))
+
+
+def place_of(context: Context, equation: Equation, otherwise: Span = NOTHING) -> Span:
+    """The micro-batch, where it is given; else ``otherwise``."""
+    return span_of(context, equation.factor, otherwise)
+
+
+def nearest(context: Context, equation: Equation, safety: Safety) -> tuple[str, Fix | None]:
+    """What to write so that the script runs, or that no micro-batch will do."""
+    factor = equation.factor
+    if factor is None:
+        return "the micro-batch is computed, so no single value mends it", None
+    found = equation.nearest()
+    if found is None:
+        each = f" with {equation.world} processes" if equation.world > 1 else ""
+        return f"no {factor.key} up to {factor.value} divides it{each}", None
+    written = write(context, {factor: found}, safety)
+    return f"{described({factor: found})} is the nearest that does", written.fix

@@ -1,0 +1,69 @@
+"""NL415: tokens per step that the micro-batch does not divide, which the script refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import (
+    Context,
+    Finding,
+    Findings,
+    FixAvailability,
+    Operation,
+    Safety,
+    Severity,
+    rule,
+)
+from nanolint_rules.torch._step import equations, nearest, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.rule import Equation, Term
+
+
+@rule(
+    "NL415",
+    "indivisible-total",
+    Severity.ERROR,
+    needs=[],
+    fix=FixAvailability.SOMETIMES,
+    markers=("backward(",),
+    counts_processes=True,
+)
+def indivisible_total(context: Context) -> Findings:
+    """The total batch is no multiple of a micro-batch over all processes: an assert will fail."""
+    for equation in equations(context):
+        for check in equation.broken():
+            division = next(_divisions(check.condition), None)
+            if division is None:
+                continue
+            total, part = (equation.number(each) for each in division.operands)
+            remedy, fix = nearest(context, equation, Safety.SAFE)
+            yield Finding(
+                message=(
+                    f"{check.place} will fail: {total:,} is no multiple of {_terms(equation, part)}"
+                ),
+                remedy=remedy,
+                span=place_of(context, equation),
+                fix=fix,
+                notes=(f"it asks for {check.text}",),
+            )
+            return
+
+
+def _divisions(term: Term) -> Iterator[Operation]:
+    """Where a condition asks for a remainder."""
+    if isinstance(term, Operation):
+        if term.symbol == "%":
+            yield term
+        for operand in term.operands:
+            yield from _divisions(operand)
+
+
+def _terms(equation: Equation, part: int) -> str:
+    """The divisor with what it is made of: ``12,288 (DEVICE_BATCH_SIZE = 6)``."""
+    factor = equation.factor
+    given = [f"{factor.key} = {factor.value}"] if factor is not None else []
+    given += [f"{equation.world} processes"] if equation.world > 1 else []
+    return f"{part:,} ({', '.join(given)})" if given else f"{part:,}"

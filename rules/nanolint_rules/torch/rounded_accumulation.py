@@ -1,0 +1,57 @@
+"""NL417: a total batch that the script rounds down without a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.rule import (
+    Context,
+    Finding,
+    Findings,
+    FixAvailability,
+    Safety,
+    Severity,
+    rule,
+)
+from nanolint_rules.torch._step import equations, nearest, place_of
+
+if TYPE_CHECKING:
+    from nanolint.rule import Equation, Rounding
+
+
+@rule(
+    "NL417",
+    "rounded-accumulation",
+    Severity.WARNING,
+    needs=[],
+    fix=FixAvailability.SOMETIMES,
+    markers=("backward(",),
+    counts_processes=True,
+)
+def rounded_accumulation(context: Context) -> Findings:
+    """The division that gives the accumulation leaves a remainder, which the script drops."""
+    for equation in equations(context):
+        roundings = equation.roundings()
+        if not roundings or any(True for _ in equation.broken()):
+            continue  # where it ends before the first step, NL415 says so
+        rounding = roundings[0]
+        remedy, fix = nearest(context, equation, Safety.UNSAFE)
+        yield Finding(
+            message=_message(equation, rounding),
+            severity=Severity.ERROR if rounding.dividend < rounding.divisor else None,
+            remedy=remedy,
+            span=place_of(context, equation),
+            fix=fix,
+            notes=(f"{rounding.dividend:,} // {rounding.divisor:,} drops {rounding.remainder:,}",),
+        )
+        return
+
+
+def _message(equation: Equation, rounding: Rounding) -> str:
+    if rounding.dividend < rounding.divisor:
+        return "the loop makes no pass: a micro-batch is larger than the total batch"
+    tokens = equation.tokens_per_step()
+    kept = rounding.dividend - rounding.remainder
+    wanted, rest = divmod(tokens * rounding.dividend, kept)
+    than = f"not {wanted:,}" if not rest else "less than is asked for"
+    return f"a step takes {tokens:,} tokens, {than}: the division drops the rest"

@@ -1,0 +1,206 @@
+"""Fixes of scripts that are their own config, held to what Python makes of their arithmetic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.command import nanolint
+from tests.support.own_scripts import GPU, own_script, put_profile, step_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOTAL = """
+TOTAL = 64 * 512  # tokens
+B = {B}  # micro-batch
+T = 512
+W = int(os.environ.get("WORLD_SIZE", 1))
+assert TOTAL % (B * T * W) == 0
+passes = TOTAL // (B * T * W)
+"""
+ROUNDED = TOTAL.replace("assert TOTAL % (B * T * W) == 0\n", "")
+VALIDATED = TOTAL.replace("passes", "assert 24 * 512 % (B * T * W) == 0\npasses", 1)
+ACCUMULATED = """
+B, T = {B}, 512
+accumulation = 2  # passes
+passes = accumulation
+"""
+FIELDS = """
+class Args:
+    batch_size: int = 64  # sequences of all processes
+    device_batch_size: int = {B}  # of one
+args, T = Args(), 512
+B = args.device_batch_size
+passes = args.batch_size // B
+"""
+FLAGS = """
+parser = argparse.ArgumentParser()
+parser.add_argument("--device-batch-size", type=int, default={B})
+parser.add_argument("--total-batch-size", type=int, default=64 * 512)
+args, T = parser.parse_args(), 512
+B = args.device_batch_size
+assert args.total_batch_size % (B * T) == 0
+passes = args.total_batch_size // (B * T)
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(root: Path, text: str, world_size: int = 1) -> Path:
+    script = root / "train.py"
+    script.write_text(text)
+    put_profile(root, script, world_size)
+    return script
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "before", "after"),
+    [
+        (TOTAL, "B = 32  # micro-batch", "B = 16  # micro-batch"),
+        (VALIDATED.replace("24 *", "96 *"), "B = 32 ", "B = 16 "),
+        (FIELDS, "device_batch_size: int = 32  # of one", "device_batch_size: int = 16  # of one"),
+        (FLAGS, "type=int, default=32)", "type=int, default=16)"),
+        (TOTAL.replace("{B}", 'int(os.environ.get("B", {B}))'), '("B", 32)', '("B", 16)'),
+        (TOTAL.replace("{B}", "2**5"), "B = 2**5  #", "B = 2**4  #"),
+    ],
+    ids=["constant", "validation", "field", "flag", "environment", "power"],
+)
+def test_one_number_changes_where_a_total_is_given(
+    root: Path, arithmetic: str, before: str, after: str
+) -> None:
+    text = own_script(arithmetic.replace("{B}", "32"))
+    script = put(root, text)
+    assert nanolint("--gpu", GPU, "train.py").status == 1
+    outcome = nanolint("--fix", "--gpu", GPU, "train.py")
+    fixed = script.read_text()
+    assert fixed == text.replace(before, after), outcome.out
+    assert step_of(text)[0] == 32
+    assert step_of(fixed) == (16, step_of(text)[1])
+
+
+def test_two_numbers_change_where_the_accumulation_is_given(root: Path) -> None:
+    text = own_script(ACCUMULATED.replace("{B}", "32"))
+    script = put(root, text)
+    assert "B = 16, accumulation = 4 fits" in nanolint("--gpu", GPU, "train.py").out
+    nanolint("--fix", "--unsafe-fixes", "--gpu", GPU, "train.py")
+    fixed = script.read_text()
+    assert fixed == text.replace("B, T = 32", "B, T = 16").replace("= 2  # p", "= 4  # p")
+    assert step_of(fixed) == (16, step_of(text)[1])
+
+
+def test_only_what_every_check_admits(root: Path) -> None:
+    """16 would divide the total, and not the tokens of the validation."""
+    text = own_script(VALIDATED.replace("{B}", "32").replace("24 *", "32 * 9 // 9 *"))
+    text = text.replace("* 512 % (B * T * W)", "* 512 % (B * T * W) == 0 and 8 % (48 // B)")
+    script = put(root, text)
+    nanolint("--fix", "--gpu", GPU, "train.py")
+    assert step_of(script.read_text())[1] == step_of(text)[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "fixed", "words"),
+    [
+        (
+            "python train.py --device-batch-size 32  # small",
+            "python train.py --device-batch-size 16  # small",
+            ("--device-batch-size", "16"),
+        ),
+        (
+            "python -m train --total-batch-size=65536 > log",
+            "python -m train --total-batch-size=65536 --device-batch-size=16 > log",
+            ("--total-batch-size=65536", "--device-batch-size=16"),
+        ),
+        (
+            "uv run train.py",
+            "uv run train.py --device-batch-size=16",
+            ("--device-batch-size=16",),
+        ),
+    ],
+    ids=["flag", "absent", "no flag at all"],
+)
+def test_the_flag_is_fixed_where_it_stands_or_put_there(
+    root: Path, line: str, fixed: str, words: tuple[str, ...]
+) -> None:
+    text = own_script(FLAGS.replace("{B}", "32"))
+    script = put(root, text)
+    (root / "run.sh").write_text(f"set -e\n{line}\n")
+    found = nanolint("--gpu", GPU, "run.sh")
+    assert found.status == 1
+    assert "run.sh:2" in found.out
+    outcome = nanolint("--fix", "--gpu", GPU, "run.sh")
+    assert (root / "run.sh").read_text() == f"set -e\n{fixed}\n", outcome.out
+    assert script.read_text() == text, "the default is for other launches, too"
+    assert step_of(text, words=words)[0] == 16
+    before = tuple(word for word in words if not word.startswith("--device") and word != "16")
+    assert step_of(text, words=words)[1] == step_of(text, words=before)[1]
+
+
+def test_where_no_value_shrinks_it_that_is_said_with_the_smallest_card(root: Path) -> None:
+    """parameter-golf's 8 // world size."""
+    text = own_script("TOKENS, T = 8 * 32 * 512, 512\nB = TOKENS // (8 * T)\npasses = 8 // 8\n")
+    put(root, text)
+    outcome = nanolint("--gpu", GPU, "train.py")
+    assert outcome.status == 1
+    assert "the micro-batch is TOKENS // (8 * T), which no value makes smaller" in outcome.out
+    assert "the smallest card that takes" in outcome.out
+
+
+@pytest.mark.parametrize("arithmetic", [TOTAL, ROUNDED, VALIDATED], ids=["t", "r", "v"])
+@pytest.mark.parametrize("batch", [1, 6, 24, 64])
+@pytest.mark.parametrize("world_size", [1, 3, 8])
+def test_what_python_refuses_or_rounds_is_found_and_mended(
+    root: Path, arithmetic: str, batch: int, world_size: int
+) -> None:
+    text = own_script(arithmetic.replace("{B}", str(batch)))
+    (root / "train.py").write_text(text)
+    codes, wanted = _codes(root, world_size), 64 * 512
+    try:
+        _, tokens = step_of(text, world_size)
+    except AssertionError:
+        assert codes == {"NL415"}
+    else:
+        assert codes == (set() if tokens == wanted else {"NL417"})
+    options = ("--fix", "--unsafe-fixes", f"--world-size={world_size}")
+    nanolint(*options, "--select", "NL415,NL417", "train.py")
+    fixed = (root / "train.py").read_text()
+    if fixed != text:
+        assert step_of(fixed, world_size)[1] == wanted
+        assert not _codes(root, world_size)
+    elif codes:
+        assert not any(_runs(arithmetic, each, world_size) for each in range(1, batch + 1))
+
+
+def _codes(root: Path, world_size: int) -> set[str]:
+    out = nanolint(
+        *("--output-format", "concise", "--select", "NL415,NL417"),
+        *(f"--world-size={world_size}", str(root / "train.py")),
+    ).out
+    return {word[:5] for word in out.split() if word.startswith("NL41")}
+
+
+def _runs(arithmetic: str, batch: int, world_size: int) -> bool:
+    try:
+        _, tokens = step_of(own_script(arithmetic.replace("{B}", str(batch))), world_size)
+    except AssertionError:
+        return False
+    return tokens == 64 * 512
+
+
+def test_several_micro_steps_are_not_made_where_the_gradients_would_not_be_averaged(
+    root: Path,
+) -> None:
+    late = "        model.require_backward_grad_sync = micro_step == passes - 1\n"
+    text = own_script(TOTAL.replace("{B}", "32"))
+    for flag, offered in ((late, False), ("", True)):
+        put(root, text.replace("        loss.backward", f"{flag}        loss.backward"), 2)
+        out = nanolint("--gpu", GPU, "--world-size=2", "--select", "NL1", "train.py").out
+        assert ("stops averaging gradients (NL418)" in out) is not offered
+        assert ("(--fix)" in out) is offered
