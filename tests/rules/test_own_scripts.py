@@ -114,9 +114,9 @@ def test_only_what_every_check_admits(root: Path) -> None:
             ("--device-batch-size", "16"),
         ),
         (
-            "python -m train --total-batch-size=65536 > log",
-            "python -m train --total-batch-size=65536 --device-batch-size=16 > log",
-            ("--total-batch-size=65536", "--device-batch-size=16"),
+            "python -m train --total-batch-size=32768 > log",
+            "python -m train --total-batch-size=32768 --device-batch-size=16 > log",
+            ("--total-batch-size=32768", "--device-batch-size=16"),
         ),
         (
             "uv run train.py",

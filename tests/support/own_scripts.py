@@ -9,13 +9,13 @@ from unittest import mock
 from nanolint.files import door
 from nanolint.gpus.lookup import find
 from nanolint.memory.tape import Component, Phase, Tape
-from nanolint.run.profile import Profile, digest, write
+from nanolint.run.profile import Profile, write
 from nanolint.run.settled import Options
 from nanolint.trace.fit import Point, fit
 from nanolint.trainers.nanogpt.config import read_config
 from nanolint.trainers.nanogpt.project import find_project
-from nanolint.trainers.nanogpt.traced import free_keys
-from nanolint.trainers.profiles import weights
+from nanolint.trainers.profiles import digest_of, free_keys, weights
+from nanolint.trainers.traced import places_of
 from tests.trainers.written_scripts import MODEL
 
 if TYPE_CHECKING:
@@ -87,6 +87,10 @@ def put_profile(root: Path, script: Path, world_size: int = 1) -> None:
     options = Options(world_size=world_size)
     config = read_config(text, script, find_project(script), options, explicit=True)
     resolution = config.resolved(find(GPU))
+    deciding = resolution.deciding
+    micro_batch = deciding.get("batch_size") or "batch_size"
+    accumulation = deciding.get("gradient_accumulation_steps") or "gradient_accumulation_steps"
+    free = free_keys(micro_batch, accumulation)
     fitted = fit(_steps, dict.fromkeys((1, 2, 4), (1, 32, 128)))
     made = Profile(
         traced="2026-11-20",
@@ -96,10 +100,14 @@ def put_profile(root: Path, script: Path, world_size: int = 1) -> None:
         sm_count=46,
         world_size=world_size,
         script=script.relative_to(root).as_posix(),
-        files={script.relative_to(root).as_posix(): digest(script.read_bytes())},
-        settings=weights(resolution.settings, free_keys(resolution)),
-        micro_batch="batch_size",
-        accumulation="gradient_accumulation_steps",
+        files={
+            script.relative_to(root).as_posix(): digest_of(
+                script, None, free, places_of(resolution.described)
+            )
+        },
+        settings=weights(resolution.settings, free, is_script=True),
+        micro_batch=micro_batch,
+        accumulation=accumulation,
         error_per_mille=0,
         held_out=(),
         kinds=fitted.kinds,
