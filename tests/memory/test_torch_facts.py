@@ -94,7 +94,14 @@ def test_the_random_state_of_attention_moved_to_the_card() -> None:
         attention: Attention, torch: tuple[int, int], *, compiled: bool, dropout: float = 0.0
     ) -> int:
         run = replace(WIDE, compile=compiled, attention=attention, torch=torch, dropout=dropout)
-        return sum("random state" in name for name in record(run).names)
+        tape = record(run)
+        starts = [*(start for start, _ in tape.phases), len(tape.events)]
+        return sum(
+            event >= 0 and "random state" in tape.names[event]
+            for (start, phase), end in zip(tape.phases, starts[1:], strict=True)
+            if phase is Phase.FORWARD  # an evaluation is without dropout
+            for event in tape.events[start:end]
+        )
 
     for compiled in (False, True):
         assert states(Attention.FLASH, (2, 6), compiled=compiled) == 0
