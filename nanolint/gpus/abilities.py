@@ -26,6 +26,25 @@ FLASH = AMPERE  # check_sm_version
 MEMORY_EFFICIENT = MAXWELL  # check_mem_efficient_hardware_support
 FLASH_MAX_HEAD_SIZE = 256  # check_head_dim_size_flash
 
+# Dense half-precision operations of one multiprocessor in a cycle, sums in float32. From NVIDIA's
+# white papers of the architectures: the peak rates of their flagships over multiprocessors and
+# clock (V100 125 TFLOPS, T4 65, A100 312, RTX A6000 155, L40S 362, H100 989, B200 2250,
+# RTX PRO 6000 Blackwell 503).
+_FLOPS_PER_CYCLE = {
+    (7, 0): 1024,
+    (7, 5): 1024,
+    (8, 0): 2048,
+    (8, 6): 1024,
+    (8, 9): 1024,
+    (9, 0): 4096,
+    (10, 0): 8192,
+    (10, 3): 8192,
+    (12, 0): 1024,
+}
+# GeForce cards sum in float32 at half that rate (RTX 3090 71 TFLOPS, RTX 4090 165, RTX 5090 210).
+_HALVED_ON_GEFORCE = frozenset({(7, 5), (8, 6), (8, 9), (12, 0)})
+_GEFORCE = re.compile(r"RTX [2-5]0[5-9]0\b.*")
+
 # Turing's small chips (TU116, TU117) have compute capability 7.5 and no tensor cores.
 _WITHOUT_TENSOR_CORES = re.compile(r"\b(GTX 16\d\d|MX ?\d{3}|T\d{3,4}|T[12]000|CMP 30HX)\b")
 
@@ -45,6 +64,27 @@ def has_tensor_cores(gpu: Gpu) -> bool:
     known = gpu.compute_capability
     too_old = known is None or known < TENSOR_CORES
     return not (too_old or _WITHOUT_TENSOR_CORES.search(gpu.name))
+
+
+def matrix_flops(gpu: Gpu, dtype: str) -> int | None:
+    """The most operations a second of its tensor cores in ``dtype``, with float32 sums.
+
+    Multiprocessors, times the clock, times what one does in a cycle. For float32 that is TF32's, as
+    train.py allows it. None where one of them is not known, or the card has no such cores.
+    """
+    capability = gpu.compute_capability
+    if capability is None or gpu.sm_count is None or gpu.boost_mhz is None:
+        return None
+    rate = _FLOPS_PER_CYCLE.get(capability)
+    if rate is None or not has_tensor_cores(gpu) or (dtype == "bfloat16" and not has_bfloat16(gpu)):
+        return None
+    if capability in _HALVED_ON_GEFORCE and _GEFORCE.fullmatch(gpu.name):
+        rate //= 2
+    if dtype == "float32":
+        if capability < AMPERE:
+            return None
+        rate //= 2
+    return gpu.sm_count * gpu.boost_mhz * 1_000_000 * rate
 
 
 def has_triton(gpu: Gpu | None) -> bool:

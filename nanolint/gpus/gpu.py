@@ -12,7 +12,8 @@ class Gpu:
     ``total_bytes`` is what torch reports as the card's total memory on Linux (the lowest figure
     seen), which is less than the box says. ``estimated`` marks a total derived from the nominal
     size because no such figure is known. SM count and compute capability are None where the card
-    is only a size (``12GiB``) or not an NVIDIA card.
+    is only a size (``12GiB``) or not an NVIDIA card. ``boost_mhz`` is the clock that the maker
+    promises, None where it is not known.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Gpu:
     compute_capability: tuple[int, int] | None
     estimated: bool
     source: str
+    boost_mhz: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,7 @@ def _read(nvml: Any) -> LocalGpu | None:
         compute_capability=(int(capability[0]), int(capability[1])),
         estimated=False,
         source="NVML",
+        boost_mhz=known.boost_mhz if known else None,
     )
     return LocalGpu(gpu, free_bytes)
 

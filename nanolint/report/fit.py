@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
+from nanolint.memory.verdict.words import amount
 from nanolint.report.printer import printable
+from nanolint.run.speed import LEAST_PERCENT, MOST_PERCENT, speed
 from nanolint.run.trust import least, ordered
-from nanolint.units import GIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Resolution
     from nanolint.run.trust import Doubt
 
-HEAD = ("batch_size", "accumulation", "process", "to spare")
+HEAD = ("total", "batch_size", "accumulation", "process", "to spare", "tokens/s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,15 @@ def _card(row: Row) -> dict[str, Any]:
             "allocated_bytes": fit.verdict.replay.peak.allocated_bytes,
             "process_bytes": fit.verdict.process_bytes,
             "margin_bytes": fit.verdict.margin_bytes,
+            "tokens_per_second": _pace(row, fit),
         },
     }
+
+
+def _pace(row: Row, fit: Fit) -> list[int] | None:
+    """The least and the most, under the assumption that the text names."""
+    found = speed(fit.run, row.target)
+    return None if found is None else list(found.tokens_per_second)
 
 
 def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
@@ -87,18 +95,20 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
     printer.line(f"the largest micro-batch that fits with room to spare, {kept}")
     for doubt in _doubts(rows):
         printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
-    batch, steps, process, margin = HEAD
+    total, batch, steps, process, margin, pace = HEAD
     steps = "eval_iters" if run.eval_only else steps
-    line = f"  {'':<{widest}}  {'total':>10}  {batch:>10}  {steps:>12}  {process:>10}  {margin:>10}"
-    printer.line((line, "dim"))
+    line = f" {total:>9} {batch:>10} {steps:>12}  {process:>9} {margin:>9} {pace:>9}"
+    printer.line((f"  {'':<{widest}}{line}".rstrip(), "dim"))
     for row in rows:
         style = "bold" if row.asked else ""
-        total = _gib(row.target.gpu.total_bytes)
-        printer.line(
-            "  ", (f"{row.target.label:<{widest}}", style), f"  {total}  ", _format_row(row)
-        )
+        total = amount(row.target.gpu.total_bytes)
+        label = (f"{row.target.label:<{widest}}", style)
+        printer.line("  ", label, f" {total:>9} ", _format_row(row))
     if any(row.fit and row.fit.is_own for row in rows):
         printer.line(("  * as the file has it", "dim"))
+    if any(row.fit and speed(row.fit.run, row.target) for row in rows):
+        told = f"tokens/s: assumed, {LEAST_PERCENT} to {MOST_PERCENT} % of what the card can do"
+        printer.line((f"  {told}", "dim"))
     lacking = [row.target.label for row in rows if row.resolution.in_float16]
     if lacking:
         cards = ", ".join(lacking)
@@ -112,9 +122,18 @@ def _format_row(row: Row) -> tuple[str, str]:
     run = fit.run
     own = "*" if fit.is_own else " "
     steps = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
-    amounts = f"{_gib(fit.verdict.process_bytes)}  {_gib(fit.verdict.margin_bytes)}"
-    return f"{run.batch_size:>9}{own}  {steps:>12}  {amounts}", ""
+    amounts = f"{amount(fit.verdict.process_bytes):>9} {amount(fit.verdict.margin_bytes):>9}"
+    found = speed(run, row.target)
+    pace = "" if found is None else "-".join(map(_short, found.tokens_per_second))
+    return f"{run.batch_size:>9}{own} {steps:>12}  {amounts} {pace:>9}".rstrip(), ""
 
 
-def _gib(nbytes: int) -> str:
-    return f"{nbytes / GIB:6.2f} GiB"
+def _short(number: int) -> str:
+    """``17k``, ``1.2M``, ``830``."""
+    if number >= 10_000_000:
+        return f"{number / 1_000_000:.0f}M"
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.1f}M"
+    if number >= 10_000:
+        return f"{number / 1000:.0f}k"
+    return f"{number / 1000:.1f}k" if number >= 1000 else str(number)

@@ -39,7 +39,7 @@ def test_the_effective_batch_is_kept_everywhere(config: str) -> None:
 def test_the_named_cards_only(config: str) -> None:
     lines = nanolint("fit", config, "--gpu=rtx-3060", "--gpu=11.69GiB").out.splitlines()
     assert [line.split("  ")[1] for line in lines[3:5]] == ["RTX 3060 12GB", "11.69 GiB card"]
-    assert lines[3].split()[-6:-4] == ["8", "64"]
+    assert lines[3].split()[-7:-5] == ["8", "64"]
 
 
 def test_a_card_of_the_settings_joins_the_usual_ones(config: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.words import headline
-from nanolint.report.explain import budget, card, described, failure, settings
+from nanolint.report.explain import budget, card, described, failure, settings, speed
 from nanolint.report.explain.log_lines import log_lines
 from nanolint.report.printer import printable
 from nanolint.report.runs import TRACE_HINT
@@ -84,6 +84,7 @@ def _memory(case: Case, printer: Printer, width: int) -> None:
         printer.blank()
         card.render(case, verdict, printer)
         failure.render(case, verdict, printer, width)
+        speed.render(run, verdict.target, printer)
 
 
 def _same(one: Resolution, other: Resolution) -> bool:
