@@ -138,6 +138,32 @@ B, T, passes = len(rows), 512, 4
 }
 
 
+ROWS = """
+B, T, passes = 8, 512, 4
+def get_batch(rows, width):
+    batch = []
+    for _ in range(rows):
+        row = []
+        while len(row) < width + 1:
+            row.extend(tokens_of_a_document())
+        batch.append(row[: width + 1])
+    data = torch.tensor(batch, dtype=torch.long)
+    return data[:, :-1], data[:, 1:]
+"""
+
+
+def test_a_batch_of_lists_that_loops_fill_has_its_size() -> None:
+    found = read(script(ROWS))
+    assert found.value(Role.MICRO_BATCH) == 8
+    assert found.value(Role.CONTEXT) == 512
+
+
+def test_a_list_that_is_filled_on_a_condition_has_no_known_size() -> None:
+    on_condition = "        if len(row) > random_length():\n            batch.append(row)\n"
+    found = read(script(ROWS.replace("        batch.append(row[: width + 1])\n", on_condition)))
+    assert isinstance(found.roles[Role.MICRO_BATCH], NotKnown)
+
+
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_what_only_a_run_tells_is_not_known_and_has_its_line(name: str) -> None:
     found = read(script(UNKNOWN[name]))

@@ -68,7 +68,8 @@ def _step(equation: Equation) -> list[tuple[str, str, str]]:
 
 
 def _alternatives(equation: Equation, printer: Printer) -> None:
-    for check in equation.broken():
+    broken = list(equation.broken())
+    for check in broken:
         printer.paragraph(
             ("not met: ", "yellow"), text=f"{check.text} ({check.place})", indent="  "
         )
@@ -77,6 +78,16 @@ def _alternatives(equation: Equation, printer: Printer) -> None:
         term = _shortened(describe(equation.micro_batch))
         text = f"no value is the micro-batch by itself: it is {term}"
         printer.paragraph("", text=text, indent="  ")
+        return
+    if broken:
+        nearest = equation.nearest()
+        if nearest is not None:
+            printer.line(f"{factor.key} = {nearest} is the nearest that meets it")
+        return
+    if broken:
+        nearest = equation.nearest()
+        if nearest is not None:
+            printer.line(f"{factor.key} = {nearest} is the nearest that meets it")
         return
     found = equation.legal(equation.number(factor))
     shown = [str(each) for each in found[-MOST_SHOWN:]]

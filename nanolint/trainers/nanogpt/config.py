@@ -73,7 +73,7 @@ def config_of(
     kind = classify(module, text, path, project, explicit=explicit)
     if kind is FileKind.SCRIPT and path is not None and trains(text):
         path = path.absolute()
-        if makes_run(text, path):
+        if makes_run(text, path, options):
             without_keys = Module((), (), module.comments)
             return Config(text, path, FileKind.TRAINER, without_keys, project_of(path), options)
     return Config(text, path, kind, module, project, options)

@@ -140,6 +140,7 @@ class State:
     built: dict[int, list[tuple[Instance, tuple[Thing, ...]]]] = field(default_factory=dict)
     building: list[tuple[Instance, list[Thing]]] = field(default_factory=list)
     depth: int = 0
+    unrolled: int = 0  # loops around that are followed turn by turn
     steps: int = 0
 
     def spend(self) -> None:

@@ -11,7 +11,7 @@ from nanolint.run.terms import Given, Number, Surface
 from nanolint.source.from_ast import OPERATORS
 from nanolint.trainers.script.core import literal
 from nanolint.trainers.script.modules import is_literal
-from nanolint.trainers.script.tensors import sliced
+from nanolint.trainers.script.tensors import length, sliced
 from nanolint.trainers.script.things import (
     CALLABLE,
     ITEMS,
@@ -30,6 +30,7 @@ from nanolint.trainers.script.things import (
     Thing,
     made,
     merged,
+    repeated,
     row,
     scalar,
 )
@@ -114,7 +115,9 @@ def _attribute(core: Core, node: ast.Attribute, scope: Scope) -> Thing:
 
 
 def _subscript(core: Core, node: ast.Subscript, scope: Scope) -> Thing:
-    owner = core.value(node.value, scope)
+    owner = repeated(core.value(node.value, scope))
+    if isinstance(owner, Repeated) and isinstance(node.slice, ast.Slice):
+        return Repeated(owner.item, length(core, node.slice, owner.count, scope))
     if isinstance(owner, Tensor) or _is_sliced_array(owner, node.slice):
         return sliced(core, owner, node.slice, scope)
     if isinstance(owner, Row) and isinstance(node.slice, ast.Slice):
@@ -189,7 +192,7 @@ def truth(thing: Thing) -> bool | None:
     if isinstance(thing, TERMS):
         return bool(thing.value)
     if isinstance(thing, Row):
-        return bool(thing.items)
+        return bool(thing.items) if thing.count is None else None
     if isinstance(thing, Table):
         return True if thing.entries.keys() - {REST} else None if REST in thing.entries else False
     if isinstance(thing, (NotKnown, Tensor, Repeated)):
@@ -272,7 +275,7 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 def _contained(item: Thing, container: Thing) -> bool | None:
     if not isinstance(item, TERMS):
         return None
-    if isinstance(container, Row):
+    if isinstance(container, Row) and container.count is None:
         if all(isinstance(each, TERMS) for each in container.items):
             return item.value in [scalar(each) for each in container.items]
     elif isinstance(container, Table):
@@ -305,7 +308,7 @@ def _row(core: Core, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Thin
             items += found.items
         else:
             items.append(core.value(each, scope))
-    return Row({ITEMS: tuple(items)}, len(core.state.loops))
+    return Row({ITEMS: tuple(items)}, len(core.state.loops), len(core.state.tests))
 
 
 def _dict(core: Core, node: ast.Dict, scope: Scope) -> Thing:
@@ -372,7 +375,7 @@ def _comprehension(
     if len(node.generators) != 1:
         return _unknown("a comprehension over several lists", node, scope)
     generator = node.generators[0]
-    over = core.value(generator.iter, scope)
+    over = repeated(core.value(generator.iter, scope))
     inner = Scope(scope.source, {}, scope)
     items_of = turns(core, over, generator.iter, scope)
     if items_of is not None:

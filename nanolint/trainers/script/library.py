@@ -29,6 +29,7 @@ from nanolint.trainers.script.things import (
     Wrapped,
     made,
     plus,
+    repeated,
     row,
     scalar,
     unwrapped,
@@ -249,7 +250,7 @@ def _range(
 def _enumerate(
     core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
 ) -> Thing:
-    first = arguments[0] if arguments else NONE
+    first = repeated(arguments[0]) if arguments else NONE
     if isinstance(first, Row):
         return row([row([Number(index), each]) for index, each in enumerate(first.items)])
     index = core.unknown("changes with each turn of a loop", place)
@@ -260,6 +261,7 @@ def _enumerate(
 def _zip(
     core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
 ) -> Thing:
+    arguments = [repeated(each) for each in arguments]
     if all(isinstance(each, Row) for each in arguments):
         rows = [each.items for each in arguments if isinstance(each, Row)]
         return row([row(each) for each in zip(*rows, strict=False)])
@@ -271,7 +273,7 @@ def _list(
     core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
 ) -> Thing:
     if not arguments:
-        return Row({ITEMS: ()}, len(core.state.loops))
+        return Row({ITEMS: ()}, len(core.state.loops), len(core.state.tests))
     first = arguments[0]
     if isinstance(first, Row):
         return first
@@ -309,7 +311,8 @@ def _any_all(*, every: bool) -> Handler:
         core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
     ) -> Thing:
         first = arguments[0] if arguments else NONE
-        known = [truth(each) for each in first.items] if isinstance(first, Row) else [None]
+        is_whole = isinstance(first, Row) and first.count is None
+        known = [truth(each) for each in first.items] if is_whole else [None]  # type: ignore[union-attr]
         if None in known:
             return core.unknown("a condition at run time", place)
         return Number(all(known) if every else any(known))

@@ -165,12 +165,13 @@ def _of_text(
 def _of_list(core: Core, owner: Row, name: str, arguments: Sequence[Thing], place: Place) -> Thing:
     if name == "append" and arguments:
         around = core.state.loops[owner.loops :]
-        if around:
+        if around or len(core.state.tests) > owner.tests:
             _filled(core, owner, arguments[0], around, place)
             return NONE
         core.state.journal.write(owner.slot, ITEMS, (*owner.items, arguments[0]))
         return NONE
-    if name in ("extend", "insert") and core.state.loops[owner.loops :]:
+    within = core.state.loops[owner.loops :] or core.state.tests[owner.tests :]
+    if name in ("extend", "insert") and within:
         _filled(core, owner, core.unknown("an item of a list", place), (), place)
         return NONE
     if name in ("extend", "__iadd__") and arguments and isinstance(arguments[0], Row):
@@ -192,7 +193,8 @@ def _filled(core: Core, owner: Row, item: Thing, around: Sequence[Loop], place: 
     """A list that a loop fills, of which one turn is followed."""
     count: Thing = core.unknown("how long a list gets that a loop fills", place)
     counts = [each.count for each in around]
-    if counts and not owner.items and None not in counts:
+    decided = len(core.state.tests) <= owner.tests
+    if counts and decided and not owner.items and None not in counts:
         count = Number(1)
         for each in counts:
             count = each if count == Number(1) else made("*", (count, each), None, 0)  # type: ignore[arg-type,assignment]

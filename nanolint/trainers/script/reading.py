@@ -191,10 +191,14 @@ def _batch(call: Event | None, backward: Event) -> tuple[Term | NotKnown, Term |
         return why, why
     first, second = (Number(1), shape[0]) if len(shape) == 1 else shape[:2]
     unknown = NotKnown("a dimension of the batch", place.path, place.line)
-    return (
-        first if isinstance(first, (NotKnown, *TERMS)) else unknown,
-        second if isinstance(second, (NotKnown, *TERMS)) else unknown,
-    )
+    return _dimension(first, unknown), _dimension(second, unknown)
+
+
+def _dimension(found: Thing, unknown: NotKnown) -> Term | NotKnown:
+    if isinstance(found, NotKnown):
+        return found
+    is_size = isinstance(found, TERMS) and isinstance(found.value, int) and found.value > 0
+    return found if is_size and isinstance(found, TERMS) else unknown
 
 
 def _dtype(call: Event | None, state: State) -> Term | NotKnown:

@@ -56,9 +56,9 @@ def project_of(script: Path) -> Project:
     )
 
 
-def makes_run(text: str, path: Path) -> bool:
+def makes_run(text: str, path: Path, options: Options) -> bool:
     """Whether a script trains a model of its own in a loop of its own, on a batch of some size."""
-    found = described(path, text, Around(vocabulary=_vocabulary(path)))
+    found = described(path, text, _around(path, options, None, options.world_size or 1))
     return found is not None and any(found.value(role) is not None for role in NEEDED[:2])
 
 

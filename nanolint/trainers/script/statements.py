@@ -26,6 +26,7 @@ from nanolint.trainers.script.things import (
     Thing,
     made,
     merged,
+    repeated,
     row,
     scalar,
     unwrapped,
@@ -167,7 +168,7 @@ def bind(core: Core, target: ast.expr, value: Thing, scope: Scope) -> None:
 
 def _unpack(core: Core, targets: list[ast.expr], value: Thing, scope: Scope) -> None:
     items: Sequence[Thing] = ()
-    if isinstance(value, Row) and len(value.items) == len(targets):
+    if isinstance(value, Row) and value.count is None and len(value.items) == len(targets):
         items = value.items
     elif isinstance(value, Tensor):
         items = [value] * len(targets)
@@ -258,7 +259,7 @@ def _match(_core: Core, _statement: ast.Match, _scope: Scope) -> Flow:
 
 
 def _for(core: Core, statement: ast.For, scope: Scope) -> Flow:
-    over = core.value(statement.iter, scope)
+    over = repeated(core.value(statement.iter, scope))
     trains = calls(statement, "backward")
     count = over.count if isinstance(over, Repeated) else None
     items = None if trains else _turns(core, over, statement, scope)
@@ -278,24 +279,35 @@ def _for(core: Core, statement: ast.For, scope: Scope) -> Flow:
 
 
 def _turns(core: Core, over: Thing, statement: ast.For, scope: Scope) -> Sequence[Thing] | None:
-    """What a loop that trains nothing is followed with, turn by turn, where it has few."""
+    """What a loop that trains nothing is followed with, turn by turn, where it has few.
+
+    Within such a loop no other is: loops in loops are about data, not about settings.
+    """
+    if core.state.unrolled and not core.state.building:
+        return None
     if core.state.building or isinstance(over, Row):
         items = turns(core, over, statement.iter, scope)
         return items if items is None or core.state.building else items[:MOST_TURNS]
     count = scalar(over.count) if isinstance(over, Repeated) else None
     if not isinstance(count, int) or isinstance(count, bool) or not 0 < count <= MOST_TURNS:
         return None
+    if not _only_counts(statement):
+        return None
     return [Number(each) for each in range(count)]
 
 
 def _unrolled(core: Core, statement: ast.For, items: Sequence[Thing], scope: Scope) -> Flow:
-    for item in items:
-        core.bind(statement.target, item, scope)
-        flow = core.run(statement.body, scope)
-        if flow.how == "break":
-            return GOES_ON
-        if flow.how in ("return", "stop"):
-            return flow
+    core.state.unrolled += 1
+    try:
+        for item in items:
+            core.bind(statement.target, item, scope)
+            flow = core.run(statement.body, scope)
+            if flow.how == "break":
+                return GOES_ON
+            if flow.how in ("return", "stop"):
+                return flow
+    finally:
+        core.state.unrolled -= 1
     return core.run(statement.orelse, scope)
 
 
@@ -318,7 +330,7 @@ def _while(core: Core, statement: ast.While, scope: Scope) -> Flow:
     return _turn(core, statement, None, scope)
 
 
-def _only_counts(statement: ast.While) -> bool:
+def _only_counts(statement: ast.For | ast.While) -> bool:
     """Whether a loop does nothing but set names, until one of them is right."""
     return all(isinstance(each, (ast.Assign, ast.AugAssign)) for each in statement.body)
 

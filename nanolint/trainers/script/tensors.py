@@ -175,7 +175,7 @@ def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
     for part in parts:
         size = rest.pop(0) if rest else NotKnown("a dimension of an array")
         if isinstance(part, ast.Slice):
-            kept.append(_length(core, part, size, scope))
+            kept.append(length(core, part, size, scope))
         elif isinstance(part, ast.Constant) and part.value is None:
             kept.append(Number(1))
             if rest is not None:
@@ -191,7 +191,7 @@ def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
     return Tensor((*kept, *(rest or [])), perhaps_more=shape is None)
 
 
-def _length(core: Core, part: ast.Slice, size: Thing, scope: Scope) -> Thing:
+def length(core: Core, part: ast.Slice, size: Thing, scope: Scope) -> Thing:
     """How long a slice is: ``i : i + T`` is T, ``: -1`` one less than all, ``: n`` is n."""
     lower, upper = part.lower, part.upper
     below = core.value(lower, scope) if lower is not None else Number(0)

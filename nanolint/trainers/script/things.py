@@ -57,11 +57,13 @@ class Tensor:
 class Row:
     """A tuple or a list. One that is filled in a loop, of which one turn is followed, has a count.
 
-    ``loops`` are how many loops were followed around the place where it was made.
+    ``loops`` and ``tests`` are how many loops, and conditions that nobody can decide, were around
+    the place where it was made.
     """
 
     slot: dict[object, Thing | tuple[Thing, ...]]
     loops: int = 0
+    tests: int = 0
 
     @property
     def count(self) -> Thing | None:
@@ -249,9 +251,11 @@ def row(items: Sequence[Thing]) -> Row:
     return Row({ITEMS: tuple(items)})
 
 
-def is_term(thing: Thing | None) -> bool:
-    """Whether the value is known."""
-    return isinstance(thing, TERMS)
+def repeated(thing: Thing) -> Thing:
+    """A list that a loop fills as what it holds; anything else as it is."""
+    if isinstance(thing, Row) and thing.count is not None:
+        return Repeated(thing.items[-1], thing.count)
+    return thing
 
 
 def scalar(thing: Thing | None) -> Scalar:
