@@ -214,3 +214,55 @@ def test_the_command_from_end_to_end(
     assert found["peak"]["reserved_bytes"] == found["max_memory_reserved"]
     assert "train.py:" in found["peak"]["at"]
     assert pickle.loads(snapshot.read_bytes())["device_traces"]
+
+
+CONSTANTS = """\
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.nn.functional import cross_entropy
+
+B = 4
+T = 64
+TOTAL = 512
+steps = TOTAL // (B * T)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte = nn.Embedding(500, 64)
+        self.head = nn.Linear(64, 500)
+
+    def forward(self, x, y):
+        logits = self.head(self.wte(x))
+        return cross_entropy(logits.view(-1, 500), y.view(-1))
+
+model = Net()
+model.to("cuda")
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(10):
+    for micro_step in range(steps):
+        x = torch.randint(500, (B, T)).to("cuda")
+        loss = model(x, x)
+        loss.backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+"""
+
+
+def test_a_profile_of_constants_is_made_without_touching_them_and_judges_the_script(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    script = project / "train.py"
+    script.write_text(CONSTANTS)
+    (project / ".git").mkdir()
+    line = ("--yes", f"--python={PYTHON}", "--gpu=rtx-4090", "--", "python", "train.py")
+    outcome = nanolint("trace", "--profile", "--most-traces=8", *line)
+    assert outcome.status == 0, outcome.err
+    assert "held out, each exact to the byte" in outcome.out
+    assert script.read_text() == CONSTANTS
+    for batch in (4, 2):  # as it was traced, and with a constant that the profile leaves free
+        script.write_text(CONSTANTS.replace("B = 4", f"B = {batch}"))
+        told = nanolint("explain", "--gpu=rtx-4090", "--format=json", "train.py")
+        found = json.loads(told.out)
+        assert found["trust"] == "traced", (told.err, found["doubts"])
+        assert found["components"]["logits_and_loss"] >= 4 * batch * 64 * 500
