@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.parser import UsageError
 from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes, reason
+from nanolint.files.patterns import place_below
 from nanolint.report.fingerprints import fingerprints
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nanolint.report.results import FileResult, Results
 
 VERSION = 1  # another number when fingerprints are made in another way
@@ -59,7 +60,7 @@ def _without(file: FileResult, known: frozenset[str]) -> FileResult:
 
 def _place(name: str, baseline: Path) -> str:
     """The file's name as seen from the baseline's folder, whatever the working folder."""
-    return Path(os.path.relpath(name, baseline.parent)).as_posix()
+    return place_below(name, baseline.parent)
 
 
 def _read(path: Path) -> dict[str, frozenset[str]]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import absolute, read_bytes
+from nanolint.files.patterns import place_below
 from nanolint.files.repository import root_of, upward
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pathspec import GitIgnoreSpec
 
 FILE_NAME = ".gitignore"
@@ -37,7 +38,7 @@ class Ignored:
     def covers(self, path: Path, *, is_folder: bool) -> bool:
         """Whether git ignores ``path``. The innermost file that says anything decides."""
         for folder, spec in reversed(self.specs):
-            place = Path(os.path.relpath(path, folder)).as_posix()
+            place = place_below(path, folder)
             verdict = spec.check_file(f"{place}/" if is_folder else place).include
             if verdict is not None:
                 return verdict

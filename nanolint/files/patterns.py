@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
+    from types import ModuleType
 
     from pathspec import GitIgnoreSpec
 
@@ -20,13 +21,26 @@ def matches(path: Path, patterns: Sequence[str], root: Path) -> bool:
     A pattern without a slash is about the name; any other about the place below ``root``, where
     ``*`` stays within one folder and ``**`` does not. One that names a folder matches all in it.
     """
-    place = Path(os.path.relpath(path, root)).as_posix()
+    place = place_below(path, root)
     return any(
         _place_pattern(pattern).match_file(place)
         if "/" in pattern
         else fnmatchcase(path.name, pattern)
         for pattern in patterns
     )
+
+
+def place_below(path: Path | str, root: Path | str, system: ModuleType = os.path) -> str:
+    """Where ``path`` is from ``root``, with slashes on every system.
+
+    ``system`` is what knows about paths there: posixpath or ntpath. On Windows' other drives there
+    is no way from one to the other, and the path stays whole.
+    """
+    try:
+        place = system.relpath(path, root)
+    except ValueError:
+        place = str(path)
+    return str(place).replace(system.sep, "/")
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -76,8 +77,14 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
         tuple(placed(target, settings) for target in targets),
         origin,
         tuple((files, placed(target, settings)) for files, target in claims),
-        tuple(_taken((*names, *(table.gpu for table in tables)))),
+        (*_taken((*names, *(table.gpu for table in tables))), *_platform(sourced, sys.platform)),
     )
+
+
+def _platform(sourced: Sourced, here: str) -> Iterator[str]:
+    """That a run on this machine would be judged for another system than it is."""
+    if here == "win32" and sourced.origin("platform") == DEFAULT:
+        yield "judged as on Linux; a run on this machine is judged with --platform windows"
 
 
 def _taken(names: Iterable[str]) -> Iterator[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files import door
 from nanolint.files.notes import memo
+from nanolint.files.patterns import place_below
 from nanolint.frozen import dataclass
 from nanolint.run.takers.python import may_reach_anything
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PYTHON = ".py"
 # What people write launch lines into, by the ends of their names. Prose names configs too, but
@@ -102,7 +105,7 @@ def neighbours(root: Path, depth: int) -> Neighbours:
             if isinstance(found, File):
                 files.append(found)
             elif name.endswith(PYTHON):
-                unsearched.append((os.path.relpath(folder / name, root), found))
+                unsearched.append((place_below(folder / name, root), found))
         folders += reversed(below)
     return Neighbours(tuple(files), tuple(unsearched))
 
@@ -120,6 +123,6 @@ def read_file(path: Path, root: Path) -> File | str:
         content = door.read_bytes(path, limit)
     except Unusable as error:
         return f"is not searched: {error}"
-    name = Path(os.path.relpath(path, root)).as_posix()
+    name = place_below(path, root)
     text = content.decode("utf-8", "replace")
     return File(path, name, text, not name.endswith(PYTHON) or may_reach_anything(text))

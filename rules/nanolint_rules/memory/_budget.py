@@ -89,7 +89,10 @@ def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bo
             span=to_blame(context, remedy),
             fix=remedy.fix,
             gpu=verdict.target.label,
-            notes=(_stops_at(verdict, oom), *in_float16(context), *remedy.notes),
+            notes=(
+                *(_stops_at(verdict, oom), *spills(verdict)),
+                *(*in_float16(context), *remedy.notes),
+            ),
             details=(f"PyTorch would say: {oom.message}",),
             related=tuple(related(context, remedy, verdict, oom)),
         )
@@ -100,6 +103,16 @@ def in_float16(context: Context) -> tuple[str, ...]:
     lacking = [case.gpu_name for case in context.cases if case.resolution.in_float16]
     cards = " and ".join(lacking)
     return (f"counted in float16 (NL203): {cards} has no bfloat16",) if lacking else ()
+
+
+def spills(verdict: Verdict) -> tuple[str, ...]:
+    """What Windows' driver does instead of refusing, from its release 536.40 on."""
+    if verdict.target.platform not in ("windows", "wsl"):
+        return ()
+    return (
+        "on Windows the driver moves what does not fit into system memory, unless its "
+        "CUDA - Sysmem Fallback Policy forbids that: no error, but a run many times slower",
+    )
 
 
 def _stops_at(verdict: Verdict, oom: OutOfMemory) -> str:

@@ -13,7 +13,7 @@ from nanolint.rule import (
     rule,
     step_floor_bytes,
 )
-from nanolint_rules.memory._budget import FAMILY, cure, in_float16, is_under_floor
+from nanolint_rules.memory._budget import FAMILY, cure, in_float16, is_under_floor, spills
 from nanolint_rules.memory._places import to_blame
 
 NONE = "no micro-batch fits; "  # which the headline says already
@@ -44,5 +44,5 @@ def optimizer_floor(context: Context) -> Findings:
             remedy=remedy.clause.removeprefix(NONE),
             span=to_blame(context, remedy),
             gpu=label,
-            notes=(*in_float16(context), *remedy.notes),
+            notes=(*spills(verdict), *in_float16(context), *remedy.notes),
         )

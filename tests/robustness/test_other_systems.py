@@ -1,0 +1,92 @@
+"""What would differ on Windows and macOS, as far as it shows here: paths, line ends, code pages."""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import posixpath
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nanolint.files.patterns import place_below
+from nanolint.settings import targets
+from nanolint.settings.schema import Settings, Sourced
+from tests.support.command import nanolint
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+GPT2 = "batch_size = 64\nblock_size = 1024\ngradient_accumulation_steps = 8\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "place"),
+    [
+        (r"C:\work\config\a.py", r"C:\work", "config/a.py"),
+        (r"C:\work\..\other\a.py", r"C:\work", "../other/a.py"),
+        (r"D:\data\a.py", r"C:\work", "D:/data/a.py"),  # another drive: there is no way
+    ],
+)
+def test_places_on_windows_are_written_with_slashes(path: str, root: str, place: str) -> None:
+    assert place_below(path, root, ntpath) == place
+
+
+def test_a_backslash_in_a_name_stays_elsewhere() -> None:
+    assert place_below(r"/work/a\b.py", "/work", posixpath) == r"a\b.py"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["a.py", "--gpu=rtx-4070"],
+        ["explain", "a.py", "--gpu=rtx-4070"],
+        ["fit", "a.py", "--gpu=rtx-4070"],
+        ["rule", "NL102"],
+        ["gpus", "4070"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_console_of_code_page_1252_gets_nothing_it_cannot_show(
+    tmp_path: Path, command: list[str]
+) -> None:
+    (tmp_path / "a.py").write_text(GPT2, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "nanolint", *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+        capture_output=True,
+        check=False,
+    )
+    shown = done.stdout.decode("cp1252")
+    assert done.returncode in (0, 1) and shown
+    assert b"Traceback" not in done.stderr
+    assert "\\u" not in shown, "an escape where a plainer character was to be chosen"
+
+
+def test_a_file_with_windows_line_ends_keeps_them() -> None:
+    Path("a.py").write_bytes(GPT2.replace("\n", "\r\n").encode())
+    assert nanolint("a.py", "--gpu=rtx-4070", "--fix", "--unsafe-fixes").status in (0, 1)
+    fixed = Path("a.py").read_bytes()
+    assert b"batch_size = 64" not in fixed
+    assert fixed.count(b"\r\n") == fixed.count(b"\n") == 3
+
+
+def test_on_windows_the_driver_s_spill_is_told_instead_of_an_error_alone() -> None:
+    Path("a.py").write_text(GPT2, encoding="utf-8")
+    spill = "on Windows the driver moves what does not fit into system memory"
+    for platform in ("windows", "wsl"):
+        assert spill in nanolint("a.py", "--gpu=rtx-4070", f"--platform={platform}").out
+    assert spill not in nanolint("a.py", "--gpu=rtx-4070").out
+
+
+def test_on_windows_it_is_said_that_a_run_is_judged_as_on_linux() -> None:
+    assert list(targets._platform(Sourced(), "win32")) != []
+    assert list(targets._platform(Sourced(), "linux")) == []
+    asked = Sourced(Settings(platform="windows"), {"platform": "--platform"})
+    assert list(targets._platform(asked, "win32")) == []
