@@ -28,9 +28,9 @@ class ConfigFile:
 
     def case(self, target: Machine | None) -> Case:
         """The config on ``target``."""
-        from nanolint.rule.context import Case
+        from nanolint.rule.context import case_of
 
-        return Case(self.config.resolved(target), target)
+        return case_of(self.config, target)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from nanolint.rule.context import (
     Context,
     Launched,
     SyntaxFault,
+    case_of,
 )
 from nanolint.run.settled import Override
 from nanolint.source.assignments import Comment, Module
@@ -95,7 +96,7 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
         config = config_of(NOTHING, text, path, project, options, explicit=explicit)
     return Context(
         config,
-        tuple(Case(config.resolved(target), target) for target in setup.targets or (None,)),
+        tuple(case_of(config, target) for target in setup.targets or (None,)),
         fault=fault,
         known_codes=setup.known_codes,
         selected=frozenset(rule.code for rule in setup.rules),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.memory.verdict.changes import SMALLEST_CONTEXT, Change
 from nanolint.memory.verdict.replay import peak_change
+from nanolint.rule.context import case_of
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Layer
 from nanolint.source.values import Known
@@ -79,8 +79,7 @@ def share(context: Context, case: Case, key: str) -> Share | None:
 def _changed(context: Context, case: Case, change: Change) -> Case:
     """``case`` as if ``change`` stood on the command line."""
     values = ((key, Known(value)) for key, value in change.values)
-    resolution = context.config.resolved(case.target, *values)
-    return replace(case, resolution=resolution)
+    return case_of(context.config, case.target, *values)
 
 
 def _cost(case: Case, other: Case) -> int:

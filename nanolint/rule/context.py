@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nanolint.source.assignments import Assignment, Comment
     from nanolint.source.suppressions import Suppression
     from nanolint.source.text import LineIndex
-    from nanolint.source.values import Plain
+    from nanolint.source.values import Plain, Value
     from nanolint.trainers.nanogpt.config import Config
 
 
@@ -97,6 +97,16 @@ class Case:
         from nanolint.memory.verdict.verdict import judge
 
         return judge(self.run, self.target)
+
+
+def case_of(config: Config, target: Machine | None, *changes: tuple[str, Value]) -> Case:
+    """The config on ``target``, with ``changes`` put on top; a model of its own is read."""
+    resolution = config.resolved(target, *changes)
+    if resolution.read is not None:
+        from nanolint.memory.readable import if_readable  # for models of one's own alone
+
+        resolution = if_readable(resolution, target)
+    return Case(resolution, target)
 
 
 class Context:

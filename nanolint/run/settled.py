@@ -135,7 +135,8 @@ class Resolution:
     in this project, None where the script computes it: roles that are not in it come from the key
     of their own name. ``outline`` is the run as far as its batch and its loop are known, with legal
     values for the rest; None where not even that is. ``described`` is what a script says of its run
-    that is not nanoGPT's kind.
+    that is not nanoGPT's kind. ``read`` is what it is with the project's own model read from its
+    source, where that may be tried.
     """
 
     run: Run | None
@@ -146,6 +147,7 @@ class Resolution:
     deciding: Mapping[str, str | None] = field(default_factory=dict)
     described: Described | None = None
     outline: Run | None = None
+    read: Resolution | None = None
 
     @property
     def trust(self) -> Trust:
@@ -154,7 +156,9 @@ class Resolution:
             return Trust.UNKNOWN
         if self.doubts:
             return Trust.DOUBTED
-        return Trust.TRACED if isinstance(self.run.program, Profiled) else Trust.EXACT
+        if isinstance(self.run.program, Profiled):
+            return Trust.TRACED
+        return Trust.EXACT if self.run.program is None else Trust.READ
 
     @property
     def provenance(self) -> str | None:

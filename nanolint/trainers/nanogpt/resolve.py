@@ -9,13 +9,23 @@ from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import bfloat16_supported
 from nanolint.run.coverage import not_covered
 from nanolint.run.overrides import all_overrides
-from nanolint.run.settled import Layer, Options, Origin, Project, Resolution, Setting, Unresolved
-from nanolint.run.trust import Doubt, Subject, ordered
+from nanolint.run.settled import (
+    Layer,
+    ManualAttention,
+    Options,
+    Origin,
+    Project,
+    Resolution,
+    Setting,
+    Unresolved,
+)
+from nanolint.run.trust import Doubt, Subject, Trust, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
+from nanolint.trainers.nanogpt.read import STAND_INS, read_run
 from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
@@ -85,14 +95,44 @@ def resolve(
     if options.world_size_doubt is not None and not counted:
         why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
         doubts.append(Doubt(Subject.PROCESSES, why))
+    release = options.torch_version or NEWEST
     if run is not None:
-        run = replace(run, torch=options.torch_version or NEWEST)
+        run = replace(run, torch=release)
         doubts += not_covered(run, gpu)
     outline = None if any(each.key in NEEDED for each in unresolved) else with_passes(needed, roles)
     found = Resolution(
         run, settings, unresolved, ordered(doubts), in_float16, roles.deciding, outline=outline
     )
-    return traced(found, taken, project, options, gpu)
+    found = traced(found, taken, project, options, gpu)
+    if roles.program is None or found.trust is Trust.EXACT or found.provenance is not None:
+        return found
+    read = _read(found, roles, replace(needed, torch=release), taken, project, gpu)
+    return replace(found, read=read)
+
+
+def _read(
+    found: Resolution,
+    roles: Roles,
+    needed: Run,
+    settings: Mapping[str, Setting],
+    project: Project,
+    gpu: Gpu | None,
+) -> Resolution | None:
+    """The run with the model that is read, and what is in doubt of it still.
+
+    None where its batch or its loop is not known, or where it begins with another's weights.
+    """
+    program, given = roles.program, dict(settings)
+    for key, stand_in in STAND_INS.items():
+        given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
+    shaped, unresolved = needed_run(given, project, ManualAttention.NEVER, gpu, needed.world_size)
+    if program is None or unresolved or project.unusable or needed.init_from in PRETRAINED_SIZES:
+        return None
+    run = with_passes(read_run(replace(shaped, torch=needed.torch), program, gpu), roles)
+    of_model = {*roles.model.doubts, *roles.model.eager_doubts}
+    doubts = [each for each in found.doubts if each not in of_model]
+    doubts += [*roles.model.optimizer_doubts, *not_covered(run, gpu)]
+    return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
 
 
 # What a config without a script near it has to set, or nanoGPT's values only stand in for it.

@@ -17,6 +17,7 @@ from nanolint.run.settled import Layer, Origin, Setting, Unresolved
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES
+from nanolint.trainers.nanogpt.read import program_of
 from nanolint.trainers.nanogpt.recognition.models import Model, recognise_model
 from nanolint.trainers.nanogpt.setup.calls import Surroundings
 from nanolint.trainers.nanogpt.setup.passed import ABSENT, SHAPE, Passed, follow
@@ -27,6 +28,7 @@ from nanolint.units import listed
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
     from nanolint.run.settled import Project
     from nanolint.trainers.nanogpt.setup.things import Thing
@@ -44,7 +46,7 @@ class Roles:
     ``deciding`` maps a role to the key that its value comes from, None where it is computed; roles
     that are not in it come from the key of their own name. ``passes`` are the forward-backward
     passes of one step and process, None where only a run tells. ``strangers`` are reasons for
-    which nothing can be said of the run.
+    which nothing can be said of the run. ``program`` is the model where it may be read instead.
     """
 
     model: Model
@@ -52,6 +54,7 @@ class Roles:
     passes: int | None = None
     doubts: tuple[Doubt, ...] = ()
     strangers: tuple[Unresolved, ...] = ()
+    program: ReadModel | None = None
 
 
 def settle_roles(
@@ -107,7 +110,8 @@ class _Settling:
         for (why, line), roles in self._taken.items():
             are = "are" if len(roles) > 1 else "is"
             self._doubt(Subject.SIZES, f"{why}; {listed(roles)} {are} taken for it", line)
-        return Roles(model, self._deciding, passes, tuple(self._doubts), strangers)
+        program = program_of(self._script, passed) if model.doubts or model.stranger else None
+        return Roles(model, self._deciding, passes, tuple(self._doubts), strangers, program)
 
     def _passed(self) -> Passed:
         project, around = self._project, self.around

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -37,6 +37,7 @@ CORE = (
     *("CausalSelfAttention.__init__", "CausalSelfAttention.forward"),
     *("Block.forward", "GPT.__init__", "GPT.forward"),
 )
+OPTIMIZER = "GPT.configure_optimizers"
 MOST_HOPS = 4  # from module to module, until the class is defined
 
 # The defaults of nanoGPT's GPTConfig.
@@ -57,7 +58,8 @@ class Model:
 
     ``stranger`` says why it is another network than nanoGPT's, of which nothing is known here.
     ``defaults`` are the fields of its configuration that have one. ``eager_doubts`` are those of a
-    run that is not compiled.
+    run that is not compiled. ``optimizer_doubts`` are those of ``doubts`` about how its optimizer
+    is made, which is left where the rest of the model is read.
     """
 
     doubts: tuple[Doubt, ...] = ()
@@ -65,6 +67,7 @@ class Model:
     stranger: str | None = None
     defaults: Mapping[str, Plain] = field(default_factory=lambda: NANOGPT_CONFIG)
     eager_doubts: tuple[Doubt, ...] = ()
+    optimizer_doubts: tuple[Doubt, ...] = ()
 
 
 @memo
@@ -75,13 +78,13 @@ def recognise_model(script: Path, model: str, config: str | None) -> Model:
     Where there is no model.py, nanoGPT's is meant.
     """
     module, _, name = model.rpartition(".")
-    path = _file_of(module, script)
+    path = file_of(module, script)
     if path is None:
         if module == "model" and name == "GPT":
             return Model()
         return Model(stranger=f"{script.name} builds {model}, which is not found")
     try:
-        path, tree = _defined(path, name)
+        path, tree = defined(path, name)
         pieces = model_pieces(tree, name)
         found = digests(tree, pieces)
     except Unusable as error:
@@ -90,14 +93,20 @@ def recognise_model(script: Path, model: str, config: str | None) -> Model:
         text = f"{path.name} is nested too deeply to compare"
         return Model((Doubt(Subject.MODEL, text, path),))
     doubts = tuple(unrecognised_pieces(pieces, found, path))
+    optimizer = {OPTIMIZER: pieces.get(OPTIMIZER)}
+    own = Model(doubts, optimizer_doubts=tuple(unrecognised_pieces(optimizer, found, path)))
     if not any(found.get(piece) in known_pieces()[piece] for piece in CORE):
-        return Model(doubts, stranger=f"{name} in {path.name} is another network than nanoGPT's")
+        return replace(own, stranger=f"{name} in {path.name} is another network than nanoGPT's")
     if any(routes_to_experts(piece) for piece in pieces.values() if piece):
         why = f"{name} in {path.name} is a mixture of experts, whose parameters are not known here"
-        return Model(doubts, stranger=why)
-    doubts = (*kept_tensors(tree, path), *doubts)
-    defaults = _fields(tree, config.rpartition(".")[2]) if config else {}
-    return Model(doubts, manual_attention(found), None, defaults, _eager_doubts(pieces, path))
+        return replace(own, stranger=why)
+    return replace(
+        own,
+        doubts=(*kept_tensors(tree, path), *doubts),
+        manual_attention=manual_attention(found),
+        defaults=_fields(tree, config.rpartition(".")[2]) if config else {},
+        eager_doubts=_eager_doubts(pieces, path),
+    )
 
 
 def _eager_doubts(pieces: Mapping[str, Piece | None], path: Path) -> tuple[Doubt, ...]:
@@ -109,7 +118,7 @@ def _eager_doubts(pieces: Mapping[str, Piece | None], path: Path) -> tuple[Doubt
     return (Doubt(Subject.PIECE, text, path, forward.line),) if forward and used else ()
 
 
-def _file_of(module: str, script: Path) -> Path | None:
+def file_of(module: str, script: Path) -> Path | None:
     """Where ``module`` is imported from by ``script``; the script itself for no module."""
     if not module:
         return script
@@ -124,7 +133,7 @@ def _file_of(module: str, script: Path) -> Path | None:
     return None
 
 
-def _defined(path: Path, name: str) -> tuple[Path, ast.Module]:
+def defined(path: Path, name: str) -> tuple[Path, ast.Module]:
     """The file that defines the class, and its tree; raises Unusable."""
     for _ in range(MOST_HOPS):
         tree = syntax_tree(read_source(path))
@@ -140,7 +149,7 @@ def _defined(path: Path, name: str) -> tuple[Path, ast.Module]:
             ),
             None,
         )
-        further = _file_of(onward, path) if onward else None
+        further = file_of(onward, path) if onward else None
         if further is None or further == path:
             break
         path = further

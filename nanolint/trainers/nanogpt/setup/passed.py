@@ -32,8 +32,9 @@ class Passed:
     """What was found. Each thing is a plain value, or a Mystery that says why it is none.
 
     ``model`` is the full name of the class that is built, a Mystery where it is not known;
-    ``config`` that of the class of its first argument, None where there is none. ``shape`` holds
-    what those two are given, by the names of SHAPE; ``rest`` why it may hold anything more.
+    ``config`` that of the class of its first argument, None where there is none. ``arguments`` are
+    what those two are given by name, ``shape`` those of the names of SHAPE; ``rest`` says why there
+    may be anything more.
     ``batch`` is the sequences of a batch and the tokens of one, None without a ``get_batch``.
     ``passes`` is how often the loop runs ``backward()`` for one step, None without a loop.
     ``unevaluated`` is the line of a condition by which the loop never evaluates, 0 without one.
@@ -42,6 +43,7 @@ class Passed:
 
     model: Named | Mystery
     config: str | None = None
+    arguments: Mapping[str, Thing] = field(default_factory=dict)
     shape: Mapping[str, Thing] = field(default_factory=dict)
     rest: Mystery | None = None
     batch: tuple[Thing, Thing] | None = None
@@ -76,12 +78,14 @@ def follow(
     follower.follow(tree.body[first + 1 :])
     model = _model(follower)
     found = _shape(model) if isinstance(model, Built) else Table()
+    named = {key: each for key, each in found.entries.items() if isinstance(key, str)}
     config = model.arguments[0] if isinstance(model, Built) and model.arguments else None
     loader = functions.get("get_batch")
     return Passed(
         model=Named(model.callee) if isinstance(model, Built) else model,
         config=config.callee if isinstance(config, Built) else None,
-        shape={key: each for key, each in found.entries.items() if key in SHAPE},
+        arguments=named,
+        shape={key: each for key, each in named.items() if key in SHAPE},
         rest=found.rest,
         batch=batch_shape(loader, follower) if loader else None,
         passes=_passes(follower),

@@ -1,0 +1,78 @@
+"""Whether the model of a run can be read; where it cannot, the run stays what it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.values import Unread
+from nanolint.memory.recording import recorded, runs_compiled
+from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
+from nanolint.run.settled import Unresolved
+from nanolint.run.trust import Doubt, Subject, ordered
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Machine
+    from nanolint.run.run import Run
+    from nanolint.run.settled import Resolution
+
+BETWEEN = (
+    "what torch.compile makes of this model is not known; it is judged as it runs without, which "
+    "takes more"
+)
+
+
+def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
+    """What ``resolution`` is with its model read; itself, with the reason, where it cannot be.
+
+    A compiled run lies between two bounds: what it takes without being compiled, and what its
+    parameters, gradients and the optimizer take. It is in doubt unless both give one verdict.
+    """
+    read = resolution.read
+    if read is None or read.run is None:
+        return resolution
+    try:
+        tape = recorded(read.run, target.gpu if target else None).tape
+    except Unread as error:
+        return _unread(resolution, error)
+    if target is None or not runs_compiled(read.run, target.gpu):
+        return read
+    if not _differ(read.run, tape, target):
+        return read
+    return replace(read, doubts=ordered([*read.doubts, Doubt(Subject.PIECE, BETWEEN)]))
+
+
+def _unread(found: Resolution, error: Unread) -> Resolution:
+    if found.run is None:
+        why = Unresolved("the model", f"it cannot be read: {error}")
+        return replace(found, unresolved=(*found.unresolved, why))
+    text = f"the model cannot be read: {error.reason}"
+    doubt = Doubt(Subject.PIECE, text, Path(error.place.path), error.place.line)
+    return replace(found, doubts=ordered([*found.doubts, doubt]))
+
+
+def _differ(run: Run, tape: Tape, target: Machine) -> bool:
+    """Whether the bounds of a compiled run have different verdicts."""
+    return not is_comfortable(run, target) and floor_bytes(tape) <= comfortable_limit(run, target)
+
+
+def floor_bytes(tape: Tape) -> int:
+    """What parameters, their gradients and the optimizer's state take: no run takes less."""
+    freed = {~event for event in tape.events if event < 0}
+    kept = {Component.PARAMETERS, Component.OPTIMIZER}
+    pairs = enumerate(zip(tape.sizes, tape.components, strict=True))
+    state = sum(size for at, (size, part) in pairs if part in kept and at not in freed)
+    return state + _most_gradients(tape)
+
+
+def _most_gradients(tape: Tape) -> int:
+    """The bytes of gradients that live when the first optimizer step begins."""
+    end = next((at for at, phase in tape.phases if phase is Phase.OPTIMIZER), 0)
+    live = 0
+    for event in tape.events[:end]:
+        handle = event if event >= 0 else ~event
+        if tape.components[handle] is Component.GRADIENTS:
+            live += tape.sizes[handle] if event >= 0 else -tape.sizes[handle]
+    return live

@@ -1,0 +1,137 @@
+"""A model that is not nanoGPT's own, to be read from its source: its texts and its arguments."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.errors import Unusable
+from nanolint.files.notes import memo
+from nanolint.run.capability import attention_kernel
+from nanolint.run.program import FromRun, ReadModel, SourceText
+from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.nanogpt.recognition.models import defined, file_of
+from nanolint.trainers.nanogpt.setup.things import Just, Named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.run.run import Run
+    from nanolint.source.values import Plain
+    from nanolint.trainers.nanogpt.setup.passed import Passed
+
+MOST_MODULES = 40
+CONTEXT = "block_size"
+
+
+def program_of(script: Path, passed: Passed) -> ReadModel | None:
+    """The model that ``script`` builds, to be read; None where what it is built with is not known.
+
+    The context is taken from the run, so that it may be tried with another one.
+    """
+    if not isinstance(passed.model, Named) or passed.rest is not None:
+        return None
+    arguments: list[tuple[str, Plain | FromRun]] = []
+    for key, thing in passed.arguments.items():
+        if not isinstance(thing, Just):
+            return None
+        value = tuple(thing.value) if isinstance(thing.value, list) else thing.value
+        try:
+            hash(value)
+        except TypeError:  # a dictionary
+            return None
+        arguments.append((key, FromRun(key) if key == CONTEXT else value))
+    module, _, name = passed.model.name.rpartition(".")
+    config = passed.config.rpartition(".")[2] if passed.config else None
+    if config is None and not arguments:
+        return None  # what it is given has no names
+    modules = _modules(script, module, name)
+    return ReadModel(modules, name, tuple(arguments), config) if modules else None
+
+
+def read_run(run: Run, program: ReadModel, gpu: Gpu | None) -> Run:
+    """``run`` with a model of its own: nothing of nanoGPT's is said of it."""
+    kernel = attention_kernel(gpu, dtype="bfloat16", head_size=64, dropout=False)
+    return replace(
+        run,
+        program=program,
+        attention=kernel,
+        n_layer=0,
+        n_head=0,
+        n_embd=0,
+        dropout=0.0,
+        bias=False,
+    )
+
+
+# What a run needs of the shape of nanoGPT's own model; a value that stands in for what it lacks.
+STAND_INS = {
+    "n_layer": Known(1),
+    "n_head": Known(1),
+    "n_embd": Known(8),
+    "dropout": Known(0.0),
+    "bias": Known(value=False),
+}
+
+
+@memo
+def _modules(script: Path, module: str, name: str) -> tuple[SourceText, ...]:
+    """The file that defines the class, and what it imports within the project; none if unusable."""
+    start = file_of(module, script)
+    if start is None:
+        return ()
+    try:
+        start, _ = defined(start, name)
+    except (Unusable, RecursionError):
+        return ()
+    root = start.parent if not module or start.parent == script.parent else script.parent
+    found: dict[Path, SourceText] = {}
+    waiting = [(start, _name_of(start, root))]
+    while waiting and len(found) < MOST_MODULES:
+        path, dotted = waiting.pop(0)
+        if path in found:
+            continue
+        try:
+            text = read_source(path)
+            tree = syntax_tree(text)
+        except (Unusable, RecursionError):
+            continue  # what it has is not known, and named where it is used
+        found[path] = SourceText(dotted, _shown(path, root), text)
+        waiting += [
+            (each, wanted)
+            for wanted in _imported(tree, dotted, is_package=path.name == "__init__.py")
+            if (each := file_of(wanted, script)) is not None
+        ]
+    return tuple(found.values())
+
+
+def _name_of(path: Path, root: Path) -> str:
+    try:
+        parts = path.relative_to(root).with_suffix("").parts
+    except ValueError:
+        parts = (path.stem,)
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def _shown(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def _imported(tree: ast.Module, name: str, *, is_package: bool) -> Iterator[str]:
+    """The full names of the modules that one called ``name`` imports, and of what may be one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = name.split(".")
+                drop = node.level - is_package
+                parts = parts[: len(parts) - drop] if drop else parts
+                base = ".".join((*parts, base) if base else parts)
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names if base)

@@ -1,0 +1,72 @@
+"""Projects whose model.py is their own: it is read, and what cannot be read is named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.gpus.gpu import Machine
+from nanolint.gpus.lookup import find
+from nanolint.memory.readable import BETWEEN, if_readable
+from nanolint.memory.recording import allocated_bytes
+from nanolint.run.trust import Trust
+from tests.run.settling import settle
+from validation.read_models import MODELS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.run.settled import Resolution
+
+SMALL = (
+    *("n_layer=2", "n_head=2", "n_embd=64", "block_size=32", "batch_size=2", "dtype='float32'"),
+    "gradient_accumulation_steps=2",
+)
+OPTIMIZER = """
+    def configure_optimizers(self, weight_decay, learning_rate, betas, device_type):
+        return torch.optim.AdamW(self.parameters(), lr=learning_rate)
+"""
+MODEL = (MODELS / "gpt.py").read_text(encoding="utf-8")
+GATED = MODEL.replace("x = self.gelu(x)", "x = self.gelu(x) * x")
+CARD = Machine(find("rtx-4090").gpu)
+
+
+def read(root: Path, model: str, *settings: str, on: Machine = CARD) -> Resolution:
+    files: dict[str, str | bytes] = {"model.py": model}
+    text = "\n".join((*SMALL, *settings))
+    return if_readable(settle(root, text, on=on, files=files), on)
+
+
+def test_a_changed_model_is_read_and_only_its_optimizer_is_in_doubt(tmp_path: Path) -> None:
+    found = read(tmp_path, GATED + OPTIMIZER, "compile=False")
+    told = [doubt.text for doubt in found.doubts]
+    assert told == ["GPT.configure_optimizers is not nanoGPT's own"]
+    plain = read(tmp_path / "plain", MODEL + OPTIMIZER, "compile=False")
+    assert found.run is not None and plain.run is not None
+    assert allocated_bytes(found.run) > allocated_bytes(plain.run)
+
+
+def test_with_nothing_in_doubt_it_is_trusted_as_read(tmp_path: Path) -> None:
+    found = settle(tmp_path, "\n".join((*SMALL, "compile=False")), files={"model.py": GATED})
+    assert found.trust is Trust.DOUBTED or found.run is None
+    assert found.read is not None and found.read.run is not None
+    assert found.read.run.program is not None
+
+
+def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
+    strange = MODEL.replace("x = self.gelu(x)", "x = torch.frobnicate(x)") + OPTIMIZER
+    line = 1 + strange[: strange.index("torch.frobnicate")].count("\n")
+    found = read(tmp_path, strange, "compile=False")
+    told = [str(doubt) for doubt in found.doubts]
+    why = f"the model cannot be read: torch.frobnicate is not known (model.py:{line})"
+    assert why in told or why in found.why_unknown
+
+
+def test_a_compiled_run_is_in_doubt_between_its_bounds_and_not_outside_of_them(
+    tmp_path: Path,
+) -> None:
+    fits = read(tmp_path, GATED + OPTIMIZER, "compile=True")
+    assert BETWEEN not in {doubt.text for doubt in fits.doubts}
+    between = read(tmp_path, GATED + OPTIMIZER, "compile=True", "batch_size=90000")
+    assert BETWEEN in {doubt.text for doubt in between.doubts}
+    beyond = read(tmp_path, GATED + OPTIMIZER, "compile=True", "n_embd=40000", "n_layer=3")
+    assert BETWEEN not in {doubt.text for doubt in beyond.doubts}
