@@ -87,3 +87,23 @@ def test_a_script_whose_batch_nobody_knows_says_so(tmp_path: Path) -> None:
     found = nanolint("explain", str(path))
     assert found.status == 2
     assert "trains in a loop of its own" in found.error
+
+
+LLAMA = """
+batch_size, T, gradient_accumulation_steps = 16, 256, 4
+max_iters, learning_rate, compile, dtype = 1000, 1e-3, True, "bfloat16"
+exec(open("configurator.py").read())
+"""
+
+
+def test_a_configurator_with_sizes_of_other_names_is_followed(tmp_path: Path) -> None:
+    """llama2.c has nanoGPT's configurator and loop, and a model whose sizes it calls otherwise."""
+    path = tmp_path / "train.py"
+    text = script(LLAMA, B="batch_size", passes="gradient_accumulation_steps")
+    path.write_text(text, encoding="utf-8")
+    (tmp_path / "configurator.py").write_text("", encoding="utf-8")
+    out = nanolint("explain", str(path)).out
+    assert "micro-batch               16" in out
+    assert "layers                    4" in out
+    out = nanolint("explain", str(path), "--", "--batch_size=8").out
+    assert "8         batch_size, on the launch line" in out

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from nanolint.source.values import Value
 
 
+SHAPE = frozenset({"n_layer", "n_head", "n_embd"})
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """A file as it was read. ``options`` are what the user said outside it.
@@ -71,6 +74,8 @@ def config_of(
 ) -> Config:
     """The config of a text that was read to ``module``."""
     kind = classify(module, text, path, project, explicit=explicit)
+    if kind is FileKind.TRAIN_SCRIPT and not SHAPE & project.defaults.keys():
+        kind = FileKind.SCRIPT  # its model has sizes of other names: llama2.c's
     if kind is FileKind.SCRIPT and path is not None and trains(text):
         path = path.absolute()
         if makes_run(text, path, options):

@@ -13,12 +13,13 @@ from nanolint.run.coverage import not_covered
 from nanolint.run.equation import NotKnown
 from nanolint.run.roles import Role
 from nanolint.run.run import Dialect, Run
-from nanolint.run.settled import Layer, Origin, Project, Resolution, Setting, Unresolved
+from nanolint.run.settled import Layer, Origin, Override, Project, Resolution, Setting, Unresolved
 from nanolint.run.terms import Given, Operation, Place, Surface
 from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import ROLES
+from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.script.core import Around, Word, plain_name
 from nanolint.trainers.script.gpt2 import is_gpt2
 from nanolint.trainers.script.modules import roots_of, source_of
@@ -123,10 +124,39 @@ def _around(path: Path, options: Options, gpu: Gpu | None, world_size: int) -> A
         capability=capability or CAPABILITY,
         memory_bytes=gpu.total_bytes if gpu is not None else None,
         has_bfloat16=bfloat16_supported(gpu, options.torch_version, counts_emulation=True),
-        words=tuple(map(_word, line.flags)),
+        words=(*map(_word, line.flags), *_configured(options)),
         variables=tuple(map(_word, line.variables)),
         changes=changes,
         vocabulary=vocabulary,
+    )
+
+
+def _configured(options: Options) -> Iterator[Word]:
+    """What a configurator reads on the launch line: configs and overrides, from left to right."""
+    for argument in options.arguments:
+        if isinstance(argument, Override):
+            span = argument.value_place or argument.place
+            place = Place(None, 0, span) if span is not None else None
+            yield Word(argument.key, _scalar(argument.value), place)
+        else:
+            yield from _config(argument)
+
+
+@memo
+def _config(path: Path) -> tuple[Word, ...]:
+    """What a config sets."""
+    from nanolint.source.parse import Unparsable, parse
+    from nanolint.source.refusals import TooComplex
+
+    try:
+        module = parse(read_source(path), {})
+    except (Unusable, Unparsable, TooComplex):
+        return ()
+    values = {each.key: each for each in module.assignments}
+    return tuple(
+        Word(key, _scalar(module.final[key]), Place(path, 0, each.value_span))
+        for key, each in values.items()
+        if key in module.final
     )
 
 
