@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nanolint.files.door import forget
 from nanolint.settings.torch_version import find_torch_version
 
 if TYPE_CHECKING:
@@ -27,6 +28,12 @@ LOCK = '[[package]]\nname = "torchvision"\nversion = "0.20.0"\n\n[[package]]\nna
         ("pyproject.toml", '[project]\ndependencies = ["torch~=2.3", "numpy"]\n', (2, 3)),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^2.2"\n', (2, 2)),
         ("pyproject.toml", '[project]\ndependencies = ["torchdata>=0.9"]\n', None),
+        ("pyproject.toml", '[project]\ndependencies = ["torch==2.9.1"]\n', (2, 9)),
+        ("pdm.lock", f'{LOCK}version = "2.12.0"\n', (2, 12)),
+        ("uv.lock", f'{LOCK}version = "2.9.1"\n\n{LOCK}version = "2.8.0+cpu"\n', (2, 8)),
+        ("environment.yml", "dependencies:\n  - pytorch-cuda=12.1\n  - pytorch=2.3.1\n", (2, 3)),
+        ("environment.yaml", "- conda-forge::pytorch==2.4\n", (2, 4)),
+        ("environment.yml", "- pip:\n    - torch==2.10.0\n    - torchvision==0.25\n", (2, 10)),
     ],
 )
 def test_files(tmp_path: Path, name: str, text: str, version: tuple[int, int] | None) -> None:
@@ -50,3 +57,29 @@ def test_the_search_goes_up_to_the_repository_and_no_further(tmp_path: Path) -> 
     (other / "config").mkdir(parents=True)
     (other / ".git").mkdir()
     assert find_torch_version(other / "config") is None
+
+
+def install(folder: Path, version: str, name: str = ".venv") -> None:
+    home = folder / name / "lib" / "python3.12" / "site-packages"
+    (home / f"torch-{version}.dist-info").mkdir(parents=True)
+    (home / "torch").mkdir()
+    (home / "torch_geometric-2.6.1.dist-info").mkdir()
+
+
+@pytest.mark.parametrize("name", [".venv", "venv"])
+def test_what_is_installed_beside_the_project(tmp_path: Path, name: str) -> None:
+    install(tmp_path, "2.8.0+cu128", name)
+    (tmp_path / "config").mkdir()
+    assert find_torch_version(tmp_path / "config") == (2, 8)
+
+
+def test_an_environment_knows_better_than_a_bound_and_a_pin_better_than_that(
+    tmp_path: Path,
+) -> None:
+    install(tmp_path, "2.10.0")
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text("torch>=2.0\n", encoding="utf-8")
+    assert find_torch_version(tmp_path) == (2, 10)
+    forget()
+    requirements.write_text("torch==2.6.0\n", encoding="utf-8")
+    assert find_torch_version(tmp_path) == (2, 6)
