@@ -37,6 +37,7 @@ class Case(NamedTuple):
     block_size: int
     vocab_size: int
     dtype: str
+    compile: bool = False
 
     def run(self, torch: tuple[int, int]) -> Run:
         """As nanolint is asked about it."""
@@ -52,7 +53,7 @@ class Case(NamedTuple):
             dropout=0.0,
             bias=False,
             dtype=self.dtype,
-            compile=False,
+            compile=self.compile,
             init_from="scratch",
             device="cuda",
             attention=Attention.FLASH,
@@ -79,6 +80,7 @@ class Case(NamedTuple):
             "vocab_size": self.vocab_size,
             "dtype": self.dtype,
             "passes": PASSES,
+            "compile": self.compile,
         }
         request = Request(
             python=python,

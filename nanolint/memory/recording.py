@@ -133,6 +133,10 @@ def write(
         from nanolint.memory.compiled.program import Compiled
 
         model = Compiled(model, device, shapes)
+    elif compiled:
+        from nanolint.memory.compiled.derive.program import Derived
+
+        model = Derived(model, device, shapes.inductor)
     train(run, model, device, micro_steps)
 
 

@@ -111,10 +111,11 @@ class Tape:
     """The recorded events. A handle is the number of its allocation, counted from 0.
 
     ``events`` holds ``handle`` for an allocation and ``~handle`` for its release; ``sizes`` are
-    bytes, already rounded up. ``phases`` are (number of events before it, phase).
+    bytes, already rounded up. ``phases`` are (number of events before it, phase). ``doubts`` say
+    what is otherwise on it than PyTorch would have it, because that is not known.
     """
 
-    __slots__ = ("components", "events", "names", "phases", "sizes")
+    __slots__ = ("components", "doubts", "events", "names", "phases", "sizes")
 
     def __init__(self) -> None:
         self.events: list[int] = []
@@ -122,6 +123,7 @@ class Tape:
         self.names: list[str] = []
         self.components: list[Component] = []
         self.phases: list[tuple[int, Phase]] = []
+        self.doubts: list[str] = []
 
     def alloc(self, nbytes: int, name: str, component: Component) -> Handle:
         """Record an allocation of ``nbytes`` bytes."""

@@ -27,6 +27,8 @@ groups = [
     {"params": [p for p in learning.values() if p.dim() < 2], "weight_decay": 0.0},
 ]
 optimizer = torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.95), fused=True)
+if spec["compile"]:
+    model = torch.compile(model)
 half = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(dtype)
 ctx = nullcontext() if half is None else torch.amp.autocast(device_type="cuda", dtype=half)
 

@@ -72,11 +72,15 @@ class Capture:
         self.formulas = formulas
         self._inputs: dict[int, tuple[Tensor, Operation]] = {}
         self._landed: dict[object, Operation] = {}
+        self._own: set[Operation] = set()
         self._unknown = count(1)
 
     def of(self, x: Tensor) -> Operation:
-        """The operation behind a tensor; a new input where there is none."""
-        if isinstance(x, Traced):
+        """The operation behind a tensor; a new input where this graph does not make it.
+
+        A model may keep a tensor that another call made: a table of angles, for one.
+        """
+        if isinstance(x, Traced) and x.made in self._own:
             return x.made
         known = self._inputs.get(id(x))
         if known is None:
@@ -110,7 +114,11 @@ class Capture:
         strides = contiguous_strides(shape) if strides is None else strides
         sources = [self.of(each) for each in of]
         made = Operation(name, kind, sources, shape, strides, dtype, role, settings, cost)
-        return Traced(self.device, self.graph.add(made))
+        return Traced(self.device, self._added(made))
+
+    def _added(self, made: Operation) -> Operation:
+        self._own.add(made)
+        return self.graph.add(made)
 
     def several(
         self,
@@ -126,12 +134,12 @@ class Capture:
         sources = [self.of(each) for each in of]
         whole = Operation(name, kind, sources, (), (), first[2], first[3], settings)
         whole.scratch = scratch
-        self.graph.add(whole)
+        self._added(whole)
         found = []
         for place, (shape, strides, dtype, role) in enumerate(results):
             strides = contiguous_strides(shape) if strides is None else strides
             part = Operation("getitem", GETITEM, (whole,), shape, strides, dtype, role, (place,))
-            found.append(Traced(self.device, self.graph.add(part)))
+            found.append(Traced(self.device, self._added(part)))
         whole.parts = tuple(each.made for each in found)
         return found
 
@@ -165,7 +173,7 @@ class Capture:
         made = Operation(
             kind, VIEW, (source,), shape, strides, source.dtype, role, tuple(settings), 0
         )
-        return Traced(self.device, self.graph.add(made), role, is_view=True)
+        return Traced(self.device, self._added(made), role, is_view=True)
 
     def create(self, what: str, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
         """A tensor that depends on no other."""

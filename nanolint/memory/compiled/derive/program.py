@@ -22,7 +22,7 @@ from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.model.module import Module
 from nanolint.memory.tensors.autograd import land, matched, numbers
-from nanolint.memory.tensors.device import Storage
+from nanolint.memory.tensors.device import NotTraced, Storage
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Node, Tensor
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.graph import Buffer
     from nanolint.memory.tape import Handle
     from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.parameter import Buffer as ModelBuffer
     from nanolint.memory.tensors.parameter import Parameter
 
 NEWEST = Inductor()
@@ -40,7 +41,8 @@ NEWEST = Inductor()
 class Derived(Module):
     """``torch.compile(model)``: its parameters, and its calls as Inductor's graphs make them.
 
-    Raises NotTraced from its first call where the model has an operation that is not known.
+    Where the model has an operation that is not known, it is replayed as it is, eagerly, which
+    hardly ever takes less, and the tape says so among its doubts.
     """
 
     def __init__(self, model: Module, device: Device, inductor: Inductor = NEWEST) -> None:
@@ -48,14 +50,31 @@ class Derived(Module):
         self._inductor = inductor
         self._device = device
         self._programs: dict[object, Program] = {}
+        self._is_eager = False
         self._parameters = model.parameters()
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The model's own."""
+        return self.model.parameters()
+
+    def state(self) -> tuple[ModelBuffer, ...]:
+        """The model's own."""
+        return self.model.state()
+
+    def train(self, mode: bool = True) -> None:
+        """``.train()``; ``.eval()`` with False."""
+        self.training = mode
+        self.model.train(mode)
 
     def forward(self, *arguments: Any) -> Any:
         """What the model returns."""
         device = self._device
+        if self._is_eager:
+            return self.model(*arguments)
         if device.awaits_workspace:
             device.multiply()
         key = (
+            self.training,
             device.grad_enabled,
             device.half,
             tuple(
@@ -65,9 +84,15 @@ class Derived(Module):
         )
         program = self._programs.get(key)
         if program is None:
-            program = self._programs[key] = Program(
-                device, self.model, arguments, self._parameters, self._inductor
-            )
+            try:
+                program = Program(device, self.model, arguments, self._parameters, self._inductor)
+            except NotTraced as error:
+                self._is_eager = True
+                device.tape.doubts.append(
+                    f"what torch.compile makes of {error} is not known: counted as without it"
+                )
+                return self.model(*arguments)
+            self._programs[key] = program
         return program.run(arguments)
 
 
@@ -89,7 +114,7 @@ class Program:
         self._pattern: Any = None
 
         def forward() -> list[Tensor]:
-            found = model.forward(*arguments)
+            found = model(*arguments)
             self._pattern = _hollow(found)
             return [each for each in _flat(found) if isinstance(each, Tensor)]
 

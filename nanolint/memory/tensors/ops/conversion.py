@@ -20,6 +20,7 @@ from nanolint.memory.tensors.dtypes import (
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.views import cast, preserved
 from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tracing import tracer_at
 
 
 def to(
@@ -45,6 +46,9 @@ def to(
 
 
 def _moved(x: Tensor, device: Device, dtype: Dtype) -> Tensor:
+    tracer = tracer_at(device)
+    if tracer is not None:
+        return tracer.create("moved", x.shape, dtype, x.role)
     out = empty(device, x.shape, dtype, x.role, like_strides(x.shape, x.strides))
     before = x.device, x.dtype
     return record(out, (x,), lambda g: [_moved(g, *before)])

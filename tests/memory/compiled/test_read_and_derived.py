@@ -1,0 +1,56 @@
+"""Models read from their own files and compiled, against what PyTorch 2.13 allocates for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nanolint.gpus.lookup import find
+from nanolint.memory.compiled.derive.program import Derived
+from nanolint.memory.model.gpt import GPT
+from nanolint.memory.tape import Component, Tape
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.dtypes import INT64
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import empty
+from tests.memory.compiled.test_saved import ROWS as NANOGPT
+from tests.memory.compiled.test_saved import Rolling, shapes_of
+from validation import accuracy
+from validation.record_derived import CARD, TORCH, case_of, figures
+
+ROWS = accuracy.recorded("derived")
+ALLOCATED = 0.002
+# A table of angles that one call of the model leaves to the next is not on the tape.
+MODERN = 0.005
+
+
+def name_of(row: dict[str, Any]) -> str:
+    return str(row["name"])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
+def test_a_read_model_peaks_in_each_phase_as_pytorch_compiles_it(row: dict[str, Any]) -> None:
+    tape = case_of(row).read(find(CARD).gpu, TORCH)
+    assert tape.doubts == []
+    found = figures(tape)
+    for phase, peak in found.items():
+        if phase != "reserved":
+            rel = MODERN if row["model"] == "modern" else ALLOCATED
+            assert peak == pytest.approx(row[phase], rel=rel), phase
+
+
+def test_what_is_not_known_is_replayed_eagerly_and_said() -> None:
+    shapes = replace(shapes_of(NANOGPT[0]), n_layer=1)
+    peaks = []
+    for model in (GPT, Rolling):
+        device = Device(Tape())
+        compiled = Derived(model(device, shapes), device)
+        x = empty(device, (4, 128), INT64, role("X", Component.INPUTS))
+        held = compiled(x, x)
+        peaks.append(sum(device.tape.sizes))
+        assert held[1].shape == ()
+        assert bool(device.tape.doubts) is (model is Rolling)
+    assert "roll" in device.tape.doubts[0]
+    assert peaks[1] > peaks[0]

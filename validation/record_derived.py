@@ -1,0 +1,97 @@
+"""Record what PyTorch allocates for models that are read and compiled: recorded/derived.json.
+
+    python validation/record_derived.py --python path/to/python   # with a CUDA build of PyTorch 2.13
+
+The models are those of validation/models. What nanolint derives of them is printed beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
+from nanolint.gpus.lookup import find
+from nanolint.memory.allocator.play import play
+from nanolint.memory.recording import summits
+from nanolint.run.program import SourceText
+from nanolint.trace.process import PretendedCard
+from validation.oracle import Row, record
+from validation.read_models import MODELS, Case
+from validation.record_read import CARD, CLASSES, TORCH
+
+if TYPE_CHECKING:
+    from nanolint.memory.tape import Tape
+
+TABLE = Path(__file__).parent / "recorded" / "derived.json"
+# What each model is built with, and (batch, tokens, words, type).
+BUILT: list[tuple[str, dict[str, Any], tuple[int, int, int, str]]] = [
+    ("gpt", {"n_layer": 2, "n_head": 4, "n_embd": 256, "dropout": 0.0, "bias": True},
+     (4, 256, 1024, "bfloat16")),
+    ("llama", {"n_layer": 3, "n_head": 4, "n_embd": 256}, (4, 256, 1024, "bfloat16")),
+    ("llama", {"n_layer": 3, "n_head": 4, "n_kv_head": 2, "n_embd": 256, "softcap": 15.0},
+     (8, 512, 4096, "bfloat16")),
+    ("llama", {"n_layer": 3, "n_head": 4, "n_embd": 512}, (16, 512, 4096, "float32")),
+    ("modern", {"n_layer": 4, "n_head": 4, "n_embd": 256}, (8, 256, 4096, "bfloat16")),
+]  # fmt: skip
+
+
+def configs() -> list[Row]:
+    """The rows of the table, without figures."""
+    rows = []
+    for model, arguments, (batch, tokens, words, dtype) in BUILT:
+        built = {**arguments, "vocab_size": words}
+        if CLASSES[model][1]:
+            built["block_size"] = tokens
+        sizes = {"batch_size": batch, "block_size": tokens, "vocab_size": words, "dtype": dtype}
+        name = "-".join([model, *map(str, arguments.values()), *map(str, sizes.values())])
+        rows.append({"name": name, "model": model, **sizes, "arguments": built})
+    return rows
+
+
+def case_of(row: Row) -> Case:
+    """The compiled run of a row."""
+    path = MODELS / f"{row['model']}.py"
+    cls, config = CLASSES[row["model"]]
+    source = SourceText(row["model"], path.name, path.read_text(encoding="utf-8"))
+    sizes = {key: row[key] for key in ("batch_size", "block_size", "vocab_size", "dtype")}
+    return Case((source,), MODELS, cls, config, row["arguments"], **sizes, compile=True)
+
+
+def figures(tape: Tape) -> dict[str, int]:
+    """The allocated peak of each phase and of all, and the reserved peak, bytes."""
+    peaks = {phase.value: peak for phase, (peak, _) in summits(tape, len(tape.events)).items()}
+    peaks["eval"] = max(peaks["eval"], peaks.pop("setup", 0))
+    reserved = play(tape).peak_reserved_bytes
+    return peaks | {"overall": max(peaks.values()), "reserved": reserved}
+
+
+def main() -> int:
+    """Trace and write, or compare."""
+    options = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
+    options.add_argument("--python", default=sys.executable)
+    options.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "nanolint")
+    options.add_argument("--check", action="store_true", help="write nothing")
+    options.add_argument("--rows", nargs="+", default=[], metavar="ROW")
+    given = options.parse_args()
+    gpu = find(CARD).gpu
+    assert gpu.compute_capability is not None and gpu.sm_count is not None
+    card = PretendedCard(gpu.name, gpu.total_bytes, gpu.compute_capability, gpu.sm_count)
+
+    def traced(row: Row) -> Row:
+        case = case_of(row)
+        found = case.trace(given.python, given.cache, card)
+        if found.failure is not None and not found.complete:
+            raise SystemExit(f"{row['name']}: {found.failure}\n{found.printed}")
+        told, derived = figures(found.tape), figures(case.read(gpu, TORCH))
+        print(f"{row['name']}: {derived['overall'] / told['overall'] - 1:+.4%}")
+        return told
+
+    return record(TABLE, configs(), traced, only=given.rows, check=given.check)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
