@@ -1,6 +1,6 @@
 """Record what PyTorch allocates for models that are read and compiled: recorded/derived.json.
 
-    python validation/record_derived.py --python path/to/python   # with a CUDA build of PyTorch 2.13
+    python validation/record_derived.py --python path/to/python   # a CUDA build of PyTorch 2.13
 
 The models are those of validation/models. What nanolint derives of them is printed beside.
 """

@@ -18,7 +18,8 @@ from nanolint.memory.tensors.tensor import empty
 from tests.memory.compiled.test_saved import ROWS as NANOGPT
 from tests.memory.compiled.test_saved import Rolling, shapes_of
 from validation import accuracy
-from validation.record_derived import CARD, TORCH, case_of, figures
+from validation.record_derived import case_of, figures
+from validation.record_read import CARD, TORCH
 
 ROWS = accuracy.recorded("derived")
 ALLOCATED = 0.002
