@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.source.assignments import Module
+from nanolint.source.comments import comments_of
 from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.kind import FileKind, classify, trains
 from nanolint.trainers.nanogpt.resolve import resolve
-from nanolint.trainers.nanogpt.steps import environment_of
+from nanolint.trainers.nanogpt.steps import environment_of, is_train_script
 from nanolint.trainers.script.resolve import makes_run, project_of, resolve_script
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Machine
     from nanolint.run.settled import Options, Project, Resolution
+    from nanolint.source.assignments import Comment
     from nanolint.source.values import Value
 
 
@@ -58,6 +60,10 @@ def read_config(
 
     Raises Unparsable or TooComplex.
     """
+    if path is not None and trains(text) and not is_train_script(path, project):
+        trainer = _trainer(text, path.absolute(), comments_of(text), options)
+        if trainer is not None:
+            return trainer
     environment = environment_of(path, project, options)
     module = parse(text, environment, star_importer(project, path))
     return config_of(module, text, path, project, options, explicit=explicit)
@@ -77,8 +83,20 @@ def config_of(
     if kind is FileKind.TRAIN_SCRIPT and not SHAPE & project.defaults.keys():
         kind = FileKind.SCRIPT  # its model has sizes of other names: llama2.c's
     if kind is FileKind.SCRIPT and path is not None and trains(text):
-        path = path.absolute()
-        if makes_run(text, path, options):
-            without_keys = Module((), (), module.comments)
-            return Config(text, path, FileKind.TRAINER, without_keys, project_of(path), options)
+        trainer = _trainer(text, path.absolute(), module.comments, options)
+        if trainer is not None:
+            return trainer
     return Config(text, path, kind, module, project, options)
+
+
+def _trainer(
+    text: str, path: Path, comments: tuple[Comment, ...] | None, options: Options
+) -> Config | None:
+    """A script that makes a run of its own; None for any other, and without its ``comments``.
+
+    No parser but Python's own is needed for it, which is half of the time that a check takes.
+    """
+    if comments is None or not makes_run(text, path, options):
+        return None
+    without_keys = Module((), (), comments)
+    return Config(text, path, FileKind.TRAINER, without_keys, project_of(path), options)

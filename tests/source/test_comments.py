@@ -1,0 +1,29 @@
+"""Comments that the tokenizer finds are those that libcst's tree has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nanolint.source.comments import comments_of
+from nanolint.source.parse import parse
+
+ROOT = Path(__file__).parents[2]
+TEXTS = [
+    "# a\r\nx = 1  # b\r\n\r\n# c\r\n",
+    "x = '# no'\ny = '''\n# no\n'''  # yes ü\n",
+    "x = (  # a\n    1,  # b\n    # c\n)\n# end",
+    "if x:\n\ty = 1  # tab\n\t# own\n",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", [*TEXTS, (ROOT / "validation" / "published.py").read_text()])
+def test_they_agree(text: str) -> None:
+    assert comments_of(text) == parse(text).comments
+
+
+@pytest.mark.parametrize("text", ["x = 1\r# a\r", "\ufeff# a\n", "x = (\n# a"])
+def test_elsewhere_a_parser_is_asked(text: str) -> None:
+    assert comments_of(text) is None
