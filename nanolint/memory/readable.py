@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.values import Unread
+from nanolint.memory.model.read import Read, Unread
 from nanolint.memory.recording import recorded, runs_compiled
 from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.memory.tensors.device import Device
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
+from nanolint.run.program import ReadModel
 from nanolint.run.settled import Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 
@@ -31,17 +33,31 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     parameters, gradients and the optimizer take. It is in doubt unless both give one verdict.
     """
     read = resolution.read
-    if read is None or read.run is None:
+    run = read.run if read else None
+    if read is None or run is None:
         return resolution
     try:
-        tape = recorded(read.run, target.gpu if target else None).tape
+        tape = recorded(run, target.gpu if target else None).tape
+        if any(each.subject is Subject.OPTIMIZER for each in read.doubts):
+            read = _with_optimizer(read, run)
     except Unread as error:
         return _unread(resolution, error)
-    if target is None or not runs_compiled(read.run, target.gpu):
+    if target is None or not runs_compiled(run, target.gpu):
         return read
-    if not _differ(read.run, tape, target):
+    if not _differ(run, tape, target):
         return read
     return replace(read, doubts=ordered([*read.doubts, Doubt(Subject.PIECE, BETWEEN)]))
+
+
+def _with_optimizer(read: Resolution, run: Run) -> Resolution:
+    """Without a doubt of the optimizer where that is AdamW as nanoGPT has it."""
+    if not isinstance(run.program, ReadModel):
+        return read
+    model = Read(run.program, run, Device(Tape()), frozenset())
+    if model.adam_order() is None:
+        return read
+    doubts = tuple(each for each in read.doubts if each.subject is not Subject.OPTIMIZER)
+    return replace(read, doubts=doubts)
 
 
 def _unread(found: Resolution, error: Unread) -> Resolution:

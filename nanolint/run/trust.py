@@ -31,7 +31,8 @@ class Subject(IntEnum):
     MODEL = 3  # which class is built
     VOCABULARY = 4
     PIECE = 5  # a part of the model or of the loop that the replay does not know
-    TORCH = 6  # the release of PyTorch
+    OPTIMIZER = 6  # how the project's own model makes its optimizer
+    TORCH = 7  # the release of PyTorch
 
 
 @dataclass(frozen=True, slots=True)

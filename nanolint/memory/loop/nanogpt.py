@@ -194,19 +194,14 @@ class _Training:
 
     def _adam(self) -> None:
         """Fused AdamW's state, made by the first step in the order of the parameter groups."""
-        for parameter in decayed_first(self._parameters):
+        for parameter in self._model.decayed_first():
             self._moments += [
                 self._scalar("Adam step"),
                 *(
-                    empty(self._device, parameter.shape, FLOAT32, role(label, OPTIMIZER))
+                    empty(self._device, parameter.shape, parameter.dtype, role(label, OPTIMIZER))
                     for label in ("Adam first moment", "Adam second moment")
                 ),
             ]
-
-
-def decayed_first(parameters: Sequence[Parameter]) -> list[Parameter]:
-    """configure_optimizers' order: matrices, which decay, then biases and LayerNorm weights."""
-    return sorted(parameters, key=lambda parameter: parameter.ndim < 2)
 
 
 def buckets(parameters: Sequence[Parameter]) -> list[int]:

@@ -56,6 +56,10 @@ class Module:
         )
         return tuple(dict.fromkeys(owned))
 
+    def decayed_first(self) -> tuple[Parameter, ...]:
+        """configure_optimizers' order: matrices, which decay, then biases and norms' weights."""
+        return tuple(sorted(self.parameters(), key=lambda parameter: parameter.ndim < 2))
+
     def state(self) -> tuple[Buffer, ...]:
         """Parameters and buffers in the order in which ``.to(device)`` moves them."""
         return tuple(dict.fromkeys(self._state()))

@@ -8,7 +8,14 @@ from nanolint.memory.model.module import Module
 from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.statements import CATCHABLE
 from nanolint.memory.model.reading.torch import modules
-from nanolint.memory.model.reading.values import Class, Instance, Raised, Unknown, Unread
+from nanolint.memory.model.reading.values import (
+    Function,
+    Instance,
+    Method,
+    Raised,
+    Unknown,
+    Unread,
+)
 from nanolint.memory.tape import Component, Tape
 from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.device import Device
@@ -93,10 +100,36 @@ class Read(Module):
         """Those that learn, as ``nn.Module.parameters`` lists them."""
         return tuple(each for _, each in modules.parameters(self._model) if each.requires_grad)
 
+    def decayed_first(self) -> tuple[Parameter, ...]:
+        """As the project's own optimizer has them, where that is known."""
+        return self.adam_order() or super().decayed_first()
+
     def state(self) -> tuple[Buffer, ...]:
         """Parameters and buffers in the order in which ``.to(device)`` moves them."""
         found = [each for _, _, each in modules.state(self._model) if isinstance(each, Buffer)]
         return tuple(dict.fromkeys(found))
+
+    def adam_order(self) -> tuple[Parameter, ...] | None:
+        """The parameters in the order in which a fused AdamW steps them; None if there is none.
+
+        That is what ``configure_optimizers`` makes, whatever its numbers are.
+        """
+        try:
+            return self._reading(self._adam_order)  # type: ignore[no-any-return]
+        except Unread:
+            return None
+
+    def _adam_order(self) -> tuple[Parameter, ...] | None:
+        machine = self._machine
+        configure = machine.attribute(self._model, "configure_optimizers")
+        made = machine.call(configure, [], _named(configure))
+        if not isinstance(made, Instance) or made.cls.name not in ("Adam", "AdamW"):
+            return None
+        groups = made.attributes["param_groups"]
+        plain = all(group["fused"] is True and group["amsgrad"] is False for group in groups)
+        found = [each for group in groups for each in group["params"]]
+        are_all = {id(each) for each in found} == {id(each) for each in self.parameters()}
+        return tuple(found) if plain and are_all else None
 
     def train(self, mode: bool = True) -> None:
         """``.train()``; ``.eval()`` with False."""
@@ -116,10 +149,28 @@ class Read(Module):
         return out[0], out[1]
 
 
+# What a script passes to ``configure_optimizers``: of the numbers nothing follows.
+PASSED: dict[str, Value] = {
+    **dict.fromkeys(("weight_decay", "learning_rate", "lr", "max_lr"), 0.1),
+    **dict.fromkeys(("device_type", "device"), "cuda"),
+    **dict.fromkeys(("betas", "beta"), (0.9, 0.95)),
+}
+
+
+def _named(configure: Value) -> dict[str, Value]:
+    """The arguments of ``configure_optimizers``. Raises TypeError where one is not known."""
+    function = configure.function if isinstance(configure, Method) else configure
+    if not isinstance(function, Function):
+        raise TypeError("configure_optimizers is no function of the project")
+    spec = function.node.args
+    names = [each.arg for each in (*spec.args[1:], *spec.kwonlyargs)]
+    return {name: PASSED[name] for name in names if name in PASSED}
+
+
 def _kind_of(name: str) -> str:
     """A name without the numbers of layers: what is alike is called alike."""
     parts = name.removeprefix("transformer.").split(".")
     return ".".join(each for each in parts if not each.isdigit())
 
 
-__all__ = ["Class", "Read", "Unread"]
+__all__ = ["Read", "Unread"]

@@ -52,6 +52,28 @@ def test_with_nothing_in_doubt_it_is_trusted_as_read(tmp_path: Path) -> None:
     assert found.read.run.program is not None
 
 
+FUSED = """
+    def configure_optimizers(self, weight_decay, learning_rate, betas, device_type):
+        import inspect
+        named = {name: p for name, p in self.named_parameters() if p.requires_grad}
+        groups = [
+            {"params": [p for p in named.values() if p.dim() >= 2], "weight_decay": weight_decay},
+            {"params": [p for p in named.values() if p.dim() < 2], "weight_decay": 0.0},
+        ]
+        fused = "fused" in inspect.signature(torch.optim.AdamW).parameters
+        extra = dict(fused=True) if fused and device_type == "cuda" else dict()
+        print(f"{len(groups)} groups, fused: {fused}")
+        return torch.optim.AdamW(groups, lr=learning_rate, betas=betas, **extra)
+"""
+
+
+def test_an_optimizer_that_is_read_as_nanogpts_is_not_in_doubt(tmp_path: Path) -> None:
+    found = read(tmp_path, GATED + FUSED, "compile=False")
+    assert (found.trust, found.doubts) == (Trust.READ, ())
+    plain = read(tmp_path / "b", GATED + FUSED.replace("dict(fused=True)", "{}"), "compile=False")
+    assert plain.trust is Trust.DOUBTED
+
+
 def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
     strange = MODEL.replace("x = self.gelu(x)", "x = torch.frobnicate(x)") + OPTIMIZER
     line = 1 + strange[: strange.index("torch.frobnicate")].count("\n")

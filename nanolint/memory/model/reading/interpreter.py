@@ -285,6 +285,11 @@ class Interpreter(Machine):
             return self.imported[name]
         if name == NN:
             return self._torch_nn()
+        if name == OPTIM:
+            written = self.load(NN).names
+            names = {each: written[each] for each in ("Optimizer", "Adam", "AdamW")}
+            self.imported[name] = Namespace(name, names)
+            return self.imported[name]
         source = self._sources.get(name) or self._sources.get(f"{name}.__init__")
         if source is None:
             if name in self._libraries:
@@ -330,7 +335,7 @@ class Interpreter(Machine):
         if name in module.names:
             return module.names[name]
         if (
-            full == NN
+            full in (NN, OPTIM)
             or full in self._sources
             or full in self._libraries
             or any(each.startswith(f"{full}.") for each in self._sources)
@@ -364,7 +369,7 @@ class Interpreter(Machine):
         )
 
 
-NN = "torch.nn"
+NN, OPTIM = "torch.nn", "torch.optim"
 PRELUDE = Path(__file__).with_name("torch") / "prelude.py"
 
 

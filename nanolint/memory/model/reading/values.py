@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from nanolint.errors import UserError
+
 if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Iterator
@@ -25,7 +27,7 @@ class Place(NamedTuple):
         return f"{self.path}:{self.line}"
 
 
-class Unread(Exception):
+class Unread(UserError):
     """Reading ends here: something that memory depends on is not known.
 
     >>> str(Unread("torch.foo is not known", Place("model.py", 12)))

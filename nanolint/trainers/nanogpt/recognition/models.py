@@ -94,7 +94,11 @@ def recognise_model(script: Path, model: str, config: str | None) -> Model:
         return Model((Doubt(Subject.MODEL, text, path),))
     doubts = tuple(unrecognised_pieces(pieces, found, path))
     optimizer = {OPTIMIZER: pieces.get(OPTIMIZER)}
-    own = Model(doubts, optimizer_doubts=tuple(unrecognised_pieces(optimizer, found, path)))
+    of_optimizer = unrecognised_pieces(optimizer, found, path)
+    own = Model(
+        doubts,
+        optimizer_doubts=tuple(replace(each, subject=Subject.OPTIMIZER) for each in of_optimizer),
+    )
     if not any(found.get(piece) in known_pieces()[piece] for piece in CORE):
         return replace(own, stranger=f"{name} in {path.name} is another network than nanoGPT's")
     if any(routes_to_experts(piece) for piece in pieces.values() if piece):

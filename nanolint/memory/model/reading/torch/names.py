@@ -127,7 +127,6 @@ def table(machine: Machine) -> dict[str, Value]:
         "torch.backends.cudnn": Namespace("torch.backends.cudnn", {}),
         "torch.utils": Namespace("torch.utils", {"checkpoint": checkpointing}),
         "torch.utils.checkpoint": checkpointing,
-        "torch.optim": Namespace("torch.optim", {}),
         "torch.distributed": Namespace(
             "torch.distributed",
             {
