@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.linting import registry
 from nanolint.lsp.cursor import name_at
+from nanolint.lsp.given_hover import given_at
+from nanolint.lsp.given_hover import markdown as given_hover
 from nanolint.lsp.load import DOUBT, load_of, loads, tightest
 from nanolint.lsp.markdown import code, escaped
 from nanolint.lsp.remarks import meaning_in
@@ -63,6 +65,12 @@ def hover(context: Context, text: str, offset: int) -> Hover | None:
     if name is None:
         return None
     key, span = name
+    if context.kind is FileKind.TRAINER:
+        given = given_at(context, key, LineIndex(text).position(offset)[0])
+        described = context.settings.described
+        if given is None or described is None:
+            return None
+        return Hover(span, given_hover(given, described))
     end = context.project.settings_end
     if context.is_train_script and end is not None and offset > end:
         return None  # train.py itself at work

@@ -42,6 +42,11 @@ def inlay_hints(context: Context, text: str) -> tuple[InlayHint, ...]:
 
 def _place(context: Context, text: str) -> int | None:
     """Behind the value that counts; behind the line that sets it while that cannot be parsed."""
+    described = context.settings.described
+    if described is not None:
+        factor = described.equation.factor if described.equation is not None else None
+        here = factor is not None and factor.place.path == context.path and text == context.text
+        return factor.place.span.end if here and factor and factor.place.span else None
     if text == context.text:
         assignment = context.assignment(KEY)
         return None if assignment is None else assignment.value_span.end

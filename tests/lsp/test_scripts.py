@@ -1,0 +1,59 @@
+"""Training scripts of other kinds in the editor: hover, lens and hints by what a value does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.linting.engine import read
+from nanolint.linting.setup import Setup
+from nanolint.lsp.code_lens import code_lenses
+from nanolint.lsp.hover import hover
+from nanolint.lsp.inlay_hints import inlay_hints
+from nanolint.rule.context import Context
+from tests.trainers.written_scripts import script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SETTINGS = """
+batch_size = 64  # all processes together
+B, T = 8, 512
+passes = batch_size // B
+"""
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    path = tmp_path / "train.py"
+    path.write_text(script(SETTINGS), encoding="utf-8")
+    found = read(script(SETTINGS), path, Setup((), {}))
+    assert isinstance(found, Context)
+    return found
+
+
+def told(context: Context, before: str) -> str:
+    """The hover on what stands behind ``before``."""
+    found = hover(context, context.text, context.text.index(before) + len(before))
+    return found.markdown if found else ""
+
+
+def test_a_value_is_told_by_what_it_does_not_by_its_name(context: Context) -> None:
+    shown = told(context, "\nbatch")
+    assert shown.startswith("**batch_size** = `64`")
+    assert "- decides the accumulation: `batch_size // B` = 8" in shown
+    assert "- the micro-batch" not in shown
+    shown = told(context, "together\n")
+    assert "- the micro-batch" in shown
+    assert "- can be 1, 2, 4 and 8 with as many tokens a step" in shown
+
+
+def test_other_names_are_left_alone(context: Context) -> None:
+    assert told(context, "optimizer = tor") == ""
+
+
+def test_lens_and_hints_give_no_number_for_a_model_nobody_knows(context: Context) -> None:
+    (lens,) = code_lenses(context)
+    assert "Net in train.py is another network than nanoGPT's" in lens
+    assert inlay_hints(context, context.text) == ()
