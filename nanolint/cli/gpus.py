@@ -11,12 +11,14 @@ from nanolint.cli.streams import printer
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nanolint.cli.streams import Streams
     from nanolint.gpus.gpu import Gpu
     from nanolint.report.printer import Printer
 
+LAPTOP = "Laptop"
+INDENT, COLUMNS = 6, 80
 DESCRIPTION = "List the cards that nanolint knows, and the memory that PyTorch reports for them."
 
 
@@ -34,8 +36,10 @@ def run(arguments: list[str], streams: Streams) -> int:
             raise UsageError(str(error)) from error
     if options.format == "json":
         streams.stdout.write(json.dumps([asdict(gpu) for gpu in found], indent=2) + "\n")
-    else:
+    elif query:
         _print_table(found, printer(streams.stdout, options.color))
+    else:
+        _print_names(found, printer(streams.stdout, options.color))
     return 0
 
 
@@ -46,6 +50,37 @@ def parser() -> Parser:
     made.add_argument("--format", choices=("text", "json"), default="text")
     made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     return made
+
+
+def _print_names(gpus: Sequence[Gpu], out: Printer) -> None:
+    """Write the names by compute capability, the newest first; those of laptops are counted."""
+    named: dict[str, list[str]] = {}
+    newest = gpus[::-1]
+    nvidia = [gpu for gpu in newest if gpu.vendor == "nvidia"]
+    for gpu in (*nvidia, *(gpu for gpu in newest if gpu.vendor != "nvidia")):
+        capability = gpu.compute_capability
+        head = "AMD" if capability is None else ".".join(map(str, capability))
+        named.setdefault(head, []).append(gpu.name)
+    for head, names in named.items():
+        shown = [name for name in names if LAPTOP not in name]
+        rest = len(names) - len(shown)
+        words = [*(f"{name}," for name in shown[:-1]), *shown[-1:]]
+        if rest:
+            words.append(f"and {rest} for laptops")
+        for row, line in enumerate(_lines(words, (out.width or COLUMNS) - INDENT)):
+            out.line((f"{head if row == 0 else '':<{INDENT}}", "bold"), line)
+    out.line(("`nanolint gpus 4070` says more of a card; capability first", "dim"))
+
+
+def _lines(words: Sequence[str], width: int) -> Iterator[str]:
+    """``words`` in lines of at most ``width``; none of them is broken."""
+    line = ""
+    for word in words:
+        if line and len(line) + 1 + len(word) > width:
+            yield line
+            line = ""
+        line = f"{line} {word}" if line else word
+    yield line
 
 
 def _print_table(gpus: Sequence[Gpu], out: Printer) -> None:

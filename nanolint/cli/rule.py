@@ -68,12 +68,13 @@ def _described(rule: Rule) -> dict[str, Any]:
 
 
 def _print_page(rule: Rule, out: Printer) -> None:
+    from nanolint.report.rule_page import for_terminal
     from nanolint.report.urls import page_text
 
     if not out.color:  # the page is readable as it is
         out.stream.write(f"{page_text(rule).rstrip()}\n\n")
         return
-    out.markdown(page_text(rule))
+    out.markdown(for_terminal(rule))
 
 
 def _print_list(rules: tuple[Rule, ...], out: Printer) -> None:

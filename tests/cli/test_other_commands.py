@@ -55,6 +55,13 @@ class TestGpus:
     def test_what_gpu_takes_is_found_too(self) -> None:
         assert "11.69 GiB card" in nanolint("gpus", "11.69GiB").out
 
+    def test_all_of_them_fit_a_screen_the_newest_first(self) -> None:
+        lines = nanolint("gpus").out.splitlines()
+        assert len(lines) < 50
+        assert max(map(len, lines)) <= 80
+        assert "RTX 5090" in "".join(lines[:8])
+        assert "GTX 745" in "".join(lines[-4:])
+
     def test_json(self) -> None:
         (card,) = json.loads(nanolint("gpus", "H100", "NVL", "--format=json").out)
         assert card["compute_capability"] == [9, 0]
@@ -139,3 +146,12 @@ def test_a_check_imports_no_reader_of_what_it_was_not_given(tmp_path: Path) -> N
     assert not {
         name for name in modules for each in unwanted if name.startswith(f"nanolint.{each}")
     }
+
+
+class TestRulePageOnATerminal:
+    def test_it_says_what_the_page_on_the_web_shows_elsewhere(self) -> None:
+        shown = re.sub(r"\x1b\[[\d;]*m", "", nanolint("rule", "NL103", "--color=always").out)
+        assert "warning | fix: sometimes | needs a GPU" in shown
+        assert "config/edge.py on rtx-3060:" in shown
+        assert "The run fits comfortably" in shown
+        assert shown.count("batch_size") < nanolint("rule", "NL103").out.count("batch_size")

@@ -10,13 +10,13 @@ from nanolint.rule import (
     Need,
     Severity,
     amount,
+    brief,
+    headline,
     rule,
     step_floor_bytes,
 )
 from nanolint_rules.memory._budget import FAMILY, cure, in_float16, is_under_floor, spills
 from nanolint_rules.memory._places import to_blame
-
-NONE = "no micro-batch fits; "  # which the headline says already
 
 
 @rule(
@@ -34,15 +34,16 @@ def optimizer_floor(context: Context) -> Findings:
         if verdict is None or verdict.oom is None or not is_under_floor(verdict):
             continue
         floor = step_floor_bytes(verdict.run, verdict.target.gpu)
-        label = verdict.target.label
         remedy = cure(context)
         yield Finding(
-            message=(
-                f"does not fit {label} at any micro-batch: the optimizer step alone takes "
-                f"{amount(floor)} of {amount(verdict.usable_bytes)}"
-            ),
-            remedy=remedy.clause.removeprefix(NONE),
+            message=headline(verdict),
+            brief=brief(verdict),
+            remedy=remedy.clause,
             span=to_blame(context, remedy),
-            gpu=label,
-            notes=(*spills(verdict), *in_float16(context), *remedy.notes),
+            gpu=verdict.target.label,
+            notes=(
+                f"the optimizer step alone takes {amount(floor)}, at any micro-batch",
+                *(*spills(verdict), *in_float16(context), *remedy.notes),
+            ),
+            details=(f"PyTorch would say: {verdict.oom.message}",),
         )
