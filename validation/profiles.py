@@ -5,7 +5,8 @@
 writes the row's config into the checkout, makes the profile as ``nanolint trace --profile`` does,
 traces every micro-batch that keeps the effective batch, looks for the largest that is comfortable
 on the row's card among those traces, and lets ``nanolint --fix`` rewrite the config. What was found
-goes into ``recorded/profiles.json``; tests/trace/test_profiles.py holds the rows to their margins.
+goes into ``recorded/profiles.json``; tests/trace/test_unknown_models.py holds the rows to their
+margins.
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ def traced(
     )
     if match is None:
         return found
-    if match.program is None:
-        return _told(found, match.stale or "")
+    if match.program is None:  # what was read is no worse for it
+        return found if found.trust is Trust.READ else _told(found, match.stale or "")
     unresolved = tuple(each for each in found.unresolved if each.impossible)
     program = match.program
     release = options.torch_version or program.profile.release

@@ -1,6 +1,6 @@
-"""Run before minGPT's projects/chargpt: a text in which every character of its samples' start is."""
+"""Run before minGPT's projects/chargpt: a text of so many characters that any index is one."""
 
 from pathlib import Path
 
-TEXT = "O God, O God! First Citizen: Before we proceed any further, hear me speak.\n"
-Path("input.txt").write_text(TEXT * 5000)
+TEXT = "O God, O God! " + "".join(map(chr, range(32, 352)))  # it samples after the first step
+Path("input.txt").write_text(TEXT * 500)

@@ -1,0 +1,42 @@
+"""Profiles of models that nanolint cannot know, as they were made: validation/profiles.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from validation.profiles import TABLE, rows
+
+EACH = pytest.mark.parametrize("row", rows(), ids=lambda row: str(row["name"]))
+
+
+@EACH
+def test_every_micro_batch_is_within_the_margin_of_its_own_trace(row: dict[str, Any]) -> None:
+    found = row["found"]
+    margin = found["error_per_mille"] / 1000
+    assert len(found["micro_batches"]) >= 5
+    for _, _, allocated, reserved, told_allocated, told_reserved in found["micro_batches"]:
+        assert abs(told_allocated - allocated) <= margin * allocated
+        assert abs(told_reserved - reserved) <= margin * reserved
+
+
+@EACH
+def test_the_fix_is_what_tracing_every_micro_batch_finds(row: dict[str, Any]) -> None:
+    found = row["found"]
+    assert found["trust"] == "traced"
+    assert found["largest_by_fix"] == found["largest_by_tracing"] is not None
+    assert found["largest_by_fix"] < max(batch for batch, *_ in found["micro_batches"])
+
+
+@EACH
+def test_a_profile_is_a_few_kilobytes(row: dict[str, Any]) -> None:
+    assert row["found"]["bytes"] < 32_000
+
+
+@EACH
+def test_the_table_of_the_docs_has_it(row: dict[str, Any]) -> None:
+    table = (TABLE.parents[2] / "docs" / "trace.md").read_text(encoding="utf-8")
+    assert (
+        f"| {row['source']} | {row['found']['traces']}, {row['found']['bytes']:,} bytes |" in table
+    )
