@@ -87,9 +87,8 @@ def fit(trace: Tracer, wanted: Mapping[int, Iterable[int]], most: int = MOST_TRA
         survey.look(asked)
         survey.look(batch for batch in thresholds if asked[0] < batch < asked[-1])
         survey.resolve()
-        if not surveys:
-            survey.hold_out()
-            thresholds = survey.anchors()
+        survey.hold_out()
+        thresholds = thresholds or survey.anchors()
         surveys.append(survey)
     kinds: dict[Kind, int] = {}
     regimes, held_out, worst = list[Regime](), list[HeldOut](), Fraction(0)

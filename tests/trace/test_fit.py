@@ -147,3 +147,10 @@ def test_a_profile_is_the_same_when_it_is_read_again_and_small(fitted: Fitted) -
     assert read(write(profile)) == profile
     assert len(write(profile)) < 4000
     assert tape_of(profile.regimes[0], profile.kinds, 2).sizes == run(2, 1).tape.sizes
+
+
+def test_other_numbers_of_micro_steps_are_fitted_as_carefully_on_their_own_micro_batches() -> None:
+    profile = profile_of(fit(Tracer(), {1: (1, 100), 4: (1, 20)}))
+    for batch in (2, 5, 9, 13, 19):
+        assert profiled(profile, batch, 4).sizes == run(batch, 4).tape.sizes
+    assert any(each.micro_steps == 4 for each in profile.held_out)
