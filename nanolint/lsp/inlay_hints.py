@@ -41,7 +41,17 @@ def inlay_hints(context: Context, text: str) -> tuple[InlayHint, ...]:
 
 
 def _place(context: Context, text: str) -> int | None:
-    """Behind the value that counts; behind the line that sets it while that cannot be parsed."""
+    """Behind the line that sets the value that counts, where it moves no comment."""
+    value = _value_end(context, text)
+    if value is None:
+        return None
+    end = text.find("\n", value)
+    line = text[value : len(text) if end < 0 else end]
+    return value + len(line.rstrip())
+
+
+def _value_end(context: Context, text: str) -> int | None:
+    """Behind the value; while the text cannot be parsed, behind the code of its line."""
     described = context.settings.described
     if described is not None:
         factor = described.equation.factor if described.equation is not None else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.units import GIB
@@ -29,6 +31,14 @@ def test_the_hint_tells_what_the_process_takes_of_the_card() -> None:
     total = verdict.target.gpu.total_bytes
     assert hint.label == f"{verdict.process_bytes / GIB:.1f} of {total / GIB:.1f} GiB"
     assert "to spare" in hint.tooltip
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_hint_stands_behind_a_comment_and_moves_none(newline: str) -> None:
+    line = "batch_size = 4      # aligned with others"
+    text = f"{line}  {newline}block_size = 256{newline}"
+    (hint,) = inlay_hints(context_of(text), text)
+    assert hint.offset == len(line)
 
 
 def test_the_hint_says_that_a_run_does_not_fit() -> None:
@@ -74,7 +84,7 @@ def test_a_half_typed_file_keeps_its_hint_beside_the_value() -> None:
     text = "x = (\r\nbatch_size =   # how many?\r\nblock_size = 1024\r\n"
     (hint,) = inlay_hints(context, text)
     assert hint.label == label
-    assert text[: hint.offset].endswith("batch_size =")
+    assert text[: hint.offset].endswith("batch_size =   # how many?")
     assert inlay_hints(context, "block_size = (") == ()
 
 
