@@ -46,6 +46,17 @@ EFFICIENT_STATE_ON_CARD_SINCE: Version = (2, 14)
 RMS_NORM_FUSED_SINCE: Version = (2, 9)
 RMS_NORM_FLOAT32_SINCE: Version = (2, 12)
 
+# aten/src/ATen/autocast_mode.cpp, cached_cast: a weight's copy requires a gradient under no_grad,
+# too, so that a product with it folds its batch. Seen in 2.12, not in 2.10.
+CACHED_CASTS_LEARN_SINCE: Version = (2, 12)
+
+# Memory-efficient attention makes its random state before its results. Seen in 2.15, not in 2.13.
+EFFICIENT_STATE_FIRST_SINCE: Version = (2, 14)
+
+# aten/src/ATen/native/transformers/cuda/sdp_utils.cpp: memory-efficient attention takes keys that
+# several heads share; before, they are written out. Seen in 2.15, not in 2.13.
+EFFICIENT_SHARES_HEADS_SINCE: Version = (2, 14)
+
 # c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.
 NEW_VARIABLE_IN_ERROR: Version = (2, 10)
 

@@ -67,7 +67,7 @@ EITHER: dict[str, Function] = {
     **_own(joining, "tile repeat_interleave roll flip"),
     **_own(indexing, "gather index_select scatter scatter_add index_add take_along_dim"),
     **_own(indexing, "masked_select nonzero"),
-    **_own(linear, "matmul mm bmm addmm baddbmm outer"),
+    **_own(linear, "matmul mm bmm addmm baddbmm outer dot"),
     **_own(loss, "softmax log_softmax"),
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), comparison.compare),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), comparison.compare),

@@ -25,6 +25,7 @@ from nanolint.memory.tensors.ops.linear import plain_matmul
 from nanolint.memory.tensors.ops.loss import safe_softmax
 from nanolint.memory.tensors.ops.pointwise import elementwise, mul
 from nanolint.memory.tensors.ops.views import cast, expand, sliced, transpose
+from nanolint.memory.torch import EFFICIENT_SHARES_HEADS_SINCE
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
@@ -50,7 +51,7 @@ def scaled_dot_product_attention(
     mask = _as_numbers(q, given)
     if _is_flash(q, k, v, mask, is_causal, enable_gqa):
         return _flash(q, k, v, dropout_p)
-    if _is_efficient(q, k, v):
+    if _is_efficient(q, k, v, enable_gqa):
         mask = _aligned(q, k, mask)
         return efficient(q, k, v, mask, dropout_p)
     return _math(q, k, v, mask, dropout_p, is_causal, enable_gqa)
@@ -81,15 +82,16 @@ def _is_flash(
     )
 
 
-def _is_efficient(q: Tensor, k: Tensor, v: Tensor) -> bool:
-    """sdp_utils.cpp, ``can_use_mem_efficient_attention``: no shared heads, and aligned ones."""
+def _is_efficient(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool) -> bool:
+    """sdp_utils.cpp, ``can_use_mem_efficient_attention``: heads of their own, and aligned ones."""
+    shares = enable_gqa and q.device.release >= EFFICIENT_SHARES_HEADS_SINCE
     modern = q.device.capability >= (8, 0)
     alignment = 8 if q.dtype.itemsize == 2 else 4 if modern else 1
     widths = q.shape[-1], v.shape[-1]
     return (
         q.dtype.itemsize <= 4
         and q.ndim == 4
-        and q.shape[:2] == k.shape[:2] == v.shape[:2]
+        and (shares or q.shape[:2] == k.shape[:2] == v.shape[:2])
         and not any(width % alignment for width in widths)
         and _is_dense(q, k, v)
     )

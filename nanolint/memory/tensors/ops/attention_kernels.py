@@ -14,7 +14,11 @@ from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.views import contiguous, sliced
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
-from nanolint.memory.torch import EFFICIENT_STATE_ON_CARD_SINCE, FLASH_STATE_ON_CARD_SINCE
+from nanolint.memory.torch import (
+    EFFICIENT_STATE_FIRST_SINCE,
+    EFFICIENT_STATE_ON_CARD_SINCE,
+    FLASH_STATE_ON_CARD_SINCE,
+)
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
@@ -144,16 +148,22 @@ def efficient(
     made = q.role.made
     half = q.dtype.itemsize == 2
     learns = device.grad_enabled and any(each.requires_grad for each in (q, k, v))
+    shapes: tuple[Shape, ...] = () if dropout else ((), ())
+
+    def random_state() -> tuple[Tensor, ...]:
+        role = made("attention random state")
+        return _random_state(device, EFFICIENT_STATE_ON_CARD_SINCE, shapes, role)
+
+    state_first = device.release >= EFFICIENT_STATE_FIRST_SINCE
+    state = random_state() if state_first else ()
     out = _swap(empty(device, (b, n, h, d), q.dtype, made("attention output")))
     lse = None
     if learns:
         lse = empty(device, (b, h, _up(n, 32)), FLOAT32, made("attention logsumexp"))
     if half and d > 128:
         empty(device, (b, n, h, d), FLOAT32, made("attention output accumulator"))
-    shapes: tuple[Shape, ...] = () if dropout else ((), ())
-    state = _random_state(
-        device, EFFICIENT_STATE_ON_CARD_SINCE, shapes, made("attention random state")
-    )
+    if not state_first:
+        state = random_state()
     roles = [each.role.gradient for each in (q, k, v)]
 
     learns_bias = bias is not None and bias.requires_grad
@@ -165,6 +175,11 @@ def efficient(
         for x, role in zip((q, k, v), roles, strict=True):
             heads, tokens, width = x.shape[1:]
             found.append(_swap(empty(device, (b, tokens, heads, width), x.dtype, role)))
+        shared = [
+            empty(device, (b, x.shape[2], h, x.shape[3]), x.dtype, made("gradient by heads"))
+            for x in (k, v)
+            if x.shape[1] != h
+        ]
         of_bias = None
         if learns_bias and bias is not None:
             columns = bias.shape[-1]
@@ -180,7 +195,7 @@ def efficient(
         del product, sums
         nbytes = efficient_workspace_bytes(b * h, n, d, half=half, keys=k.shape[2])
         workspace = empty(device, (nbytes,), UINT8, made("workspace of q's gradient"))
-        del workspace, delta
+        del workspace, delta, shared
         return [*found, of_bias]
 
     return record(out, (q, k, v, bias), backward, q, k, v, bias, out, lse, *state)

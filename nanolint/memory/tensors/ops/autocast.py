@@ -13,8 +13,10 @@ from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.dtypes import FLOAT32, FLOATING
 from nanolint.memory.tensors.ops.views import cast
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.torch import CACHED_CASTS_LEARN_SINCE
 
 if TYPE_CHECKING:
+    from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.role import Role
 
 
@@ -29,8 +31,20 @@ def to_half(x: Tensor) -> Tensor:
     casts = x.device.casts
     found = casts.get(leaf)
     if not isinstance(found, Tensor):
-        found = casts[leaf] = cast(x, half)
+        found = casts[leaf] = _cached(x, half)
     return found
+
+
+def _cached(x: Tensor, half: Dtype) -> Tensor:
+    """A cast that is kept: it learns even where its first use does not."""
+    device = x.device
+    if device.release < CACHED_CASTS_LEARN_SINCE:
+        return cast(x, half)
+    before, device.grad_enabled = device.grad_enabled, True
+    try:
+        return cast(x, half)
+    finally:
+        device.grad_enabled = before
 
 
 def to_float32(x: Tensor, role: Role | None = None) -> Tensor:

@@ -117,8 +117,7 @@ def outer(x: Tensor, vec2: Tensor) -> Tensor:
 def _matmul(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     """By the numbers of dimensions, as ``_matmul_impl``."""
     if x.ndim == 1 and y.ndim == 1:
-        column = _mm(unsqueeze(x, 0), unsqueeze(y, 1), role)
-        return squeeze(column)
+        return _dot(x, y, role)
     if x.ndim == 2 and y.ndim == 1:
         return _mv(x, y, role)
     if x.ndim == 1 and y.ndim == 2:
@@ -136,7 +135,18 @@ def _folds(x: Tensor, y: Tensor) -> bool:
     one, other = (x, y) if larger else (y, x)
     if one.ndim < 3 or other.ndim > 2:
         return False
-    return x.ndim != 2 or (other.requires_grad and x.device.grad_enabled)
+    if other.requires_grad or (other.base is not None and other.base.requires_grad):
+        return True
+    if x.ndim == 2:
+        return False
+    shape, strides = (
+        (one.shape, one.strides) if larger else (_swapped(one.shape), _swapped(one.strides))
+    )
+    return all(strides[dim] == strides[dim + 1] * shape[dim + 1] for dim in range(len(shape) - 2))
+
+
+def _swapped(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return (*sizes[:-2], sizes[-1], sizes[-2])
 
 
 def _folded(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
@@ -172,6 +182,23 @@ def _mm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     inputs = x, y
     backward = product_backward(x, y, column_first=True)
     return record(out, inputs, backward, *factors(x, y))
+
+
+def dot(x: Tensor, tensor: Tensor) -> Tensor:
+    """``torch.dot`` of two vectors, which autocast leaves alone."""
+    return _dot(x, tensor, None)
+
+
+def _dot(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    out = empty(x.device, (), x.dtype, role or x.role.made("product"))
+    x.device.multiply()
+    needs_x, needs_y = x.requires_grad, y.requires_grad
+
+    def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
+        of_x = mul(g, y) if needs_x and y is not None else None
+        return [of_x, mul(g, x) if needs_y and x is not None else None]
+
+    return record(out, (x, y), backward, *factors(x, y))
 
 
 def _mv(x: Tensor, y: Tensor, role: Role | None) -> Tensor:

@@ -80,8 +80,7 @@ def _written_out(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
     scale = rsqrt(shifted)
     del squares, shifted
     normed = mul(wide, scale)
-    out = normed if weight is None else mul(normed, weight)
-    return cast(out, x.dtype)
+    return normed if weight is None else mul(normed, weight)
 
 
 def _is_channels_last(x: Tensor) -> bool:
@@ -109,7 +108,7 @@ def rms_norm(
     scale = to_float32(weight) if weight is not None and casts else weight
     source = to_float32(x) if casts else x
     if release < RMS_NORM_FUSED_SINCE or _is_channels_last(source):
-        return _written_out(source, dimensions, scale)
+        return cast(_written_out(source, dimensions, scale), source.dtype)
     device, shape, dtype = x.device, x.shape, source.dtype
     inner = tuple(normalized_shape)
     rows = shape[: len(shape) - dimensions] + (1,) * dimensions
