@@ -8,6 +8,7 @@ The prose is in scripts/advice.toml; every figure comes from replaying the examp
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +42,7 @@ else:
     import tomli as tomllib
 
 PAGE = ROOT / "docs" / "advice.md"
+RECORDED = ROOT / "validation" / "recorded"
 PROSE = Path(__file__).with_name("advice.toml")
 EXAMPLES = ("backward_pass", "fits")
 EVALUATIONS = (Phase.EVAL, Phase.EVAL_LATE)
@@ -141,6 +143,13 @@ def deleted_logits(example: Example) -> str:
     return f"{compiled}; eager: {eager}"
 
 
+def loss_without_logits(example: Example) -> str:
+    """Against the traced peak of the same run with such a loss."""
+    rows = json.loads((RECORDED / "linear_cross_entropy.json").read_text(encoding="utf-8"))
+    (after,) = (row["overall"] for row in rows if row["name"] == example.name)
+    return change(example.peak(), after)
+
+
 def expandable_segments(example: Example) -> str:
     """By the smallest card that survives: what is allocated stays the same."""
     tape = record(example.run, example.gpu)
@@ -212,6 +221,7 @@ WORTH: dict[str, Callable[[Example], str]] = {
     "eval-iters": changed(eval_iters=50),
     "cpu-evaluation": offloaded_evaluation,
     "del-logits": deleted_logits,
+    "linear-cross-entropy": loss_without_logits,
     "empty-cache": empty_cache,
     "expandable-segments": expandable_segments,
     "matmul-precision": not_judged,
