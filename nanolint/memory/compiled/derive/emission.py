@@ -172,9 +172,9 @@ class Emission:
                 and group.own >> source.of & 1
                 and self._is_inside(source, group)
             ):
-                found += self._takes_over(source, group)  # a chain
-            else:
-                found.append(self._buffer(source))
+                # A chain: what its middle takes over, or memory of its own.
+                return (*found, *self._takes_over(source, group))
+            found.append(self._buffer(source))
         return tuple(found)
 
     def _others_follow(self, source: Memory, kernel: Kernel, group: Group) -> bool:

@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 
-def simplify(graph: Operations) -> None:
-    """Leave out what changes nothing, what is computed twice, and what nobody needs."""
+def simplify(graph: Operations, *, learns: bool = True) -> None:
+    """Leave out what changes nothing and what nobody needs; where it ``learns``, and a partitioner
+    is to cut it, also what is computed twice."""
     graph.drop_dead()
     graph.replace(dict(_without_effect(graph)))
     graph.connect()
     graph.replace(_shortened(graph))
     graph.drop_dead()
-    graph.replace(_twice(graph))
+    if learns:
+        graph.replace(_twice(graph))
     graph.drop_dead()
     graph.connect()
 

@@ -52,6 +52,7 @@ class _Partition:
         self.graph = graph
         self.parameters = parameters
         self.banned: set[Operation] = set()
+        self.handed = {*graph.outputs, *graph.gradients}  # to the joint graph's output, no kernel
         tangents = graph.tangents
         self.closure = _reached(tangents)  # what follows from the gradients of the outputs
         self.needed_backward = self.closure | {g for g in graph.gradients if g is not None}
@@ -125,7 +126,8 @@ class _Partition:
             return 0
         steps = max(min(self.distance[each], FARTHEST), NEAREST)
         nbytes = int(each.nbytes * GROWTH**steps)
-        materialized = each.kind == INPUT or not all(is_fusible(each, user) for user in each.users)
+        handed = each.kind == INPUT or each in self.handed
+        materialized = handed or not all(is_fusible(each, user) for user in each.users)
         return nbytes if materialized else 2 * nbytes
 
     def _is_kept(self, each: Operation) -> bool:
@@ -142,6 +144,8 @@ class _Partition:
         unseen = [each]
         while unseen:
             current = unseen.pop()
+            if current in self.handed:
+                return True
             for user in current.users:
                 if user not in self.forward and not is_fusible(current, user):
                     return True

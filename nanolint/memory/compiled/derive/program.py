@@ -71,8 +71,6 @@ class Derived(Module):
         device = self._device
         if self._is_eager:
             return self.model(*arguments)
-        if device.awaits_workspace:
-            device.multiply()
         key = (
             self.training,
             device.grad_enabled,
@@ -119,7 +117,7 @@ class Program:
             return [each for each in _flat(found) if isinstance(each, Tensor)]
 
         found = capture(device, forward, parameters, FORMULAS)
-        simplify(found.graph)
+        simplify(found.graph, learns=self.learns)
         weights = {found.inputs[id(each)] for each in parameters if id(each) in found.inputs}
         self._given = {
             found.inputs[id(each)]: place
@@ -241,6 +239,8 @@ class Program:
             storage = arguments[place].storage
             assert storage is not None
             slots[place] = storage.handle
+        if device.awaits_workspace:
+            device.multiply()
         device.tape.play(self.forward_plan, slots)
         storages: dict[int, Storage] = {}
         results = []
