@@ -37,7 +37,7 @@ from nanolint.rule.rewrite import (
 )
 from nanolint.rule.spelling import meant_code
 from nanolint.run.capability import attention_kernel
-from nanolint.run.equation import Equation, Rounding
+from nanolint.run.equation import Equation, Rounding, remainders
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import Layer, Unresolved
 from nanolint.run.terms import Given, Operation, Place, Surface, Term, describe
@@ -119,6 +119,7 @@ __all__ = [
     "meant_code",
     "obstacle",
     "ordered",
+    "remainders",
     "replace_integer",
     "replace_value",
     "resolve",

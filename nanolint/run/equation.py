@@ -7,6 +7,7 @@ others follow: ``total // (B * T * world)``, ``accumulation // world``, ``8 // w
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -203,15 +204,30 @@ class Equation:
             except Unevaluable:
                 continue
             fine = passes >= 1 and not rounded and not any(True for _ in self.broken(changes))
-            if fine and self.goes_the_same_way(changes):
+            if fine and self._only_stops_refusing(changes):
                 return each
         return None
+
+    def _only_stops_refusing(self, changes: Changes) -> bool:
+        """Whether every condition is decided as before, but those on a remainder: the given size
+        may have gone the way of what is refused."""
+        kept = tuple(turn for turn in self.turns if not any(remainders(turn.condition)))
+        return replace(self, turns=kept).goes_the_same_way(changes)
 
     @property
     def depends_on(self) -> frozenset[Given]:
         """All that was given and decides the size of a step."""
         terms = (self.micro_batch, self.context, self.passes)
         return frozenset(each for term in terms for each in leaves(term) if isinstance(each, Given))
+
+
+def remainders(term: Term) -> Iterator[Operation]:
+    """Where a condition asks for a remainder: ``total % (B * T) == 0``."""
+    if isinstance(term, Operation):
+        if term.symbol == "%":
+            yield term
+        for operand in term.operands:
+            yield from remainders(operand)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,10 @@ assert TOTAL % (B * T * W) == 0
 passes = TOTAL // (B * T * W)
 """
 ROUNDED = TOTAL.replace("assert TOTAL % (B * T * W) == 0\n", "")
+RAISED = TOTAL.replace(
+    "assert TOTAL % (B * T * W) == 0",
+    "if TOTAL % (B * T * W) != 0:\n    print(B)\n    raise AssertionError('no multiple')",
+)
 VALIDATED = TOTAL.replace("passes", "assert 24 * 512 % (B * T * W) == 0\npasses", 1)
 ACCUMULATED = """
 B, T = {B}, 512
@@ -154,7 +158,9 @@ def test_where_no_value_shrinks_it_that_is_said_with_the_smallest_card(root: Pat
     assert "the smallest card that takes" in outcome.out
 
 
-@pytest.mark.parametrize("arithmetic", [TOTAL, ROUNDED, VALIDATED], ids=["t", "r", "v"])
+@pytest.mark.parametrize(
+    "arithmetic", [TOTAL, ROUNDED, VALIDATED, RAISED], ids=["t", "r", "v", "raised"]
+)
 @pytest.mark.parametrize("batch", [1, 6, 24, 64])
 @pytest.mark.parametrize("world_size", [1, 3, 8])
 def test_what_python_refuses_or_rounds_is_found_and_mended(
@@ -177,6 +183,22 @@ def test_what_python_refuses_or_rounds_is_found_and_mended(
         assert not _codes(root, world_size)
     elif codes:
         assert not any(_runs(arithmetic, each, world_size) for each in range(1, batch + 1))
+
+
+def test_a_script_that_asks_itself_is_not_told_that_it_rounds(root: Path) -> None:
+    asks = "passes = TOTAL // (B * T * W)\nif TOTAL % (B * T * W) != 0:\n    {}()\n"
+    text = own_script(ROUNDED.format(B=24) + asks.format("fail"))
+    (root / "train.py").write_text(f"from checks import fail\n{text}")
+    assert _codes(root, 1) == set()
+
+
+def test_a_branch_on_the_remainder_does_not_hide_what_divides(root: Path) -> None:
+    asks = "if TOTAL % (B * T * W) != 0:\n    fail()\nassert"
+    text = f"from checks import fail\n{own_script(TOTAL.format(B=24).replace('assert', asks))}"
+    (root / "train.py").write_text(text)
+    assert _codes(root, 1) == {"NL415"}
+    nanolint("--fix", "--select", "NL415", "train.py")
+    assert (root / "train.py").read_text() == text.replace("B = 24 ", "B = 16 ")
 
 
 def _codes(root: Path, world_size: int) -> set[str]:

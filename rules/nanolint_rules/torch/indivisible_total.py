@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from nanolint.rule import (
@@ -9,17 +10,18 @@ from nanolint.rule import (
     Finding,
     Findings,
     FixAvailability,
-    Operation,
     Safety,
     Severity,
+    remainders,
     rule,
 )
 from nanolint_rules.torch._step import equations, nearest, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from nanolint.rule import Equation
 
-    from nanolint.rule import Equation, Term
+
+LONGEST = 90  # characters of a check that are shown
 
 
 @rule(
@@ -35,7 +37,7 @@ def indivisible_total(context: Context) -> Findings:
     """The total batch is no multiple of a micro-batch over all processes: an assert will fail."""
     for equation in equations(context):
         for check in equation.broken():
-            division = next(_divisions(check.condition), None)
+            division = next(remainders(check.condition), None)
             if division is None:
                 continue
             total, part = (equation.number(each) for each in division.operands)
@@ -47,18 +49,15 @@ def indivisible_total(context: Context) -> Findings:
                 remedy=remedy,
                 span=place_of(context, equation),
                 fix=fix,
-                notes=(f"it asks for {check.text}",),
+                notes=(_asked(check.text),),
             )
             return
 
 
-def _divisions(term: Term) -> Iterator[Operation]:
-    """Where a condition asks for a remainder."""
-    if isinstance(term, Operation):
-        if term.symbol == "%":
-            yield term
-        for operand in term.operands:
-            yield from _divisions(operand)
+def _asked(text: str) -> str:
+    """What the check demands, or says where it is not met; not all of a long message."""
+    said = shorten(" ".join(text.split()), LONGEST, placeholder=" ...")
+    return f"it ends with {said}" if text.startswith("raise") else f"it asks for {said}"
 
 
 def _terms(equation: Equation, part: int) -> str:

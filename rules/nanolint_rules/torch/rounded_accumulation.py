@@ -11,6 +11,7 @@ from nanolint.rule import (
     FixAvailability,
     Safety,
     Severity,
+    remainders,
     rule,
 )
 from nanolint_rules.torch._step import equations, nearest, place_of
@@ -35,6 +36,8 @@ def rounded_accumulation(context: Context) -> Findings:
         if not roundings or any(True for _ in equation.broken()):
             continue  # where it ends before the first step, NL415 says so
         rounding = roundings[0]
+        if _is_asked_for(equation, rounding):
+            continue
         remedy, fix = nearest(context, equation, Safety.UNSAFE)
         yield Finding(
             message=_message(equation, rounding),
@@ -45,6 +48,13 @@ def rounded_accumulation(context: Context) -> Findings:
             notes=(f"{rounding.dividend:,} // {rounding.divisor:,} drops {rounding.remainder:,}",),
         )
         return
+
+
+def _is_asked_for(equation: Equation, rounding: Rounding) -> bool:
+    """Whether the script asks for this remainder itself, and goes one way or another by it."""
+    asked = (each for turn in equation.turns for each in remainders(turn.condition))
+    pairs = (tuple(map(equation.number, each.operands)) for each in asked)
+    return (rounding.dividend, rounding.divisor) in pairs
 
 
 def _message(equation: Equation, rounding: Rounding) -> str:
