@@ -18,6 +18,7 @@ from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Phase, Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.ops.attention import FLASH_SINCE
+from nanolint.memory.torch import passing_bias_workspace_bytes
 from nanolint.run.program import Profiled
 from nanolint.run.run import Attention, Run
 
@@ -124,6 +125,7 @@ def write(
         workspace_bytes=shapes.workspace_bytes,
         bias_workspace_bytes=shapes.bias_workspace_bytes,
         keeps_workspace=shapes.keeps_workspace,
+        passing_bias_bytes=passing_bias_workspace_bytes(run.torch),
         attention_state=shapes.attention_state if compiled else None,
         capability=FLASH_SINCE if run.attention is Attention.FLASH else BEFORE_FLASH,
         release=run.torch,

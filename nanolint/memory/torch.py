@@ -32,6 +32,9 @@ WORKSPACE_BYTES = 8_519_680
 # of its own; else it does not, or shares cuBLAS's. Seen in the traced allocations.
 OWN_BIAS_WORKSPACE = frozenset({(2, 9), (2, 10), (2, 11)})
 BIAS_WORKSPACE_BYTES = MIB
+# Up to the first and from the second of these releases each such product makes that workspace for
+# itself, and no other. Seen in 2.2 to 2.8 and in 2.15, not in 2.12 and 2.13, for capability 8.0.
+PASSING_BIAS_WORKSPACE: tuple[Version, Version] = ((2, 8), (2, 15))
 
 # From this release on a product allocates its workspace and gives it back (pull request 194311).
 WORKSPACE_GIVEN_BACK_SINCE: Version = (2, 15)
@@ -71,6 +74,12 @@ def workspace_bytes(version: Version, gpu: Gpu | None) -> int:
 def bias_workspace_bytes(version: Version) -> int:
     """cuBLASLt's own workspace, which products with a bias take; 0 where there is none."""
     return BIAS_WORKSPACE_BYTES if version in OWN_BIAS_WORKSPACE else 0
+
+
+def passing_bias_workspace_bytes(version: Version) -> int:
+    """cuBLASLt's workspace, where a product with a bias makes it for as long as it is launched."""
+    last, first = PASSING_BIAS_WORKSPACE
+    return BIAS_WORKSPACE_BYTES if version <= last or version >= first else 0
 
 
 def keeps_workspace(version: Version) -> bool:

@@ -171,11 +171,28 @@ def test_in_2_9_and_2_10_products_with_a_bias_take_a_workspace_of_their_own(comp
         return [nbytes for nbytes, component in made if component is Component.WORKSPACE]
 
     both = [WORKSPACE_BYTES, WORKSPACE_BYTES]
-    for torch in ((2, 8), (2, 12)):
-        assert workspaces(torch, bias=True) == both
+    assert workspaces((2, 12), bias=True) == both
     for torch in ((2, 9), (2, 10)):
         assert workspaces(torch, bias=False) == both
         assert sorted(workspaces(torch, bias=True)) == [MIB, *both]
+
+
+@pytest.mark.parametrize("torch", [(2, 2), (2, 8), (2, 15)])
+def test_up_to_2_8_and_from_2_15_on_each_product_with_a_bias_makes_cublaslt_s_workspace(
+    torch: tuple[int, int],
+) -> None:
+    def made(*, bias: bool) -> int:
+        run = replace(GPT2, batch_size=2, n_layer=4, compile=False, torch=torch, bias=bias)
+        tape = record(run)
+        phases = [phase for _, phase in tape.phases]
+        start = tape.phases[phases.index(Phase.FORWARD)][0]
+        events = tape.events[start : tape.phases[phases.index(Phase.BACKWARD)][0]]
+        places = [at for at, e in enumerate(events) if e >= 0 and "Lt" in tape.names[e]]
+        assert all(events[at + 1] == ~events[at] for at in places)
+        return len(places)
+
+    assert made(bias=True) == 4 * 4
+    assert made(bias=False) == 0
 
 
 def test_up_to_2_5_the_embedding_s_gradient_from_lm_head_waits_in_float32() -> None:

@@ -58,7 +58,8 @@ class Plans:
     def forward(self, x: Tensor, training: bool) -> _Forward:
         """The plan of a call with x."""
         device = x.device
-        card = device.sm_count, device.threads_per_sm, device.passing_workspace_bytes
+        workspaces = device.passing_workspace_bytes, device.passing_bias_bytes
+        card = device.sm_count, device.threads_per_sm, *workspaces
         release = device.attention_state, device.release
         settings = device.half, device.grad_enabled, training, *card, *release
         key = x.shape, x.strides, x.dtype, x.role, x.requires_grad, *settings

@@ -54,6 +54,7 @@ class Twin:
         sm_count: int,
         threads_per_sm: int,
         workspace: int,
+        bias_workspace: int,
         attention_state: bool | None,
         release: tuple[int, int],
     ) -> None:
@@ -63,6 +64,7 @@ class Twin:
             sm_count=sm_count,
             threads_per_sm=threads_per_sm,
             workspace_bytes=workspace,
+            passing_bias_bytes=bias_workspace,
             keeps_workspace=False,
             attention_state=attention_state,
             release=release,

@@ -51,7 +51,8 @@ class Device:
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
     each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
     for itself; 0 leaves it out. ``bias_workspace_bytes`` is cuBLASLt's, where products add biases
-    and it has one of its own. ``attention_state``: fused attention saves its random state here;
+    and it has one of its own; ``passing_bias_bytes`` where each makes it for itself.
+    ``attention_state``: fused attention saves its random state here;
     None: as each kernel does in that release.
     ``capability`` is the card's compute capability, ``release`` the first two numbers of torch's.
     """
@@ -64,6 +65,7 @@ class Device:
         threads_per_sm: int = DEFAULT_SM_THREADS,
         workspace_bytes: int = 0,
         bias_workspace_bytes: int = 0,
+        passing_bias_bytes: int = 0,
         keeps_workspace: bool = True,
         attention_state: bool | None = None,
         capability: tuple[int, int] = (8, 0),
@@ -84,6 +86,7 @@ class Device:
             MAIN: tuple(filter(None, (workspace_bytes, bias_workspace_bytes))),
             AUTOGRAD: tuple(filter(None, (workspace_bytes,))),
         }
+        self.passing_bias_bytes = passing_bias_bytes
         self._keeps_workspace = keeps_workspace
         self.attention_state = attention_state
 
@@ -108,8 +111,15 @@ class Device:
         """The workspace that each product makes for itself; 0 where threads keep theirs."""
         return 0 if self._keeps_workspace else sum(self._workspaces[self.thread])
 
-    def multiply(self) -> None:
-        """A matrix product is launched: the thread's first takes cuBLAS's workspace, or each."""
+    def multiply(self, *, biased: bool = False) -> None:
+        """A matrix product is launched: the thread's first takes cuBLAS's workspace, or each.
+
+        ``biased``: it adds a bias, which cuBLASLt does.
+        """
+        if biased and self.passing_bias_bytes:
+            name = "cuBLASLt workspace"
+            self.tape.free(self.tape.alloc(self.passing_bias_bytes, name, Component.WORKSPACE))
+            return
         for nbytes in self._workspaces.get(self.thread, ()):
             handle = self.tape.alloc(nbytes, "cuBLAS workspace", Component.WORKSPACE)
             if not self._keeps_workspace:

@@ -230,7 +230,9 @@ def _bmm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
 
 @traced
 def _addmm(bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
-    out = _product(x, y, (x.shape[0], y.shape[1]), role)
+    rows, columns = x.shape[0], y.shape[1]
+    by_lt = bias.shape == (columns,) and bias.is_contiguous and y.shape[0] > 1 and columns > 1
+    out = _product(x, y, (rows, columns), role, biased=by_lt)
     of_factors = product_backward(x, y, column_first=False)
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
@@ -245,7 +247,9 @@ def factors(x: Tensor, y: Tensor) -> tuple[Tensor | None, Tensor | None]:
 
 
 @traced
-def _product(x: Tensor, y: Tensor, shape: Shape, role: Role | None) -> Tensor:
+def _product(
+    x: Tensor, y: Tensor, shape: Shape, role: Role | None, *, biased: bool = False
+) -> Tensor:
     """The result of a product, and copies of operands that cuBLAS cannot read as they lie."""
     device = x.device
     out = empty(device, shape, x.dtype, role or x.role.made("product"))
@@ -254,7 +258,7 @@ def _product(x: Tensor, y: Tensor, shape: Shape, role: Role | None) -> Tensor:
         for each in (x, y)
         if not _is_readable(each.shape[-2:], each.strides[-2:])
     ]
-    device.multiply()
+    device.multiply(biased=biased)
     del copies
     return out
 
