@@ -38,7 +38,8 @@ class Described:
 
     ``roles`` has a term, or why there is none, for each role that was looked for; ``given`` is all
     that can be set, in the script, in what it imports, on its launch line. ``equation`` is None
-    where a part of it is not known, which ``missing`` names.
+    where a part of it is not known, which ``missing`` names. ``called_plainly``: the model is given
+    indices and targets, and nothing else.
     """
 
     script: Path
@@ -48,6 +49,7 @@ class Described:
     model: BuiltModel | NotKnown = NotKnown("the model that is trained was not found")
     missing: tuple[tuple[Role, NotKnown], ...] = ()
     late_sync: LateSync | None = None
+    called_plainly: bool = False
     optimizers: tuple[str, ...] = field(default=())  # full names of what is called for them
 
     def value(self, role: Role) -> object:

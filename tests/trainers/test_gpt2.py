@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,8 +29,9 @@ class CausalSelfAttention(nn.Module):
     def forward(self, x):
         B, T, C = x.size()
         q, k, v = self.qkv(x).split(C, dim=2)
-        q, k, v = (y.view(B, T, self.n_head, C // self.n_head).transpose(1, 2) for y in (q, k, v))
-        q = q.view(B, T, self.n_head, -1)
+        q = q.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+        k = k.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+        v = v.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.proj(y.transpose(1, 2).contiguous().view(B, T, C))
 
@@ -119,3 +121,52 @@ def test_with_one_other_piece_there_is_no_number(file: Path, before: str, after:
 def test_the_recorded_pieces_are_those_of_one_model() -> None:
     assert set(gpt2.CORE) <= gpt2.known().keys()
     assert all(found for found in gpt2.known().values())
+
+
+CONFIG = """
+from dataclasses import dataclass
+
+@dataclass
+class Config:
+    C: int = 768
+    H: int = 12
+    L: int = 12
+    V: int = 50304
+
+class CausalSelfAttention"""
+OTHER = (
+    re.sub(r'c\["(\w)"\]', r"c.\1", SCRIPT)
+    .replace("\nclass CausalSelfAttention", CONFIG, 1)
+    .replace("dict(C=768, H=12, L=12, V=50304)", "Config()")
+    .replace("F.gelu(self.up(x))", "F.relu(self.up(x)).square()")
+    .replace("        return F.cross", "        return logits, F.cross")
+    .replace("loss = model(x, x)", "logits, loss = model(x, x)")
+)
+
+
+def test_a_model_of_its_own_is_read_and_in_doubt_because_of_the_loop(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(OTHER, encoding="utf-8")
+    told = json.loads(nanolint("explain", str(path), "--gpu", "a100-40gb", "--format", "json").out)
+    assert told["trust"] == "doubted"
+    assert any("the loop is not nanoGPT's own" in each for each in told["doubts"])
+    assert told["fits"] is False
+    smaller = nanolint("explain", str(path), "--gpu", "a100-40gb", "--set", "B=8").out
+    assert "fits A100 40GB" in smaller
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("logits, loss = model(x, x)", "logits, loss = model(x, x, flag=True)"),
+        ("optimizer = model", "muon = torch.optim.SGD(model.parameters())\noptimizer = model"),
+        ("return logits, F.cross", "return F.cross"),
+    ],
+)
+def test_a_loop_that_differs_in_what_matters_gives_no_number(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    assert before in OTHER
+    path = tmp_path / "train.py"
+    path.write_text(OTHER.replace(before, after), encoding="utf-8")
+    assert nanolint("fit", str(path)).status == 2

@@ -49,7 +49,7 @@ def program_of(script: Path, passed: Passed) -> ReadModel | None:
     config = passed.config.rpartition(".")[2] if passed.config else None
     if config is None and not arguments:
         return None  # what it is given has no names
-    modules = _modules(script, module, name)
+    modules = modules_of(script, module, name)
     return ReadModel(modules, name, tuple(arguments), config) if modules else None
 
 
@@ -79,7 +79,7 @@ STAND_INS = {
 
 
 @memo
-def _modules(script: Path, module: str, name: str) -> tuple[SourceText, ...]:
+def modules_of(script: Path, module: str, name: str) -> tuple[SourceText, ...]:
     """The file that defines the class, and what it imports within the project; none if unusable."""
     start = file_of(module, script)
     if start is None:

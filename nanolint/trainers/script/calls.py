@@ -289,7 +289,8 @@ def call_model(
             return core.call(called, arguments, named, place)
     tensors = [each for each in (*arguments, *named.values()) if isinstance(each, Tensor)]
     if not core.state.building:
-        core.state.happen("model", place, model, tensors)
+        plain = len(tensors) == len(arguments) == 2 and not named
+        core.state.happen("model", place, model, tensors, plain=plain)
     return core.unknown("what the model gives", place)
 
 

@@ -120,6 +120,7 @@ class Event:
     context: Context
     subject: Thing
     tensors: tuple[Tensor, ...] = ()
+    plain: bool = False  # of a model: it is called with indices and targets, and nothing else
 
 
 @dataclasses.dataclass(slots=True)
@@ -150,11 +151,17 @@ class State:
             raise Exhausted
 
     def happen(
-        self, kind: str, place: Place, subject: Thing, tensors: Sequence[Tensor] = ()
+        self,
+        kind: str,
+        place: Place,
+        subject: Thing,
+        tensors: Sequence[Tensor] = (),
+        *,
+        plain: bool = False,
     ) -> None:
         """Note an event."""
         context = Context(tuple(self.loops), tuple(self.managers), tuple(self.tests))
-        self.events.append(Event(kind, place, context, subject, tuple(tensors)))
+        self.events.append(Event(kind, place, context, subject, tuple(tensors), plain))
 
 
 class Core:

@@ -85,6 +85,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         model=_built(model),
         missing=_missing(roles),
         late_sync=_late_sync(state.events, call, backward),
+        called_plainly=call is not None and call.plain,
         optimizers=tuple(dict.fromkeys(_optimizers(state.events))),
     )
 

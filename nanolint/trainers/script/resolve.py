@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -19,10 +20,12 @@ from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import ROLES
+from nanolint.trainers.nanogpt.read import read_run
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.script.core import Around, Word, plain_name
 from nanolint.trainers.script.gpt2 import is_gpt2
 from nanolint.trainers.script.modules import roots_of, source_of
+from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import read_script
 from nanolint.trainers.script.vocabulary import project_vocabulary
 from nanolint.trainers.traced import traced
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 
 # A card that is not named is one of today's.
 CAPABILITY = (8, 0)
+MEMORY = "the memory"  # what is not known of a run whose model is another network
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
 
 
@@ -105,7 +109,10 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         described=found,
         outline=outline,
     )
-    return traced(resolution, settings, project_of(path), options, gpu, text)
+    resolution = traced(resolution, settings, project_of(path), options, gpu, text)
+    if resolution.provenance is not None or resolution.run is not None or outline is None:
+        return resolution
+    return replace(resolution, read=_read(resolution, found, outline, gpu))
 
 
 # What is around the script
@@ -280,6 +287,31 @@ def _legal(equation: Equation) -> tuple[int, ...] | None:
     return equation.legal(equation.sequences_per_step() // equation.world)
 
 
+def _read(
+    found: Resolution, described: Described, outline: Run, gpu: Gpu | None
+) -> Resolution | None:
+    """The run with its model read from its source, in doubt because of its loop.
+
+    Only where the loop is like nanoGPT's in what matters most: one AdamW, and a model that is given
+    indices and targets.
+    """
+    known = any(each.key != MEMORY for each in found.unresolved)
+    one_adam = described.optimizers == ("torch.optim.AdamW",) and described.called_plainly
+    program = None if known or not one_adam else program_of(described, outline.block_size)
+    if program is None:
+        return None
+    doubts = [*found.doubts, _own_loop(described)]
+    doubts.append(Doubt(Subject.OPTIMIZER, "the optimizer is made otherwise than nanoGPT's"))
+    run = read_run(outline, program, gpu)
+    doubts += not_covered(run, gpu)
+    return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
+
+
+def _own_loop(found: Described) -> Doubt:
+    line = found.equation.loop.line if found.equation is not None else None
+    return Doubt(Subject.PIECE, "the loop is not nanoGPT's own", found.script, line)
+
+
 def _size(found: Described, role: Role, otherwise: int) -> int:
     value = found.value(role)
     return value if isinstance(value, int) and value > 0 else otherwise
@@ -295,7 +327,7 @@ def _model(found: Described) -> tuple[tuple[Unresolved, ...], tuple[Doubt, ...]]
     if isinstance(built, NotKnown):
         return (Unresolved("the model", str(built)),), ()
     name = f"{built.class_name} in {built.path.name if built.path else found.script.name}"
-    strange = Unresolved("the memory", f"{name} is another network than nanoGPT's")
+    strange = Unresolved(MEMORY, f"{name} is another network than nanoGPT's")
     if built.path is None or not is_gpt2(built.path, built.class_name):
         return (strange,), ()
     missing = [role for role, _ in found.missing if role in ROLES]
@@ -304,6 +336,4 @@ def _model(found: Described) -> tuple[tuple[Unresolved, ...], tuple[Doubt, ...]]
             Unresolved(ROLES[role], str(why)) for role, why in found.missing if role in ROLES
         )
         return reasons, ()
-    place = found.equation.loop if found.equation is not None else None
-    text = "the loop is not nanoGPT's own"
-    return (), (Doubt(Subject.PIECE, text, found.script, place.line if place else None),)
+    return (), (_own_loop(found),)
