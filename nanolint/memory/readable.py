@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.read import Read, Unread
-from nanolint.memory.recording import recorded, runs_compiled
+from nanolint.memory.recording import recorded
 from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
@@ -20,17 +20,13 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
 
-BETWEEN = (
-    "what torch.compile makes of this model is not known; it is judged as it runs without, which "
-    "takes more"
-)
-
 
 def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     """What ``resolution`` is with its model read; itself, with the reason, where it cannot be.
 
-    A compiled run lies between two bounds: what it takes without being compiled, and what its
-    parameters, gradients and the optimizer take. It is in doubt unless both give one verdict.
+    Where it is not known what torch.compile makes of it, it lies between two bounds: what it takes
+    without being compiled, and what its parameters, gradients and the optimizer take. It is in
+    doubt unless both give one verdict.
     """
     read = resolution.read
     run = read.run if read else None
@@ -42,11 +38,10 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
             read = _with_optimizer(read, run)
     except Unread as error:
         return _unread(resolution, error)
-    if target is None or not runs_compiled(run, target.gpu):
+    if target is None or not tape.doubts or not _differ(run, tape, target):
         return read
-    if not _differ(run, tape, target):
-        return read
-    return replace(read, doubts=ordered([*read.doubts, Doubt(Subject.PIECE, BETWEEN)]))
+    doubts = (Doubt(Subject.PIECE, each) for each in tape.doubts)
+    return replace(read, doubts=ordered([*read.doubts, *doubts]))
 
 
 def _with_optimizer(read: Resolution, run: Run) -> Resolution:

@@ -184,7 +184,10 @@ class Capture:
         formula = self.formulas.get(name)
         if formula is None:
             raise NotTraced(name)
-        return formula(self, *arguments, **named)
+        try:
+            return formula(self, *arguments, **named)
+        except TypeError as error:  # called in a way that the formula does not have
+            raise NotTraced(name) from error
 
     def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
         """``sum_to_size`` and a cast, as autograd's engine makes them."""

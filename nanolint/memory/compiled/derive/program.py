@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.parameter import Parameter
 
 NEWEST = Inductor()
+# What a graph that no rule here was written for may end in.
+BEYOND = (AssertionError, LookupError, ValueError, TypeError, StopIteration)
 
 
 class Derived(Module):
@@ -87,7 +89,8 @@ class Derived(Module):
             except NotTraced as error:
                 self._is_eager = True
                 device.tape.doubts.append(
-                    f"what torch.compile makes of {error} is not known: counted as without it"
+                    f"what torch.compile makes of {error} in this model is not known; it is "
+                    "judged as it runs without, which takes more"
                 )
                 return self.model(*arguments)
             self._programs[key] = program
@@ -125,6 +128,12 @@ class Program:
             if isinstance(each, Tensor) and id(each) in found.inputs
         }
         found.let_go()
+        try:
+            self._derive(found, weights)
+        except BEYOND as error:
+            raise NotTraced("all its operations together") from error
+
+    def _derive(self, found: Capture, weights: set[Operation]) -> None:
         if self.learns:
             parts = partition(found.graph, weights)
         else:
