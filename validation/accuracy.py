@@ -38,7 +38,7 @@ ORACLE_KEYS = (
     "dtype",
 )  # fmt: skip
 RECORDED_RELEASE = "2.13"
-COMPILED_SM_COUNT = 46  # of the card that the compiled oracle pretends
+COMPILED_CARD = "rtx-4070"  # that the compiled oracle pretends
 
 FINETUNE = {"vocab_size": 50257, "bias": True, "max_iters": 20, "eval_interval": 5}
 PRESETS: dict[str, dict[str, Any]] = {
@@ -164,12 +164,11 @@ def tape_of(
         torch=release_of(row),
     )
     run = replace(run, **changes)
-    gpu = find(row["card"]).gpu if "card" in row else None
+    card = row.get("card", COMPILED_CARD if name == "compiled" else None)
+    gpu = find(card).gpu if card else None
     shapes, tape = Shapes.of(run, gpu), Tape()
     if not row.get("workspace", True):
         shapes = replace(shapes, workspace_bytes=0)
-    if name == "compiled":
-        shapes = replace(shapes, sm_count=COMPILED_SM_COUNT)
     write(run, shapes, tape, compiled=compiled, micro_steps=micro_steps)
     return tape
 

@@ -112,6 +112,15 @@ def threads_per_multiprocessor(gpu: Gpu | None) -> int:
     return 1536 if small else 2048
 
 
+def has_small_shared_memory(gpu: Gpu | None) -> bool:
+    """Whether a multiprocessor has 100 KiB of shared memory, not 164 or more (from Ampere on).
+
+    CUDA C++ Programming Guide, technical specifications per compute capability.
+    """
+    capability = capability_of(gpu)
+    return capability in ((8, 6), (8, 9)) or capability >= (12, 0)
+
+
 def has_flash(gpu: Gpu | None, *, dtype: str, head_size: int, dropout: bool) -> bool:
     """Whether FlashAttention takes heads of ``head_size`` in training."""
     capability = capability_of(gpu)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.gpus.abilities import threads_per_multiprocessor
+from nanolint.gpus.abilities import has_small_shared_memory, threads_per_multiprocessor
 from nanolint.memory import torch
 from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
@@ -31,6 +31,7 @@ class Shapes:
     attention: Attention
     sm_count: int = DEFAULT_SM_COUNT
     threads_per_sm: int = DEFAULT_SM_THREADS
+    small_shared_memory: bool = False
     workspace_bytes: int = 0  # cuBLAS's; 0 leaves it out
     bias_workspace_bytes: int = 0  # cuBLASLt's own, 0 where it has none
     keeps_workspace: bool = True  # each thread for good; else each product while it is launched
@@ -53,6 +54,7 @@ class Shapes:
             attention=run.attention,
             sm_count=(gpu.sm_count if gpu else None) or DEFAULT_SM_COUNT,
             threads_per_sm=threads_per_multiprocessor(gpu),
+            small_shared_memory=has_small_shared_memory(gpu),
             workspace_bytes=torch.workspace_bytes(run.torch, gpu),
             bias_workspace_bytes=torch.bias_workspace_bytes(run.torch) if run.bias else 0,
             keeps_workspace=torch.keeps_workspace(run.torch),

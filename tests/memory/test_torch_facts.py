@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from nanolint.gpus.abilities import has_small_shared_memory
 from nanolint.memory.compiled.graph import FLOAT, Buffer, Graph
 from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.recording import allocated_peak, record
 from nanolint.memory.tape import Component, Phase
+from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_bytes
 from nanolint.memory.torch import WORKSPACE_BYTES, variable_in_error, workspace_bytes
 from nanolint.memory.verdict.verdict import judge
 from nanolint.run.coverage import not_covered
@@ -201,6 +203,24 @@ def test_up_to_2_5_the_embedding_s_gradient_from_lm_head_waits_in_float32() -> N
     assert live(replace(run, torch=(2, 6)), name) == []
     assert all(end > start + 10 for start, end in live(replace(run, torch=(2, 5)), name))
     assert live(replace(run, torch=(2, 5)), name) != []
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "dropout", "nbytes"),
+    [  # of 8 heads and 256 tokens each; as traced with PyTorch 2.15
+        ("a100-80gb", 96, 0.0, 131_104),
+        ("a100-80gb", 128, 0.1, 131_104),
+        ("rtx-4070", 96, 0.0, 131_136),
+        ("rtx-4070", 96, 0.1, 393_344),
+        ("rtx-4070", 128, 0.0, 393_344),
+    ],
+)
+def test_wide_heads_take_more_for_their_gradients_on_cards_with_little_shared_memory(
+    name: str, width: int, dropout: float, nbytes: int
+) -> None:
+    small = has_small_shared_memory(card(name).gpu)
+    found = efficient_workspace_bytes(8, 256, width, half=True, small=small, dropout=dropout > 0)
+    assert found == 8 * nbytes
 
 
 def test_the_error_advises_what_that_release_does() -> None:

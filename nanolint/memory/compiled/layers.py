@@ -161,7 +161,14 @@ class Layers(Builder):
         """
         shapes = self.shapes
         heads, half = shapes.batch_size * shapes.n_head, shapes.half
-        tiles = efficient_workspace_bytes(heads, shapes.block_size, shapes.head_size, half=half)
+        tiles = efficient_workspace_bytes(
+            heads,
+            shapes.block_size,
+            shapes.head_size,
+            half=half,
+            small=shapes.small_shared_memory,
+            dropout=shapes.dropout,
+        )
         delta = self.single("efficient attention delta", rows)
         work = self.single("efficient attention dq", tiles // 4)
         if half:

@@ -202,20 +202,32 @@ def efficient(
 
 
 def efficient_workspace_bytes(
-    heads: int, tokens: int, width: int, *, half: bool, keys: int | None = None
+    heads: int,
+    tokens: int,
+    width: int,
+    *,
+    half: bool,
+    keys: int | None = None,
+    small: bool = False,
+    dropout: bool = False,
 ) -> int:
     """What memory-efficient attention's backward kernel takes for gradients that it sums up.
 
     Those of the queries, in tiles; halves of heads wider than 128 elements those of ``keys`` (the
-    ``tokens``, if nothing is said) and values, too.
+    ``tokens``, if nothing is said) and values, too. With ``small``, a card with 100 KiB of shared
+    memory, the kernels of 65 to 128 elements have smaller tiles, and most of them do the same.
     """
     rows, columns = 64, 64
     if width > 64:
         rows, columns = 128, 128 if half else 64
     wide = half and width > 128
+    sums = wide
+    if small and half and 64 < width <= 128:
+        sums = dropout or width > 96
+        rows, columns = (64 if sums else 128), 64
     tiles = -(-tokens // rows) * -(-width // columns)
     of_queries = tiles * ((32 if wide else 16) + 4 * rows * columns)
-    of_keys = 2 * 4 * _up(keys or tokens, 64) * width if wide else 0
+    of_keys = 2 * 4 * _up(keys or tokens, 64) * (width if wide else _up(width, 64)) if sums else 0
     return heads * _up(of_queries + of_keys, 16)
 
 
