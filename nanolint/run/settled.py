@@ -162,15 +162,15 @@ class Resolution:
 
     @property
     def provenance(self) -> str | None:
-        """When its profile was recorded and with what, where it is judged by one.
+        """Where its tape is from, where that is not nanoGPT's model known by heart.
 
-        ``traced 2026-11-20 with torch 2.13.0``
+        ``traced 2026-11-20 with torch 2.13.0``, ``read from model.py``
         """
         program = None if self.run is None else self.run.program
-        if not isinstance(program, Profiled):
-            return None
-        profile = program.profile
-        return f"traced {profile.traced} with torch {profile.torch.partition('+')[0]}"
+        if isinstance(program, Profiled):
+            profile = program.profile
+            return f"traced {profile.traced} with torch {profile.torch.partition('+')[0]}"
+        return None if program is None else f"read from {program.modules[0].path}"
 
     @property
     def why_unknown(self) -> str:

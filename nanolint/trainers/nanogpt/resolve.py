@@ -104,7 +104,8 @@ def resolve(
         run, settings, unresolved, ordered(doubts), in_float16, roles.deciding, outline=outline
     )
     found = traced(found, taken, project, options, gpu)
-    if roles.program is None or found.trust is Trust.EXACT or found.provenance is not None:
+    is_traced = found.run is not None and found.run.program is not None
+    if roles.program is None or found.trust is Trust.EXACT or is_traced:
         return found
     read = _read(found, roles, replace(needed, torch=release), taken, project, gpu)
     return replace(found, read=read)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.gpu import Machine
 from nanolint.gpus.lookup import find
 from nanolint.memory.readable import if_readable
 from nanolint.memory.recording import allocated_bytes
+from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.trust import Trust
 from tests.run.settling import settle
 from validation.read_models import MODELS
@@ -71,6 +73,7 @@ FUSED = """
 def test_an_optimizer_that_is_read_as_nanogpts_is_not_in_doubt(tmp_path: Path) -> None:
     found = read(tmp_path, GATED + FUSED, "compile=False")
     assert (found.trust, found.doubts) == (Trust.READ, ())
+    assert found.provenance == "read from model.py"
     plain = read(tmp_path / "b", GATED + FUSED.replace("dict(fused=True)", "{}"), "compile=False")
     assert plain.trust is Trust.DOUBTED
 
@@ -100,3 +103,11 @@ def test_a_compiled_run_that_is_not_derived_is_in_doubt_between_its_bounds_alone
     assert not compiled(tmp_path, ROLLED)  # fits either way
     assert compiled(tmp_path, ROLLED, "batch_size=90000")
     assert not compiled(tmp_path, ROLLED, "n_embd=40000", "n_layer=3")  # fits in no way
+
+
+def test_a_size_that_the_model_refuses_does_not_fit(tmp_path: Path) -> None:
+    strict = GATED.replace("b, t = idx.size()", "b, t = idx.size()\n        assert b <= 4")
+    found = read(tmp_path, strict + FUSED, "compile=False")
+    assert found.run is not None
+    assert is_comfortable(replace(found.run, batch_size=4), CARD)
+    assert not is_comfortable(replace(found.run, batch_size=5), CARD)

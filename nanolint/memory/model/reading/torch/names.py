@@ -72,6 +72,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "is_autocast_enabled": Native(
             "is_autocast_enabled", lambda *_: machine.card.half is not None
         ),
+        "get_autocast_dtype": Native("get_autocast_dtype", lambda *_: machine.card.half or FLOAT16),
         "get_autocast_gpu_dtype": Native("get_autocast_gpu_dtype", lambda: machine.card.half),
         "strided": ANNOTATION,
         "inf": float("inf"),

@@ -1,0 +1,24 @@
+"""The page of public models is what its recorded rows say."""
+
+from __future__ import annotations
+
+from validation.accuracy import recorded
+from validation.zoo import ENTRIES, PAGE, page
+
+
+def test_the_page_has_the_recorded_rows() -> None:
+    assert page(recorded("zoo")) in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_rows_are_of_entries_of_the_zoo() -> None:
+    known = {(entry.repository, entry.path, entry.cls) for entry in ENTRIES}
+    rows = recorded("zoo")
+    assert {(row["repository"], row["path"], row["class"]) for row in rows} <= known
+    assert all(row["commit"] for row in rows)
+
+
+def test_what_was_read_and_ran_is_off_by_at_most_one_percent() -> None:
+    rows = [row for row in recorded("zoo") if row["result"] in ("exact", "off")]
+    assert sum(row["result"] == "exact" for row in rows) >= 0.9 * len(rows)
+    for row in rows:
+        assert abs(row["read_bytes"] / row["torch_bytes"] - 1) <= 0.01, row["repository"]
