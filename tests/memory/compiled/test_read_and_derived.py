@@ -55,3 +55,11 @@ def test_what_is_not_known_is_replayed_eagerly_and_said() -> None:
         assert bool(device.tape.doubts) is (model is Rolling)
     assert "roll" in device.tape.doubts[0]
     assert peaks[1] > peaks[0]
+
+
+def test_activation_checkpointing_is_not_taken_for_none() -> None:
+    """What a checkpoint makes again is traced like what is there already."""
+    row = next(row for row in ROWS if row["model"] == "modern")
+    case = case_of({**row, "arguments": {**row["arguments"], "checkpoints": True}})
+    tape = case.read(find(CARD).gpu, TORCH)
+    assert ["activation checkpointing" in doubt for doubt in tape.doubts] == [True]
