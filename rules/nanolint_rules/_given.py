@@ -66,7 +66,7 @@ def _has_line(context: Context) -> bool:
 
 def _in_file(context: Context, given: Given, value: Scalar) -> Edit | None:
     span = given.place.span
-    if span is None or not _is_here(context, given.place):
+    if span is None or not is_here(context, given.place):
         return None
     return Edit(span.start, span.end, _like(context.text[span.start : span.end], value))
 
@@ -92,11 +92,9 @@ def span_of(context: Context, given: Given | None, otherwise: Span) -> Span:
     place = given.place
     if given.surface in ON_LINE:
         default = given.default
-        here = (
-            default.span if default and default.span and _is_here(context, default) else otherwise
-        )
+        here = default.span if default and default.span and is_here(context, default) else otherwise
         return here if place.span is None else FlagSpan(place.span.start, place.span.end, here)
-    span = place.span if place.span is not None and _is_here(context, place) else otherwise
+    span = place.span if place.span is not None and is_here(context, place) else otherwise
     end = context.options.line.end
     if given.surface is Surface.ARGUMENT and end is not None:
         flags = [each.place for each in context.options.line.flags if each.place]
@@ -105,7 +103,8 @@ def span_of(context: Context, given: Given | None, otherwise: Span) -> Span:
     return span
 
 
-def _is_here(context: Context, place: Place) -> bool:
+def is_here(context: Context, place: Place) -> bool:
+    """Whether a place is of the file at hand."""
     if place.path is None or context.path is None:
         return place.path is context.path
     return place.path.absolute() == context.path.absolute()

@@ -192,6 +192,14 @@ def test_a_script_that_asks_itself_is_not_told_that_it_rounds(root: Path) -> Non
     assert _codes(root, 1) == set()
 
 
+def test_where_the_micro_batch_is_computed_the_check_is_pointed_at(root: Path) -> None:
+    text = own_script(TOTAL.format(B=24).replace("B = 24", "ROWS = 12\nB = 2 * ROWS"))
+    (root / "train.py").write_text(text)
+    out = nanolint("--output-format", "concise", "--select", "NL415", "train.py").out
+    row = next(n for n, line in enumerate(text.splitlines(), 1) if line.startswith("assert TOTAL"))
+    assert out.startswith(f"train.py:{row}:1: NL415")
+
+
 def test_a_branch_on_the_remainder_does_not_hide_what_divides(root: Path) -> None:
     asks = "if TOTAL % (B * T * W) != 0:\n    fail()\nassert"
     text = f"from checks import fail\n{own_script(TOTAL.format(B=24).replace('assert', asks))}"

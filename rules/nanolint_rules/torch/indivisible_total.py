@@ -47,7 +47,7 @@ def indivisible_total(context: Context) -> Findings:
                     f"{check.place} will fail: {total:,} is no multiple of {_terms(equation, part)}"
                 ),
                 remedy=remedy,
-                span=place_of(context, equation),
+                span=place_of(context, equation, check.place),
                 fix=fix,
                 notes=(_asked(check.text),),
             )

@@ -43,7 +43,7 @@ def rounded_accumulation(context: Context) -> Findings:
             message=_message(equation, rounding),
             severity=Severity.ERROR if rounding.dividend < rounding.divisor else None,
             remedy=remedy,
-            span=place_of(context, equation),
+            span=place_of(context, equation, equation.loop),
             fix=fix,
             notes=(f"{rounding.dividend:,} // {rounding.divisor:,} drops {rounding.remainder:,}",),
         )
