@@ -195,7 +195,7 @@ TEXTS = [
     Case(
         "an effective batch with 3,024 divisors",
         text("batch_size = 720720\ngradient_accumulation_steps = 720720\nn_layer = 2\n"),
-        "batch_size = 25 with gradient_accumulation_steps = 20777492736 fits",
+        "batch_size = 25, gradient_accumulation_steps = 20777492736 fits",
         FOUND,
     ),
     Case(
@@ -204,7 +204,7 @@ TEXTS = [
             "batch_size = 720720\ngradient_accumulation_steps = 720720\nblock_size = 1\n"
             "n_layer = 100\nn_head = 1\nn_embd = 8\n"
         ),
-        "x.py:1:1: NL102[error] batch_size = 720720 runs 12 GB card out of memory",
+        "x.py:1:1: NL102[error] does not fit 12 GB card: needs 270.6 of 11.2 GiB",
         FOUND,
     ),
     Case("1e999", text(CONFIG + "max_iters = 1e999\n"), "x.py:5:1: NL302[warning]", FOUND),

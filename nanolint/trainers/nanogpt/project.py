@@ -141,7 +141,7 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
 def _unusable(problems: list[tuple[Path, str]]) -> Project:
     return replace(
         NANOGPT,
-        problems=tuple(f"{path}: {why}; memory is not judged" for path, why in problems),
+        problems=tuple(f"{path}: {why}; memory not judged" for path, why in problems),
         unusable="; ".join(f"{path.name}: {why}" for path, why in problems),
         foreign=any(FOREIGN in why for _, why in problems),
     )
