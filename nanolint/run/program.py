@@ -41,6 +41,15 @@ class FromRun:
 
 
 @dataclass(frozen=True, slots=True)
+class NotKnown:
+    """An argument that only a run could tell: why, and where."""
+
+    reason: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReadModel:
     """A model to be read from its own source, without running it.
 
@@ -52,7 +61,7 @@ class ReadModel:
 
     modules: tuple[SourceText, ...]
     class_name: str
-    arguments: tuple[tuple[str, Plain | FromRun], ...]
+    arguments: tuple[tuple[str, Plain | FromRun | NotKnown], ...]
     config_class: str | None = None
 
     @property

@@ -12,6 +12,7 @@ from nanolint.memory.model.reading.values import (
     Function,
     Instance,
     Method,
+    Place,
     Raised,
     Unknown,
     Unread,
@@ -22,7 +23,7 @@ from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.parameter import Buffer, Parameter
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor
-from nanolint.run.program import FromRun
+from nanolint.run.program import FromRun, NotKnown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
     from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
+    from nanolint.source.values import Plain
 
 
 class Read(Module):
@@ -60,10 +62,7 @@ class Read(Module):
     def _build(self, program: ReadModel, run: Run) -> Value:
         machine = self._machine
         module = machine.load(program.modules[0].module)
-        arguments = {
-            name: getattr(run, value.field) if isinstance(value, FromRun) else value
-            for name, value in program.arguments
-        }
+        arguments = {name: _argument(value, run) for name, value in program.arguments}
         cls = machine.member(module, program.class_name)
         machine.at(module, 1)
         if isinstance(cls, Unknown):
@@ -165,6 +164,13 @@ def _named(configure: Value) -> dict[str, Value]:
     spec = function.node.args
     names = [each.arg for each in (*spec.args[1:], *spec.kwonlyargs)]
     return {name: PASSED[name] for name in names if name in PASSED}
+
+
+def _argument(value: Plain | FromRun | NotKnown, run: Run) -> Value:
+    """What the model is built with; of what is not known, what depends on it is not known."""
+    if isinstance(value, NotKnown):
+        return Unknown(value.reason, Place(value.path, value.line))
+    return getattr(run, value.field) if isinstance(value, FromRun) else value
 
 
 def _kind_of(name: str) -> str:

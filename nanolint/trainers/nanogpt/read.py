@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.run.capability import attention_kernel
-from nanolint.run.program import FromRun, ReadModel, SourceText
+from nanolint.run.program import FromRun, NotKnown, ReadModel, SourceText
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.recognition.models import defined, file_of
-from nanolint.trainers.nanogpt.setup.things import Just, Named
+from nanolint.trainers.nanogpt.setup.things import Just, Mystery, Named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +35,11 @@ def program_of(script: Path, passed: Passed) -> ReadModel | None:
     """
     if not isinstance(passed.model, Named) or passed.rest is not None:
         return None
-    arguments: list[tuple[str, Plain | FromRun]] = []
+    arguments: list[tuple[str, Plain | FromRun | NotKnown]] = []
     for key, thing in passed.arguments.items():
+        if isinstance(thing, Mystery):
+            arguments.append((key, NotKnown(thing.reason, script.name, thing.line)))
+            continue
         if not isinstance(thing, Just):
             return None
         value = tuple(thing.value) if isinstance(thing.value, list) else thing.value

@@ -12,6 +12,7 @@ from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.trust import Trust
 from tests.run.settling import settle
+from tests.support.project_tree import SETUP, train_script
 from validation.read_models import MODELS
 
 if TYPE_CHECKING:
@@ -111,3 +112,22 @@ def test_a_size_that_the_model_refuses_does_not_fit(tmp_path: Path) -> None:
     assert found.run is not None
     assert is_comfortable(replace(found.run, batch_size=4), CARD)
     assert not is_comfortable(replace(found.run, batch_size=5), CARD)
+
+
+def test_an_argument_that_only_a_run_tells_is_named_where_it_matters(tmp_path: Path) -> None:
+    """Of a project that takes one from its globals by a text."""
+    config = GATED.replace("    bias: bool = True\n", "    bias: bool = True\n    extra: int = 0\n")
+    uses = config.replace("x = self.gelu(x) * x", "x = self.gelu(x) * self.extra")
+    uses = uses.replace("self.gelu = nn.GELU()", "self.gelu, self.extra = nn.GELU(), config.extra")
+    setup = SETUP.replace("GPTConfig(", "GPTConfig(extra=globals().get('extra', 0), ")
+    for model, trusted in ((config, True), (uses, False)):
+        files: dict[str, str | bytes] = {
+            "model.py": model + FUSED,
+            "train.py": train_script(setup=setup),
+        }
+        text = "\n".join((*SMALL, "compile=False"))
+        found = if_readable(settle(tmp_path / str(trusted), text, on=CARD, files=files), CARD)
+        assert (found.trust is Trust.READ) is trusted
+        if not trusted:
+            said = found.why_unknown + " ".join(map(str, found.doubts))
+            assert "cannot be read" in said and "train.py:" in said
