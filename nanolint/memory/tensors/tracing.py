@@ -45,6 +45,9 @@ class Tracer(Protocol):
     def create(self, what: str, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
         """A tensor that depends on no other."""
 
+    def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:
+        """An operation on ``inputs`` writes into x. Raises NotTraced where others look at it."""
+
     def call(self, name: str, arguments: Any, named: Any) -> Any:
         """An operation by its name. Raises NotTraced where it is not known."""
 

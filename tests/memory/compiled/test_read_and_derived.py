@@ -57,6 +57,22 @@ def test_what_is_not_known_is_replayed_eagerly_and_said() -> None:
     assert peaks[1] > peaks[0]
 
 
+def test_a_residual_that_is_added_in_place_is_added() -> None:
+    row = next(row for row in ROWS if row["model"] == "llama")
+    case = case_of(row)
+    (source,) = case.sources
+    added = source.text.replace(
+        "        return h + self.feed_forward(self.ffn_norm(h))",
+        "        h = h * 1.0\n        h += self.feed_forward(self.ffn_norm(h))\n        return h",
+    )
+    assert added != source.text
+    card = find(CARD).gpu
+    plain = figures(case.read(card, TORCH))
+    tape = case._replace(sources=(replace(source, text=added),)).read(card, TORCH)
+    assert tape.doubts == []
+    assert figures(tape)["overall"] == pytest.approx(plain["overall"], rel=0.05)
+
+
 def test_activation_checkpointing_is_not_taken_for_none() -> None:
     """What a checkpoint makes again is traced like what is there already."""
     row = next(row for row in ROWS if row["model"] == "modern")

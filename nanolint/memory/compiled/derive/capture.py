@@ -179,6 +179,13 @@ class Capture:
         """A tensor that depends on no other."""
         return self.make(what, POINTWISE, (), shape, dtype, role, cost=2)
 
+    def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:
+        """What is written into x is a new result that x holds from now on."""
+        if not isinstance(x, Traced) or x.is_view:
+            raise NotTraced("writing into a part of a tensor")
+        made = self.make("written", POINTWISE, inputs, x.shape, x.dtype, x.role, strides=x.strides)
+        x.made = made.made
+
     def call(self, name: str, arguments: Any, named: Any) -> Any:
         """An operation by its formula. Raises NotTraced."""
         formula = self.formulas.get(name)

@@ -18,6 +18,7 @@ from nanolint.memory.tensors.ops.indexing import index_adding, scattering, viewe
 from nanolint.memory.tensors.ops.pointwise import div, mul, neg
 from nanolint.memory.tensors.ops.views import preserved
 from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tracing import tracer_at
 from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ def written(
     x: Tensor, inputs: Sequence[Tensor | None], backward: Backward, *saved: Tensor | None
 ) -> Tensor:
     """``x``, after an operation on ``inputs`` wrote into it; the first of them is ``x``."""
+    tracer = tracer_at(x.device)
+    if tracer is not None:
+        tracer.write(x, [each for each in inputs if each is not None])
+        return record(x, inputs, backward, *saved)
     base = x.base
     if base is None or not x.device.grad_enabled:
         return record(x, inputs, backward, *saved)
