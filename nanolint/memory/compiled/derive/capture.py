@@ -58,6 +58,12 @@ class Traced(Tensor):
         )
         self.made = made
 
+    def view(self, shape: Shape, strides: Strides, role: Role) -> Tensor:
+        """While it is traced none but those that a tracer is told of. Raises NotTraced."""
+        if self.device.tracer is not None:
+            raise NotTraced("a view that has no name")
+        return super().view(shape, strides, role)
+
     def detach(self) -> Traced:
         """The same tensor, without what made it differentiable."""
         return Traced(self.device, self.made, self.role, self.is_view)
@@ -84,6 +90,8 @@ class Capture:
             return x.made
         known = self._inputs.get(id(x))
         if known is None:
+            if x.is_view:  # of what is given, by a way that nobody told
+                raise NotTraced("a view of what is given")
             made = Operation("input", INPUT, (), x.shape, x.strides, x.dtype, x.role)
             known = self._inputs[id(x)] = x, self.graph.add(made)
         return known[1]
