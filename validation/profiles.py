@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
+from nanolint.cli.parser import UsageError
 from nanolint.cli.profile import Profiler, config_of, profile
 from nanolint.cli.streams import Streams
 from nanolint.gpus.lookup import find
@@ -31,6 +32,7 @@ from nanolint.memory.recording import allocated_peak
 from nanolint.memory.verdict.search import divisors_down
 from nanolint.memory.verdict.verdict import comfortable_limit
 from nanolint.run.program import Profiled
+from nanolint.trace.failures import explained
 from nanolint.trace.process import Asked, PretendedCard, Request, Tracer
 from nanolint.trace.traced import read
 
@@ -68,7 +70,10 @@ def measured(row: Row, python: str, cache: Path) -> Row:
 
         def trace(asked: Asked) -> Traced:
             print("  trace", *asked.argv[2:], flush=True)
-            return read(tracer(asked))
+            found = read(tracer(asked))
+            if not found.complete:
+                raise UsageError(explained(found, python))
+            return found
 
         profiler = Profiler(config, machine, request.argv, trace)
         path, found, complete = profile(words, profiler, card, row.get("most_traces", 60))
