@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nanolint.launches.script import find_launches
@@ -89,6 +89,7 @@ def test_what_bash_starts_is_found(bash: Path, script: str) -> None:
         text=True,
         check=False,
     )
+    assume("syntax error" not in done.stderr)  # a comment has eaten the end of a line
     started = list(dict.fromkeys(done.stdout.splitlines()))
     found = [each.launch for each in find_launches(text)]
     shown = ["".join(f"<{a.text}>" for a in launch.arguments) for launch in found if launch]

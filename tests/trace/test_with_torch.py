@@ -256,7 +256,7 @@ def test_a_profile_of_constants_is_made_without_touching_them_and_judges_the_scr
     script.write_text(CONSTANTS)
     (project / ".git").mkdir()
     line = ("--yes", f"--python={PYTHON}", "--gpu=rtx-4090", "--", "python", "train.py")
-    outcome = nanolint("trace", "--profile", "--most-traces=8", *line)
+    outcome = nanolint("trace", "--profile", "--most-traces=16", *line)
     assert outcome.status == 0, outcome.err
     assert "held out, each exact to the byte" in outcome.out
     assert script.read_text() == CONSTANTS
