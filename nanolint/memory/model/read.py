@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.module import Module
+from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.interpreter import Interpreter
-from nanolint.memory.model.reading.statements import CATCHABLE
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
     Function,

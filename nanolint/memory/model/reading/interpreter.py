@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading import (
+    binding,
     builtins,
     calls,
     classes,
@@ -84,7 +85,7 @@ class Interpreter(Machine):
         return statements.execute(self, body, frame)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
-        statements.assign(self, target, value, frame)
+        binding.assign(self, target, value, frame)
 
     def call(
         self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None

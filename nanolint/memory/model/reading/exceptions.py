@@ -1,0 +1,113 @@
+"""Exceptions of a program that is read: what raises them, and what catches them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.binding import forget
+from nanolint.memory.model.reading.values import (
+    Class,
+    Instance,
+    Raised,
+    Unknown,
+)
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.scopes import Frame
+
+# What a program that is read may raise and catch: Python's own of these.
+CATCHABLE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    StopIteration,
+    TypeError,
+    ValueError,
+    Raised,
+)
+
+
+def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
+    if _may_lack(machine, node):
+        forget(machine, node, frame, machine.unknown("whether a package is installed"))
+        return None
+    try:
+        ended = machine.execute(node.body, frame)
+        if ended is None:
+            ended = machine.execute(node.orelse, frame)
+    except CATCHABLE as error:
+        error.__traceback__ = None  # it would hold all that was evaluated
+        handler = _handler(machine, node.handlers, error, frame)
+        if handler is None:
+            raise
+        if handler.name:
+            frame.store(handler.name, error.value if isinstance(error, Raised) else error)
+        ended = machine.execute(handler.body, frame)
+        if handler.name:
+            frame.names.pop(handler.name, None)
+    finished = machine.execute(node.finalbody, frame)
+    return finished if finished is not None else ended
+
+
+def _may_lack(machine: Machine, node: ast.Try) -> bool:
+    """Whether it imports what may or may not be installed, and goes on without."""
+    caught = any(
+        handler.type is None
+        or "Error" in ast.unparse(handler.type)
+        or "Exception" in ast.unparse(handler.type)
+        for handler in node.handlers
+    )
+    return caught and any(
+        machine.is_foreign(alias.name if isinstance(each, ast.Import) else each.module or "")
+        for each in node.body
+        if isinstance(each, ast.Import) or (isinstance(each, ast.ImportFrom) and not each.level)
+        for alias in each.names
+    )
+
+
+def _handler(
+    machine: Machine, handlers: list[ast.ExceptHandler], error: Exception, frame: Frame
+) -> ast.ExceptHandler | None:
+    for handler in handlers:
+        if handler.type is None:
+            return handler
+        kinds = machine.evaluate(handler.type, frame)
+        value = error.value if isinstance(error, Raised) else error
+        if isinstance(kinds, Unknown):
+            raise kinds.unread()
+        if machine.instance_of(value, kinds):
+            return handler
+    return None
+
+
+def throw(machine: Machine, node: ast.Raise, frame: Frame) -> None:
+    if node.exc is None:
+        raise machine.unread("an exception that is raised again")
+    value = machine.evaluate(node.exc, frame)
+    machine.at(frame.module, node.lineno)
+    if isinstance(value, type | Class):
+        value = machine.call(value, [])
+    if isinstance(value, Instance):
+        raise Raised(value)
+    if isinstance(value, CATCHABLE):
+        raise value
+    raise machine.unread(f"raises {value!r}")
+
+
+def check(machine: Machine, node: ast.Assert, frame: Frame) -> None:
+    test = machine.evaluate(node.test, frame)
+    machine.at(frame.module, node.lineno)
+    if isinstance(test, Unknown | Tensor) or machine.truth(test):
+        return
+    message = None if node.msg is None else machine.evaluate(node.msg, frame)
+    said = message if isinstance(message, str) else ast.unparse(node.test)
+    raise AssertionError(said)
