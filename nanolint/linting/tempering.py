@@ -1,7 +1,8 @@
 """What a doubt about a run makes of a finding about its memory.
 
 The one place where trust decides severity and safety: an error about a doubted run is a warning, a
-fix that rests on one is unsafe, and the finding names what is doubted.
+fix that rests on one is unsafe, and the finding names what is doubted. So is one about a model that
+was read, where no more is lacking than such verdicts may be off by.
 """
 
 from __future__ import annotations
@@ -38,7 +39,21 @@ def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic
     traced = dict.fromkeys(filter(None, (case.resolution.provenance for case in about)))
     notes = (*found.notes, *traced)
     found = replace(found, fix=fix, trust=trust, doubts=tuple(map(str, doubts)), notes=notes)
+    if trust is Trust.READ and found.severity is Severity.ERROR and all(map(_is_close, about)):
+        close = "it is short by less than the error that was recorded of such models"
+        return replace(found, severity=Severity.WARNING, notes=(*found.notes, close))
     return _doubted(found, doubts) if trust is Trust.DOUBTED else found
+
+
+def _is_close(case: Case) -> bool:
+    """Whether what is lacking is within the recorded error of the way that was used."""
+    from nanolint.memory.verdict.verdict import error_per_mille
+
+    verdict = case.verdict
+    if verdict is None:
+        return False
+    error = verdict.usable_bytes * error_per_mille(verdict.run, verdict.target.gpu) // 1000
+    return -verdict.margin_bytes <= error
 
 
 def _doubted(found: Diagnostic, doubts: Sequence[Doubt]) -> Diagnostic:

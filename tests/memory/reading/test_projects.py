@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,14 @@ from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.trust import Trust
 from tests.run.settling import settle
+from tests.support.command import nanolint
 from tests.support.project_tree import SETUP, train_script
 from validation.read_models import MODELS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from nanolint.run.settled import Resolution
 
@@ -77,6 +81,28 @@ def test_an_optimizer_that_is_read_as_nanogpts_is_not_in_doubt(tmp_path: Path) -
     assert found.provenance == "read from model.py"
     plain = read(tmp_path / "b", GATED + FUSED.replace("dict(fused=True)", "{}"), "compile=False")
     assert plain.trust is Trust.DOUBTED
+
+
+def test_a_run_that_is_short_by_less_than_the_error_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = (*SMALL, "n_embd=256", "block_size=256", "batch_size=64", "compile=False")
+    settle(tmp_path, "\n".join(sizes), on=CARD, files={"model.py": GATED + FUSED})
+    monkeypatch.chdir(tmp_path)
+    config = next(path for path in tmp_path.rglob("*.py") if path.read_text() == "\n".join(sizes))
+    explain = nanolint("explain", str(config), "--isolated", "--gpu=24GiB", "--format=json")
+    peak = json.loads(explain.out)["peak"]
+
+    def severity(share: float) -> str:
+        total = peak["reserved_bytes"] * share + peak["context_bytes"]
+        card = f"--gpu={total / 2**30:.5f}GiB"
+        found = json.loads(
+            nanolint(str(config), "--isolated", card, "--output-format=json", "--select=NL1").out
+        )
+        return found[0]["severity"] if found else ""
+
+    assert severity(0.995) == "warning"
+    assert severity(0.9) == "error"
 
 
 def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
