@@ -101,7 +101,7 @@ def test_a_run_that_is_short_by_less_than_the_error_is_a_warning(
         )
         return found[0]["severity"] if found else ""
 
-    assert severity(0.995) == "warning"
+    assert severity(0.985) == "warning"
     assert severity(0.9) == "error"
 
 
