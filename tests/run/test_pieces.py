@@ -142,6 +142,8 @@ LOGGED = LOOP.replace(
         train_script(loader=PIECEMEAL),
         train_script(loop=LOOP + "    seen.append(error.detach().cpu().numpy())\n"),
         train_script(evaluation=EVALUATION.replace("    means", "    model.eval()\n    means")),
+        train_script(loop=LOOP + "    print(model.get_num_params())\n"),
+        train_script(loop="def note(step):\n    print(step)\n" + LOOP + "    seen = note(step)\n"),
     ],
 )
 def test_logging_and_names_in_the_loop_are_not_strange(script: str) -> None:
@@ -166,6 +168,24 @@ def test_logging_and_names_in_the_loop_are_not_strange(script: str) -> None:
         ),
         (
             train_script(loop=LOOP.replace("        inputs, labels = get_batch('train')\n", "")),
+            "training loop is not nanoGPT's own",
+        ),
+        (
+            train_script(loop=LOOP + "    text = decode(model.generate(start)[0].tolist())\n"),
+            "training loop is not nanoGPT's own",
+        ),
+        (
+            train_script(loop=LOOP + "    print(float(model(inputs, labels)[1]))\n"),
+            "training loop is not nanoGPT's own",
+        ),
+        (
+            train_script(
+                loop="def score():\n    return model.generate(0)\n" + LOOP + "    best = score()\n"
+            ),
+            "training loop is not nanoGPT's own",
+        ),
+        (
+            train_script(loop=LOOP + "    ones = torch.ones(9, device=device)\n"),
             "training loop is not nanoGPT's own",
         ),
         (train_script(loader=""), "train.py has no get_batch"),

@@ -25,7 +25,11 @@ from nanolint.trainers.nanogpt.recognition.fingerprint import (
     local_names,
 )
 from nanolint.trainers.nanogpt.recognition.loading import loads_plainly
-from nanolint.trainers.nanogpt.recognition.training_loop import find_loop, keep_tensors
+from nanolint.trainers.nanogpt.recognition.training_loop import (
+    find_loop,
+    keep_tensors,
+    users_of_the_model,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -143,11 +147,14 @@ def train_pieces(tree: ast.Module) -> dict[str, Piece | None]:
     functions = [node for node in nodes(tree) if isinstance(node, ast.FunctionDef)]
     found = {name: _function(functions, name) for name in TRAIN_FUNCTIONS}
     found[TRAINING_LOOP] = find_loop(tree)
-    return {name: _train_piece(code, aliases) if code else None for name, code in found.items()}
+    users = users_of_the_model(entry for entry in functions if entry.name not in TRAIN_FUNCTIONS)
+    return {
+        name: _train_piece(code, aliases, users) if code else None for name, code in found.items()
+    }
 
 
-def _train_piece(code: list[ast.stmt], aliases: Mapping[str, str]) -> Piece:
-    kept, deletes = without_deletions(keep_tensors(code, aliases))
+def _train_piece(code: list[ast.stmt], aliases: Mapping[str, str], users: frozenset[str]) -> Piece:
+    kept, deletes = without_deletions(keep_tensors(code, aliases, users))
     return Piece(kept, local_names(code), deletes, code[-1].lineno)
 
 

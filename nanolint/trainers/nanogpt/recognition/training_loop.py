@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from nanolint.trainers.nanogpt.recognition.fingerprint import dotted_name, is_quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     _Block = TypeVar("_Block", ast.FunctionDef, ast.With)
 
@@ -23,7 +23,10 @@ _ENDS = frozenset(
     }
 )
 # Names of things that live on the device and are not tensors themselves.
-_DEVICE_NAMES = frozenset({"model", "raw_model", "optimizer", "scaler"})
+_NETWORKS = frozenset({"model", "raw_model"})
+_DEVICE_NAMES = _NETWORKS | {"optimizer", "scaler"}
+# What is asked of a model without a forward pass.
+_ASKED = _ENDS | {"parameters", "named_parameters", "modules", "named_modules", "get_num_params"}
 # A GradScaler passes everything through, but for float16, where it holds a few numbers.
 _NO_OPS = frozenset({"scaler.update", "scaler.unscale_"})
 _NO_ARGUMENTS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
@@ -39,12 +42,27 @@ def find_loop(tree: ast.Module) -> list[ast.stmt] | None:
     return None
 
 
-def keep_tensors(statements: list[ast.stmt], aliases: Mapping[str, str]) -> list[ast.stmt]:
+def users_of_the_model(functions: Iterable[ast.FunctionDef]) -> frozenset[str]:
+    """The functions that name what lives on the device: what a call of one does is not known."""
+    return frozenset(
+        function.name
+        for function in functions
+        if any(
+            isinstance(node, ast.Name) and node.id in _DEVICE_NAMES for node in _walk([function])
+        )
+    )
+
+
+def keep_tensors(
+    statements: list[ast.stmt], aliases: Mapping[str, str], users: frozenset[str] = frozenset()
+) -> list[ast.stmt]:
     """The statements that hold tensors or act on them; conditions and loop ranges are dropped.
 
+    ``users`` are the script's own functions that use the model: a call of one acts on the device,
+    as a call of a method of the model does (``model.generate(...)``).
     One evaluation after another counts once: it leaves nothing behind.
     """
-    tensors: set[str] = set()
+    tensors = set(users)
     while True:  # a name can be given a tensor below the place where it is used
         found = {
             name
@@ -72,7 +90,8 @@ def _kept(
     statements: Iterable[ast.stmt], tensors: set[str], aliases: Mapping[str, str]
 ) -> Iterator[ast.stmt]:
     for statement in statements:
-        if is_quiet(statement, aliases) and not _acts(statement):
+        acts = _acts(statement) or _runs_model(statement, tensors)
+        if is_quiet(statement, aliases) and not acts:
             continue
         if isinstance(statement, ast.FunctionDef):
             body = list(_kept(statement.body, tensors, aliases))
@@ -108,6 +127,8 @@ def _with_body(statement: _Block, body: list[ast.stmt]) -> _Block:
 
 
 def _matters(statement: ast.stmt, tensors: set[str]) -> bool:
+    if _runs_model(statement, tensors):
+        return True
     if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         value = statement.value
         return value is not None and (_holds(value, tensors) or _acts(value))
@@ -126,6 +147,10 @@ def _matters(statement: ast.stmt, tensors: set[str]) -> bool:
 def _plain(statement: ast.stmt) -> ast.stmt:
     """Without what does not matter: which split a batch is of, who gets a norm or a mean loss."""
     statement = _Plainer().visit(copy.deepcopy(statement))
+    if isinstance(statement, ast.Expr) and is_quiet(statement, {}) and _runs_model(statement, ()):
+        called = ast.iter_child_nodes(statement.value)  # a digest would leave a print out
+        parts = [node for node in called if isinstance(node, ast.expr)]
+        return ast.Expr(ast.Tuple(parts, ast.Load()))
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return statement
     is_action = _last_part(statement.value.func) in _ACTIONS - {"get_batch"}
@@ -153,7 +178,7 @@ def _holds(expression: ast.AST, tensors: Iterable[str]) -> bool:
         last = _last_part(expression.func)
         if last in _ENDS:
             return False
-        if last in _SOURCES:
+        if last in _SOURCES or any(keyword.arg == "device" for keyword in expression.keywords):
             return True
     if isinstance(expression, (ast.JoinedStr, ast.Compare)):
         return False
@@ -164,6 +189,18 @@ def _holds(expression: ast.AST, tensors: Iterable[str]) -> bool:
 
 def _acts(expression: ast.AST) -> bool:
     return any(_calls(expression, action) for action in _ACTIONS)
+
+
+def _runs_model(tree: ast.AST, users: Collection[str]) -> bool:
+    """Whether a model, a method of it, or a function that uses it is called, whatever is taken."""
+    for node in ast.walk(tree):
+        name = dotted_name(node.func, {}) if isinstance(node, ast.Call) else None
+        first, _, rest = (name or "").partition(".")
+        if first in _NETWORKS and rest.rpartition(".")[2] not in _ASKED:
+            return True
+        if name and name in users:
+            return True
+    return False
 
 
 def _manages_memory(expression: ast.AST) -> bool:
