@@ -9,8 +9,8 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import FUNCTIONS, Given, Number, Surface, World
 from nanolint.trainers.script import tensors
 from nanolint.trainers.script.calls import first_item, note_library_module
+from nanolint.trainers.script.conditions import truth
 from nanolint.trainers.script.core import literal, plain_name
-from nanolint.trainers.script.expressions import truth
 from nanolint.trainers.script.things import (
     ITEMS,
     NONE,

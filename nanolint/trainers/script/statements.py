@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import Check, NotKnown
 from nanolint.run.terms import Given, Number, Place, Surface, World
+from nanolint.trainers.script.comprehensions import repeating, turns
+from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow, Loop
-from nanolint.trainers.script.expressions import given_literal, repeating, truth, turn, turns
+from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.modules import calls, changed_in, find_module
 from nanolint.trainers.script.things import (
     REST,

@@ -263,6 +263,11 @@ def scalar(thing: Thing | None) -> Scalar:
     return thing.value if isinstance(thing, TERMS) else None
 
 
+def unknown_at(reason: str, node: ast.expr, scope: Scope) -> NotKnown:
+    """Why ``node``, which ``scope`` has, is not known."""
+    return NotKnown(reason, scope.source.path, node.lineno)
+
+
 def made(symbol: str, operands: Sequence[Thing], path: Path | None, line: int) -> Thing:
     """What an operation gives: a term, or why its value is not known."""
     for operand in operands:

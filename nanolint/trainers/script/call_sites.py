@@ -1,0 +1,103 @@
+"""A call as it is written: its function, and what it is passed."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.run.terms import Surface
+from nanolint.trainers.script.literals import given_literal
+from nanolint.trainers.script.modules import is_literal
+from nanolint.trainers.script.things import (
+    CALLABLE,
+    REST,
+    Class,
+    External,
+    Function,
+    Row,
+    Scope,
+    Super,
+    Table,
+    Thing,
+    unknown_at,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.trainers.script.core import Core
+
+_OF_SCOPE = ("globals", "locals", "vars", "super")
+_ENVIRONMENT = ("os.environ.get", "os.getenv")
+
+
+def _call(core: Core, node: ast.Call, scope: Scope) -> Thing:
+    place = scope.source.at(node)
+    owner: Thing | None = None
+    name = ""
+    if isinstance(node.func, ast.Attribute):
+        owner, name = core.value(node.func.value, scope), node.func.attr
+        function = core.attribute(owner, name, place)
+    else:
+        function = core.value(node.func, scope)
+    if isinstance(function, External) and function.name in _OF_SCOPE and not node.args:
+        return _of_scope(function.name, node, scope)
+    arguments = _positional(core, node, function, scope)
+    named = _named(core, node, function, scope)
+    if owner is not None and not isinstance(function, CALLABLE):
+        return core.method(owner, name, arguments, named, place)
+    return core.call(function, arguments, named, place)
+
+
+def _of_scope(name: str, node: ast.Call, scope: Scope) -> Thing:
+    if name != "super":
+        return Table(scope.outermost.names if name == "globals" else scope.names)
+    instance, owner = scope.names.get("self"), scope.names.get("__class__")
+    if instance is None or not isinstance(owner, Class):
+        return unknown_at("calls super() at run time", node, scope)
+    return Super(instance, owner)
+
+
+def _positional(core: Core, node: ast.Call, function: Thing, scope: Scope) -> list[Thing]:
+    arguments: list[Thing] = []
+    for each in node.args:
+        found = core.value(each.value if isinstance(each, ast.Starred) else each, scope)
+        if isinstance(each, ast.Starred):
+            arguments += found.items if isinstance(found, Row) else []
+        else:
+            arguments.append(_argument(core, each, found, function, len(arguments), scope))
+    return arguments
+
+
+def _named(core: Core, node: ast.Call, function: Thing, scope: Scope) -> dict[str, Thing]:
+    named: dict[str, Thing] = {}
+    for keyword in node.keywords:
+        found = core.value(keyword.value, scope)
+        if keyword.arg is not None:
+            if not isinstance(function, External) or function.name == "dict":
+                surface = Surface.ENTRY if isinstance(function, External) else Surface.CONSTANT
+                found = given_literal(core, keyword.value, found, keyword.arg, surface, scope)
+            named[keyword.arg] = found
+        elif isinstance(found, Table):
+            named |= {str(key): value for key, value in found.entries.items()}
+        else:
+            named[REST] = unknown_at("arguments at run time", node, scope)
+    return named
+
+
+def _argument(
+    core: Core, node: ast.expr, value: Thing, function: Thing, position: int, scope: Scope
+) -> Thing:
+    """A literal that is passed to a function of the project goes by the parameter's name."""
+    if isinstance(function, External) and position == 1 and function.name in _ENVIRONMENT:
+        return given_literal(core, node, value, "default", Surface.ENVIRONMENT, scope)
+    if isinstance(function, Function) and is_literal(node):
+        parameters = [*function.node.args.posonlyargs, *function.node.args.args]
+        position += function.bound is not None
+        if position < len(parameters):
+            key = parameters[position].arg
+            return given_literal(core, node, value, key, Surface.CONSTANT, scope)
+    return value
+
+
+HANDLERS: dict[type[ast.expr], Callable[..., Thing]] = {ast.Call: _call}

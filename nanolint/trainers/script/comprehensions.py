@@ -1,0 +1,117 @@
+"""Comprehensions, and what a loop goes through turn by turn."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.run.terms import Number
+from nanolint.trainers.script.conditions import truth, turn
+from nanolint.trainers.script.things import (
+    REST,
+    TERMS,
+    Repeated,
+    Row,
+    Scope,
+    Table,
+    Tensor,
+    Thing,
+    made,
+    repeated,
+    row,
+    scalar,
+    unknown_at,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanolint.trainers.script.core import Core
+
+MOST_ITEMS = 2000  # of a list that are followed one by one
+MOST_LAYERS = 64  # of a model that are followed one by one
+
+
+def _comprehension(
+    core: Core, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope
+) -> Thing:
+    if len(node.generators) != 1:
+        return unknown_at("a comprehension over several lists", node, scope)
+    generator = node.generators[0]
+    over = repeated(core.value(generator.iter, scope))
+    inner = Scope(scope.source, {}, scope)
+    items_of = turns(core, over, generator.iter, scope)
+    if items_of is not None:
+        items = []
+        leave = repeating(core, over)
+        for item in items_of:
+            core.bind(generator.target, item, inner)
+            tests = [truth(core.value(test, inner)) for test in generator.ifs]
+            if None in tests:
+                leave()
+                return unknown_at("a comprehension with a condition", node, scope)
+            if all(tests):
+                items.append(core.value(node.elt, inner))
+        leave()
+        return row(items)
+    count = over.count if isinstance(over, Repeated) else unknown_at("a length", node, scope)
+    if isinstance(over, Tensor) and over.shape:
+        count = over.shape[0]
+    core.bind(generator.target, core.next_of(over, scope.source.at(node)), inner)
+    item = core.value(node.elt, inner)
+    if generator.ifs:
+        count = unknown_at("a comprehension with a condition", node, scope)
+    return Repeated(item, count)
+
+
+def repeating(core: Core, over: Thing) -> Callable[[], object]:
+    """Note that what is built now is built so often; call what is returned when it is done."""
+    building = core.state.building
+    if not building or not isinstance(over, Repeated):
+        return lambda: None
+    counts = building[-1][1]
+    counts.append(over.count)
+    return counts.pop
+
+
+def turns(core: Core, over: Thing, node: ast.expr, scope: Scope) -> Sequence[Thing] | None:
+    """What a loop is followed with, turn by turn; None where it has too many turns for that.
+
+    Only the layers of a model are followed by their numbers: they may differ from one another.
+    """
+    if isinstance(over, Row):
+        return over.items if len(over.items) <= MOST_ITEMS else None
+    if not core.state.building or not isinstance(over, Repeated):
+        return None
+    count = scalar(over.count)
+    if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MOST_LAYERS:
+        return None
+    turn(core, made("==", (over.count, Number(count)), None, 0), True, node, scope)
+    return [Number(each) for each in range(count)]
+
+
+def _dict_comprehension(core: Core, node: ast.DictComp, scope: Scope) -> Thing:
+    why = unknown_at("a dictionary filled at run time", node, scope)
+    generator = node.generators[0]
+    over = core.value(generator.iter, scope)
+    items = turns(core, over, generator.iter, scope)
+    if len(node.generators) != 1 or items is None:
+        return Table({REST: why})
+    table, inner = Table(), Scope(scope.source, {}, scope)
+    leave = repeating(core, over)
+    for item in items:
+        core.bind(generator.target, item, inner)
+        if all(truth(core.value(test, inner)) for test in generator.ifs):
+            key = core.value(node.key, inner)
+            value = core.value(node.value, inner)
+            table.entries[scalar(key) if isinstance(key, TERMS) else REST] = value
+    leave()
+    return table
+
+
+HANDLERS: dict[type[ast.expr], Callable[..., Thing]] = {
+    ast.DictComp: _dict_comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+}

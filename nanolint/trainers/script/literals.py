@@ -1,0 +1,37 @@
+"""What a script writes down, as given by the name that it goes by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Given, Number, Surface
+from nanolint.trainers.script.core import literal
+from nanolint.trainers.script.modules import is_literal
+
+if TYPE_CHECKING:
+    import ast
+
+    from nanolint.trainers.script.core import Core
+    from nanolint.trainers.script.things import (
+        Scope,
+        Thing,
+    )
+
+
+def given_literal(
+    core: Core, node: ast.expr, value: Thing, key: str, surface: Surface, scope: Scope
+) -> Thing:
+    """``value`` as something given under the name ``key``, where ``node`` writes it down."""
+    if not isinstance(value, Number) or value.value is None or not is_literal(node):
+        return value
+    place = scope.source.place(node)
+    change = core.state.around.change(key)
+    if change is None:
+        found = Given(key, value.value, surface, place)
+    elif isinstance(change.value, NotKnown):
+        return change.value
+    else:
+        found = Given(key, literal(change.value), Surface.FLAG, core.state.around.launched, place)
+    core.state.given[found] = None
+    return found
