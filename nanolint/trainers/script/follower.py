@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script import calls, expressions, library, methods, statements
+from nanolint.trainers.script import assignments, calls, expressions, library, methods, statements
 from nanolint.trainers.script.core import GOES_ON, Core, Exhausted, Flow, State
 from nanolint.trainers.script.modules import read_module
 from nanolint.trainers.script.things import (
@@ -60,7 +60,7 @@ class Follower(Core):
         return expressions.evaluate(self, node, scope)
 
     def bind(self, target: ast.expr, value: Thing, scope: Scope) -> None:
-        statements.bind(self, target, value, scope)
+        assignments.bind(self, target, value, scope)
 
     def run(self, body: Sequence[ast.stmt], scope: Scope) -> Flow:
         return statements.run(self, body, scope)

@@ -13,10 +13,7 @@ if TYPE_CHECKING:
     import ast
 
     from nanolint.trainers.script.core import Core
-    from nanolint.trainers.script.things import (
-        Scope,
-        Thing,
-    )
+    from nanolint.trainers.script.things import Scope, Thing
 
 
 def given_literal(

@@ -1,0 +1,57 @@
+"""What an import gives: a module of the project, or something of a library."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Place
+from nanolint.trainers.script.core import GOES_ON, Flow
+from nanolint.trainers.script.modules import find_module
+from nanolint.trainers.script.things import External, Imported, Scope, Thing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.trainers.script.core import Core
+
+
+def _import(core: Core, statement: ast.Import, scope: Scope) -> Flow:
+    for alias in statement.names:
+        first = alias.name.partition(".")[0]
+        name = alias.name if alias.asname else first
+        found = _imported(core, name, scope) or External(name)
+        core.state.journal.write(scope.names, alias.asname or first, found)
+    return GOES_ON
+
+
+def _imported(core: Core, name: str, scope: Scope) -> Imported | None:
+    path = find_module(name, core.state.roots, scope.source.path)
+    inner = core.module(path, name) if path is not None else None
+    return Imported(inner) if inner is not None else None
+
+
+def _import_from(core: Core, statement: ast.ImportFrom, scope: Scope) -> Flow:
+    module = "." * statement.level + (statement.module or "")
+    owner = _imported(core, module, scope)
+    place = Place(scope.source.path, statement.lineno)
+    for alias in statement.names:
+        if alias.name == "*":
+            for key, value in (owner.scope.names if owner else {}).items():
+                core.state.journal.write(scope.names, key, value)
+            continue
+        found: Thing = External(f"{module}.{alias.name}")
+        if owner is not None:
+            found = core.attribute(owner, alias.name, place)
+        if owner is None or isinstance(found, NotKnown):
+            separator = "" if module.endswith(".") else "."
+            found = _imported(core, f"{module}{separator}{alias.name}", scope) or found
+        core.state.journal.write(scope.names, alias.asname or alias.name, found)
+    return GOES_ON
+
+
+HANDLERS: dict[type[ast.stmt], Callable[..., Flow]] = {
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+}

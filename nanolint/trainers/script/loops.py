@@ -1,0 +1,120 @@
+"""Loops: followed turn by turn where they have few turns and train nothing, else once for all."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Number
+from nanolint.trainers.script.comprehensions import repeating, turns
+from nanolint.trainers.script.conditions import truth, turn
+from nanolint.trainers.script.core import GOES_ON, Flow, Loop
+from nanolint.trainers.script.modules import calls, changed_in
+from nanolint.trainers.script.things import TERMS, Repeated, Row, Scope, Thing, repeated, scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanolint.trainers.script.core import Core
+
+MOST_TURNS = 16  # of a loop that is followed turn by turn
+
+
+def _for(core: Core, statement: ast.For, scope: Scope) -> Flow:
+    over = repeated(core.value(statement.iter, scope))
+    trains = calls(statement, "backward")
+    count = over.count if isinstance(over, Repeated) else None
+    items = None if trains else _turns(core, over, statement, scope)
+    leave = repeating(core, over)
+    if items is not None:
+        flow = _unrolled(core, statement, items, scope)
+    else:
+        place = scope.source.at(statement.iter)
+        item = core.next_of(over, place)
+        if isinstance(item, TERMS):
+            item = NotKnown("changes with each turn of a loop", place.path, place.line)
+        core.bind(statement.target, item, scope)
+        counted = isinstance(statement.iter, ast.Call)
+        flow = _turn(core, statement, count if counted else None, scope)
+    leave()
+    return flow
+
+
+def _turns(core: Core, over: Thing, statement: ast.For, scope: Scope) -> Sequence[Thing] | None:
+    """What a loop that trains nothing is followed with, turn by turn, where it has few.
+
+    Within such a loop no other is: loops in loops are about data, not about settings.
+    """
+    if core.state.unrolled and not core.state.building:
+        return None
+    if core.state.building or isinstance(over, Row):
+        items = turns(core, over, statement.iter, scope)
+        return items if items is None or core.state.building else items[:MOST_TURNS]
+    count = scalar(over.count) if isinstance(over, Repeated) else None
+    if not isinstance(count, int) or isinstance(count, bool) or not 0 < count <= MOST_TURNS:
+        return None
+    if not _only_counts(statement):
+        return None
+    return [Number(each) for each in range(count)]
+
+
+def _unrolled(core: Core, statement: ast.For, items: Sequence[Thing], scope: Scope) -> Flow:
+    core.state.unrolled += 1
+    try:
+        for item in items:
+            core.bind(statement.target, item, scope)
+            flow = core.run(statement.body, scope)
+            if flow.how == "break":
+                return GOES_ON
+            if flow.how in ("return", "stop"):
+                return flow
+    finally:
+        core.state.unrolled -= 1
+    return core.run(statement.orelse, scope)
+
+
+def _while(core: Core, statement: ast.While, scope: Scope) -> Flow:
+    """A loop that counts is followed turn by turn; any other is taken once."""
+    if not calls(statement, "backward") and _only_counts(statement):
+        for _ in range(4 * MOST_TURNS):
+            test = core.value(statement.test, scope)
+            known = truth(test)
+            if known is None or not isinstance(test, TERMS) or isinstance(test, Number):
+                break
+            turn(core, test, known, statement.test, scope)
+            if not known:
+                return GOES_ON
+            flow = core.run(statement.body, scope)
+            if flow.how == "break":
+                return GOES_ON
+            if flow.how in ("return", "stop"):
+                return flow
+    return _turn(core, statement, None, scope)
+
+
+def _only_counts(statement: ast.For | ast.While) -> bool:
+    """Whether a loop does nothing but set names, until one of them is right."""
+    return all(isinstance(each, (ast.Assign, ast.AugAssign)) for each in statement.body)
+
+
+def _turn(core: Core, statement: ast.For | ast.While, count: Thing | None, scope: Scope) -> Flow:
+    """One turn that stands for all."""
+    changed = NotKnown("changes with each turn of a loop", scope.source.path, statement.lineno)
+    for name in changed_in(statement):
+        if name in scope.names and isinstance(scope.names[name], TERMS):
+            core.state.journal.write(scope.names, name, changed)
+    place = scope.source.at(statement)
+    core.state.loops.append(Loop(statement, place, count, calls(statement, "backward")))
+    try:
+        flow = core.run(statement.body, scope)
+    finally:
+        core.state.loops.pop()
+    return flow if flow.how in ("return", "stop") else GOES_ON
+
+
+HANDLERS: dict[type[ast.stmt], Callable[..., Flow]] = {
+    ast.AsyncFor: _for,
+    ast.For: _for,
+    ast.While: _while,
+}
