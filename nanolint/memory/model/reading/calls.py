@@ -13,6 +13,7 @@ from nanolint.memory.model.reading.machine import DEPTH
 from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
 from nanolint.memory.model.reading.torch.modules import make_parameter
 from nanolint.memory.model.reading.values import (
+    ANNOTATION,
     PARAMETER,
     Class,
     Function,
@@ -210,3 +211,20 @@ def _fill(function: Function, names: dict[str, Value], positional: list[ast.arg]
             if default is MISSING:
                 raise TypeError(f"{function.name}() misses the argument '{parameter.arg}'")
             names[parameter.arg] = default
+
+
+def decorate(machine: Machine, decorator: Value, value: Value) -> Value:
+    """What a decorator makes of a function or a class."""
+    if isinstance(decorator, Unknown | Manager | type(ANNOTATION)):
+        return value if not isinstance(decorator, Manager) else _managed(machine, decorator, value)
+    return machine.call(decorator, [value])
+
+
+def _managed(machine: Machine, manager: Manager, function: Value) -> Value:
+    """A function that runs inside a context manager."""
+
+    def run(*arguments: Value, **keywords: Value) -> Value:
+        with manager.enter():
+            return machine.call(function, list(arguments), keywords)
+
+    return Native("decorated", run, plain=False)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from nanolint.memory.model.reading import (
     libraries,
     operators,
     plain,
+    protocols,
     statements,
 )
 from nanolint.memory.model.reading.expressions import EXPRESSIONS
@@ -30,16 +30,13 @@ from nanolint.memory.model.reading.values import (
     PARAMETER,
     Class,
     Function,
-    Generated,
     Instance,
-    Manager,
     Method,
     Namespace,
     Native,
     Partial,
     Place,
     Property,
-    Static,
     Super,
     Unknown,
     Unread,
@@ -96,9 +93,7 @@ class Interpreter(Machine):
         return builtins.convert(self, kind, arguments, keywords)
 
     def decorate(self, decorator: Value, value: Value) -> Value:
-        if isinstance(decorator, Unknown | Manager | type(ANNOTATION)):
-            return value if not isinstance(decorator, Manager) else _managed(self, decorator, value)
-        return self.call(decorator, [value])
+        return calls.decorate(self, decorator, value)
 
     def define(self, node: ast.ClassDef, frame: Frame) -> Class:
         return classes.define(self, node, frame)
@@ -157,94 +152,19 @@ class Interpreter(Machine):
         return operators.item(self, owner, index)
 
     def set_item(self, owner: Value, index: Value, value: Value) -> None:
-        if isinstance(owner, Unknown):
-            return
-        if isinstance(owner, Tensor):
-            arithmetic.set_item(self, owner, index, value)
-        elif isinstance(owner, Instance) and owner.cls.has("__setitem__"):
-            self.call(self.attribute(owner, "__setitem__"), [index, value])
-        elif isinstance(index, Unknown):
-            raise index.unread()
-        elif isinstance(owner, Instance) and owner.native is not None:
-            owner.native[index] = value
-        elif isinstance(owner, list | dict):
-            owner[index] = value
-        else:
-            raise TypeError(f"{owner!r} does not support item assignment")
+        protocols.set_item(self, owner, index, value)
 
     def delete_item(self, owner: Value, index: Value) -> None:
-        if isinstance(owner, list | dict) and not isinstance(index, Unknown):
-            del owner[index]
-        elif isinstance(owner, Instance) and owner.cls.has("__delitem__"):
-            self.call(self.attribute(owner, "__delitem__"), [index])
-        else:
-            raise self.unread(f"del of an element of {owner!r} is not known")
+        protocols.delete_item(self, owner, index)
 
     def iterate(self, value: Value) -> Iterator[Value]:
-        if isinstance(value, list | tuple | dict | str | set | frozenset | range):
-            return iter(value)
-        if isinstance(value, Unknown):
-            raise value.unread()
-        if isinstance(value, Tensor):
-            return iter(methods.rows(self, value))
-        if isinstance(value, Generated):
-            return value.values
-        if isinstance(value, Class) and value.has("__members__"):
-            return iter(value.find("__members__").values())
-        if isinstance(value, Instance):
-            if value.cls.has("__iter__"):
-                return self.iterate(self.call(self.attribute(value, "__iter__"), []))
-            if value.cls.has("__getitem__") and value.cls.has("__len__"):
-                return iter(self._by_index(value))
-            if value.cls.has("__dataclass__") and self.named_tuple in value.cls.mro:
-                return iter(value.attributes.values())
-            if value.native is not None:
-                return iter(value.native)
-            raise TypeError(f"'{value.cls.name}' object is not iterable")
-        if hasattr(value, "__next__") or isinstance(
-            value, type({}.items()) | type({}.keys()) | type({}.values())
-        ):
-            return iter(value)
-        raise TypeError(f"{value!r} is not iterable")
-
-    def _by_index(self, value: Instance) -> list[Value]:
-        count = self.call(self.attribute(value, "__len__"), [])
-        return [self.item(value, place) for place in range(count)]
+        return protocols.iterate(self, value)
 
     def truth(self, value: Value) -> bool:
-        if isinstance(value, Unknown):
-            raise value.unread()
-        if isinstance(value, Tensor):
-            raise self.unread("a branch that depends on the contents of a tensor")
-        if isinstance(value, Instance):
-            if value.cls.has("__bool__"):
-                return self.truth(self.call(self.attribute(value, "__bool__"), []))
-            if value.cls.has("__len__"):
-                return self.truth(self.call(self.attribute(value, "__len__"), []))
-            return bool(value.native) if value.native is not None else True
-        if isinstance(value, Generated | Method | Static | Super | Partial | Manager | Property):
-            return True
-        return bool(value)
+        return protocols.truth(self, value)
 
     def instance_of(self, value: Value, kind: Value) -> Value:
-        if isinstance(value, Unknown):
-            return value
-        if isinstance(kind, tuple):
-            found = [self.instance_of(value, each) for each in kind]
-            if any(each is True for each in found):
-                return True
-            return next((each for each in found if isinstance(each, Unknown)), False)
-        if isinstance(kind, Unknown):
-            return kind
-        if isinstance(value, Instance):
-            return value.cls.derives(kind)
-        if isinstance(value, Tensor):
-            return methods.is_a(self, value, kind)
-        if kind is ANNOTATION:
-            return self.unknown("isinstance of an annotation")
-        if isinstance(kind, type):
-            return isinstance(value, kind)
-        return False
+        return protocols.instance_of(self, value, kind)
 
     def tensor_type(self, value: Tensor) -> Value:
         return methods.type_of(self, value)
@@ -259,13 +179,7 @@ class Interpreter(Machine):
     def in_place(self, op: ast.operator, left: Value, right: Value) -> Value:
         if isinstance(left, Tensor):
             return arithmetic.in_place(self, op, left, right)
-        if isinstance(left, list) and isinstance(op, ast.Add):
-            left += islice(self.iterate(right), 1_000_000)
-            return left
-        if isinstance(left, dict | set) and isinstance(op, ast.BitOr):
-            left |= right
-            return left
-        return self.binary(op, left, right)
+        return operators.in_place(self, op, left, right)
 
     def unary(self, op: ast.unaryop, operand: Value) -> Value:
         if isinstance(operand, Tensor):
@@ -381,13 +295,3 @@ def _parsed(text: str) -> ast.Module | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def _managed(machine: Machine, manager: Manager, function: Value) -> Value:
-    """A function that runs inside a context manager."""
-
-    def run(*arguments: Value, **keywords: Value) -> Value:
-        with manager.enter():
-            return machine.call(function, list(arguments), keywords)
-
-    return Native("decorated", run, plain=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.scopes import MISSING
@@ -175,3 +176,14 @@ def item(machine: Machine, owner: Value, index: Value) -> Value:
     if isinstance(owner, str | bytes | list | tuple | range):
         return owner[index]
     return owner  # list[int], Optional[Tensor]: a type
+
+
+def in_place(machine: Machine, op: ast.operator, left: Value, right: Value) -> Value:
+    """What ``left op= right`` binds."""
+    if isinstance(left, list) and isinstance(op, ast.Add):
+        left += islice(machine.iterate(right), 1_000_000)
+        return left
+    if isinstance(left, dict | set) and isinstance(op, ast.BitOr):
+        left |= right
+        return left
+    return machine.binary(op, left, right)
