@@ -136,7 +136,7 @@ def write(
 
         model = Compiled(model, device, shapes)
     elif compiled:
-        from nanolint.memory.compiled.derive.program import Derived
+        from nanolint.memory.compiled.derive.derived import Derived
 
         model = Derived(model, device, shapes.inductor)
     train(run, model, device, micro_steps)

@@ -11,7 +11,7 @@ import pytest
 
 from nanolint.memory.allocator.play import play
 from nanolint.memory.compiled import program
-from nanolint.memory.compiled.derive.program import Derived
+from nanolint.memory.compiled.derive.derived import Derived
 from nanolint.memory.recording import summits
 from validation import accuracy
 

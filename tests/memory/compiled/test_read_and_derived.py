@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.compiled.derive.program import Derived
+from nanolint.memory.compiled.derive.derived import Derived
 from nanolint.memory.model.gpt import GPT
 from nanolint.memory.tape import Component, Tape
 from nanolint.memory.tensors.device import Device

@@ -1,8 +1,4 @@
-"""A compiled module whose graphs are derived from its own operations.
-
-Called as ``torch.compile(module)`` is: the first call in each mode traces the module, and each call
-plays the memory plans that follow.
-"""
+"""The memory plans of one traced call: how they are made, and how they are played."""
 
 from __future__ import annotations
 
@@ -17,10 +13,9 @@ from nanolint.memory.compiled.derive.joint import simplify
 from nanolint.memory.compiled.derive.lowering import Lowering
 from nanolint.memory.compiled.derive.operations import INPUT, VIEW, Operation
 from nanolint.memory.compiled.derive.partition import Parts, partition
-from nanolint.memory.compiled.inductor import Inductor
+from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
-from nanolint.memory.model.module import Module
 from nanolint.memory.tensors.autograd import land, matched, numbers
 from nanolint.memory.tensors.device import NotTraced, Storage
 from nanolint.memory.tensors.role import role
@@ -30,71 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nanolint.memory.compiled.graph import Buffer
+    from nanolint.memory.compiled.inductor import Inductor
+    from nanolint.memory.model.module import Module
     from nanolint.memory.tape import Handle
     from nanolint.memory.tensors.device import Device
-    from nanolint.memory.tensors.parameter import Buffer as ModelBuffer
     from nanolint.memory.tensors.parameter import Parameter
 
-NEWEST = Inductor()
 # What a graph that no rule here was written for may end in.
 BEYOND = (AssertionError, LookupError, ValueError, TypeError, StopIteration)
-
-
-class Derived(Module):
-    """``torch.compile(model)``: its parameters, and its calls as Inductor's graphs make them.
-
-    Where the model has an operation that is not known, it is replayed as it is, eagerly, which
-    hardly ever takes less, and the tape says so among its doubts.
-    """
-
-    def __init__(self, model: Module, device: Device, inductor: Inductor = NEWEST) -> None:
-        self.model = model
-        self._inductor = inductor
-        self._device = device
-        self._programs: dict[object, Program] = {}
-        self._is_eager = False
-        self._parameters = model.parameters()
-
-    def parameters(self) -> tuple[Parameter, ...]:
-        """The model's own."""
-        return self.model.parameters()
-
-    def state(self) -> tuple[ModelBuffer, ...]:
-        """The model's own."""
-        return self.model.state()
-
-    def train(self, mode: bool = True) -> None:
-        """``.train()``; ``.eval()`` with False."""
-        self.training = mode
-        self.model.train(mode)
-
-    def forward(self, *arguments: Any) -> Any:
-        """What the model returns."""
-        device = self._device
-        if self._is_eager:
-            return self.model(*arguments)
-        key = (
-            self.training,
-            device.grad_enabled,
-            device.half,
-            tuple(
-                (each.shape, each.strides, each.dtype) if isinstance(each, Tensor) else each
-                for each in arguments
-            ),
-        )
-        program = self._programs.get(key)
-        if program is None:
-            try:
-                program = Program(device, self.model, arguments, self._parameters, self._inductor)
-            except NotTraced as error:
-                self._is_eager = True
-                device.tape.doubts.append(
-                    f"what torch.compile makes of {error} in this model is not known; it is "
-                    "judged as it runs without, which takes more"
-                )
-                return self.model(*arguments)
-            self._programs[key] = program
-        return program.run(arguments)
 
 
 class Program:
@@ -116,8 +54,8 @@ class Program:
 
         def forward() -> list[Tensor]:
             found = model(*arguments)
-            self._pattern = _hollow(found)
-            return [each for each in _flat(found) if isinstance(each, Tensor)]
+            self._pattern = hollow(found)
+            return [each for each in flat(found) if isinstance(each, Tensor)]
 
         found = capture(device, forward, parameters, FORMULAS)
         simplify(found.graph, learns=self.learns)
@@ -259,7 +197,7 @@ class Program:
             results.append(Tensor(device, storage, each.shape, each.strides, each.dtype, each.role))
         if self.learns:
             self._record(arguments, results, slots, storages)
-        return _filled(self._pattern, iter(results))
+        return filled(self._pattern, iter(results))
 
     def _record(
         self,
@@ -329,37 +267,3 @@ def _base(each: Operation) -> Operation:
 def _slot(lowering: Lowering, emission: Emission, each: Operation) -> int:
     buffer: Buffer = emission.buffers[lowering.output(each)]
     return buffer.slot
-
-
-def _flat(found: Any) -> list[Any]:
-    if isinstance(found, (list, tuple)):
-        return [each for part in found for each in _flat(part)]
-    if isinstance(found, dict):
-        return [each for part in found.values() for each in _flat(part)]
-    return [found]
-
-
-class _Hole:
-    """Where a tensor was returned."""
-
-
-def _hollow(found: Any) -> Any:
-    """What was returned, with holes in the place of tensors."""
-    if isinstance(found, Tensor):
-        return _Hole()
-    if isinstance(found, (list, tuple)):
-        return type(found)(map(_hollow, found))
-    if isinstance(found, dict):
-        return {key: _hollow(part) for key, part in found.items()}
-    return found
-
-
-def _filled(pattern: Any, results: Any) -> Any:
-    """The results in the places where the model returned tensors."""
-    if isinstance(pattern, _Hole):
-        return next(results)
-    if isinstance(pattern, (list, tuple)):
-        return type(pattern)(_filled(part, results) for part in pattern)
-    if isinstance(pattern, dict):
-        return {key: _filled(part, results) for key, part in pattern.items()}
-    return pattern
