@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
@@ -251,3 +251,6 @@ class Flow:
 
 
 GOES_ON = Flow()
+
+# What stands for a function of a library: what a call of it gives.
+Handler: TypeAlias = "Callable[[Core, Sequence[Thing], Mapping[str, Thing], Place], Thing]"
