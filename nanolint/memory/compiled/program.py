@@ -15,9 +15,10 @@ from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.model.module import Module
 from nanolint.memory.tape import Component
-from nanolint.memory.tensors.autograd import land, matched, numbers
+from nanolint.memory.tensors.autograd import numbers
 from nanolint.memory.tensors.device import Storage
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32
+from nanolint.memory.tensors.gradients import land, matched
 from nanolint.memory.tensors.layout import contiguous_strides
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Node, Tensor

@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.model.module import Module
 from nanolint.memory.model.twin import Kind, Twin, slot_of, tensor_on
-from nanolint.memory.tensors.autograd import (
-    Leaf,
-    land,
-    matched,
-    numbers,
-    receive,
-    run_graph,
-    take_off,
-)
+from nanolint.memory.tensors.autograd import Leaf, numbers, run_graph
 from nanolint.memory.tensors.device import Device, Storage
+from nanolint.memory.tensors.gradients import land, matched, receive, take_off
 from nanolint.memory.tensors.tensor import Node, Tensor, empty
 
 if TYPE_CHECKING:

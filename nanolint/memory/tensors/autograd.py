@@ -1,8 +1,7 @@
 """Autograd: which tensors wait for a backward pass, and in which order it runs.
 
-As torch/csrc/autograd: engine.cpp, input_buffer.cpp, functions/accumulate_grad.h. A node holds what
-its operation saved until it has run. Gradients of one tensor are summed in place where nobody else
-looks at the first; a leaf keeps its first gradient if that lies as the leaf does.
+As torch/csrc/autograd: engine.cpp, functions/accumulate_grad.h. A node holds what its operation
+saved until it has run. A leaf keeps its first gradient if that lies as the leaf does.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ from __future__ import annotations
 import sys
 from heapq import heappop, heappush
 from itertools import count
-from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.memory.tensors.layout import is_contiguous, is_dense, like_strides, result_strides
-from nanolint.memory.tensors.ops.sums import sum_of_rows
+from nanolint.memory.tensors.gradients import land, matched, receive, take_off
+from nanolint.memory.tensors.layout import is_contiguous, is_dense
 from nanolint.memory.tensors.saving import saver_at
 from nanolint.memory.tensors.tensor import Node, empty
 from nanolint.memory.tensors.tracing import tracer_at
@@ -246,96 +244,3 @@ def _uses(root: Node) -> dict[Node, int]:
                     waiting[node] = 1
                     unseen.append(node)
     return waiting
-
-
-def matched(node: Node, gradients: Iterable[Tensor | None]) -> list[Tensor | None]:
-    """``validate_outputs``: each summed to the shape of its input, and cast to its type."""
-    found = list(gradients)
-    for each in found:
-        if each is not None:
-            take_off(each)
-    del gradients
-    each = None
-    for place, edge in enumerate(node.edges):
-        if edge is not None:
-            _match(found, place, *edge[0].outputs[edge[1]])
-        elif found[place] is not None:  # of what requires none
-            _replace(found, place, None)
-    return found
-
-
-def receive(node: Node, index: int, new: Tensor) -> None:
-    """Take a gradient of output ``index``, or add it to what is there."""
-    old = node.gradients[index]
-    node.gradients[index] = new if old is None else _sum(old, new)
-
-
-def _match(found: list[Tensor | None], place: int, shape: Shape, dtype: Dtype, role: Role) -> None:
-    """Sum and cast the gradient at ``place``, which nothing but the list holds."""
-    new = found[place]
-    if new is None:
-        return
-    tracer = tracer_at(new.device)
-    if tracer is not None:
-        if (traced := tracer.matching(new, shape, dtype, role)) is not new:
-            _replace(found, place, traced)
-        return
-    if new.shape != shape:
-        summed = empty(new.device, shape, new.dtype, role.gradient)
-        if shape and new.shape[new.ndim - len(shape) :] == shape:
-            sum_of_rows(new.device, new, prod(new.shape) // prod(shape), prod(shape))
-        summed.is_view = new.ndim > len(shape) > 0
-        _replace(found, place, summed)
-        new = summed
-    if new.dtype is not dtype:
-        strides = like_strides(shape, new.strides)
-        _replace(found, place, empty(new.device, shape, dtype, role.gradient, strides))
-
-
-def _replace(found: list[Tensor | None], place: int, new: Tensor | None) -> None:
-    old = found[place]
-    if old is not None:
-        land(old)
-    if new is not None:
-        take_off(new)
-    found[place] = new
-
-
-def _replaced(old: Tensor, new: Tensor) -> Tensor:
-    land(old)
-    take_off(new)
-    return new
-
-
-def _sum(old: Tensor, new: Tensor) -> Tensor:
-    """Of two gradients of one tensor, in place where nobody else looks at the first."""
-    tracer = tracer_at(old.device)
-    if tracer is not None:
-        land(new)
-        return _replaced(old, tracer.sum(old, new))
-    storage = old.storage
-    in_place = storage is None or (
-        old.in_flight == storage.in_flight == 1
-        and not old.is_view
-        and is_dense(old.shape, old.strides)
-    )
-    land(new)
-    if in_place:
-        return old
-    strides = result_strides(old.shape, (old.shape, old.strides), (new.shape, new.strides))
-    total = empty(old.device, old.shape, old.dtype, old.role, strides)
-    return _replaced(old, total)
-
-
-def take_off(gradient: Tensor) -> None:
-    """It is on its way to an input."""
-    gradient.in_flight += 1
-    if gradient.storage is not None:
-        gradient.storage.in_flight += 1
-
-
-def land(gradient: Tensor) -> None:
-    """It is no longer on its way."""
-    gradient.in_flight -= 1
-    if gradient.storage is not None:
-        gradient.storage.in_flight -= 1

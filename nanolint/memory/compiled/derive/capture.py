@@ -18,8 +18,9 @@ from nanolint.memory.compiled.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.memory.tensors.autograd import numbers, run_graph, take_off
+from nanolint.memory.tensors.autograd import numbers, run_graph
 from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.gradients import take_off
 from nanolint.memory.tensors.layout import contiguous_strides, like_strides
 from nanolint.memory.tensors.ops.pointwise import add
 from nanolint.memory.tensors.ops.views import cast, view

@@ -16,8 +16,9 @@ from nanolint.memory.compiled.derive.partition import Parts, partition
 from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
-from nanolint.memory.tensors.autograd import land, matched, numbers
+from nanolint.memory.tensors.autograd import numbers
 from nanolint.memory.tensors.device import NotTraced, Storage
+from nanolint.memory.tensors.gradients import land, matched
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Node, Tensor
 
