@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script.calls import first_item
 from nanolint.trainers.script.conditions import truth
+from nanolint.trainers.script.iteration import first_item
 from nanolint.trainers.script.things import (
     ITEMS,
     NONE,

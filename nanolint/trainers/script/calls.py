@@ -7,13 +7,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
-from nanolint.run.terms import Number
+from nanolint.trainers.script.attributes import attribute, bound_to
 from nanolint.trainers.script.core import DEEPEST
-from nanolint.trainers.script.parameters import weight
 from nanolint.trainers.script.things import (
     NONE,
     REST,
-    TERMS,
     Class,
     External,
     Function,
@@ -25,7 +23,6 @@ from nanolint.trainers.script.things import (
     Thing,
     merged,
     row,
-    scalar,
     unwrapped,
 )
 
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Core
 
 YIELDED = "yield"  # the name under which a generator's scope has what it gave
-_PASS_ON = ("cycle", "tqdm", "prepare", "islice", "trange")  # what they iterate over
 _NO_GRADIENT = ("no_grad", "inference_mode")
 
 
@@ -162,7 +158,7 @@ def instantiate(
     try:
         init = of.find("__init__")
         if isinstance(init, Function):
-            bound = _bound(init, instance)
+            bound = bound_to(init, instance)
             core.call(bound, arguments, named, place)
         elif _is_dataclass(of) or of.derives_from("NamedTuple"):
             _fill(core, instance, of, arguments, named)
@@ -192,17 +188,6 @@ def note_library_module(core: Core, instance: Instance) -> None:
     _note_built(core, instance)
 
 
-def _bound(function: Function, instance: Thing) -> Function:
-    return Function(
-        function.node,
-        function.scope,
-        instance,
-        function.decorators,
-        function.defaults,
-        function.owner,
-    )
-
-
 def _fill(
     core: Core,
     instance: Instance,
@@ -227,55 +212,7 @@ def _fill(
     instance.fields.update({key: each for key, each in named.items() if key != REST})
     after = of.find("__post_init__")
     if isinstance(after, Function):
-        core.call(_bound(after, instance), [], {}, instance.place)
-
-
-def attribute(core: Core, owner: Instance, name: str, place: Place) -> Thing | None:
-    """An attribute of an instance of a class of the project, None where nothing sets it."""
-    found = owner.fields.get(name)
-    if found is None and name == "weight":
-        found = weight(owner)
-    if found is None and isinstance(owner.of, External) and owner.of.last == "ModuleDict":
-        held = owner.arguments[0] if owner.arguments else None
-        found = held.entries.get(name) if isinstance(held, Table) else None
-    if found is not None or not isinstance(owner.of, Class):
-        return found
-    return from_class(core, owner.of, owner, name, place)
-
-
-def from_class(
-    core: Core, of: Class, owner: Instance | Class, name: str, place: Place
-) -> Thing | None:
-    """What a class has under ``name``, as seen from ``owner``."""
-    found = of.find(name)
-    if not isinstance(found, Function):
-        if isinstance(found, Instance) and "default" in found.named and _is_field(found):
-            return found.named["default"]
-        return found
-    decorators = {each.last for each in found.decorators if isinstance(each, External)}
-    if "staticmethod" in decorators:
-        return found
-    if "classmethod" in decorators:
-        return _bound(found, owner.of if isinstance(owner, Instance) else owner)
-    if isinstance(owner, Class):
-        return found
-    if decorators & {"property", "cached_property"}:
-        return core.call(_bound(found, owner), [], {}, place)
-    return _bound(found, owner)
-
-
-def _is_field(instance: Instance) -> bool:
-    return isinstance(instance.of, External) and instance.of.last == "field"
-
-
-def from_super(of: Class, instance: Thing, name: str) -> Thing:
-    """A method of what a class derives from."""
-    for base in of.bases:
-        if isinstance(base, Class):
-            found = base.find(name)
-            if isinstance(found, Function):
-                return _bound(found, instance)
-    return External(f"object.{name}")
+        core.call(bound_to(after, instance), [], {}, instance.place)
 
 
 def call_model(
@@ -292,78 +229,3 @@ def call_model(
         plain = len(tensors) == len(arguments) == 2 and not named
         core.state.happen("model", place, model, tensors, plain=plain)
     return core.unknown("what the model gives", place)
-
-
-def first_item(core: Core, thing: Thing, place: Place) -> Thing:
-    """What iterating over a thing gives first."""
-    from nanolint.trainers.script.things import Repeated
-
-    if isinstance(thing, Row):
-        unknown = core.unknown("an item of a list", place)
-        if not thing.items:
-            return unknown
-        found: Thing | None = thing.items[0]
-        for each in thing.items[1:]:
-            found = merged(found, each, unknown)
-        return found or unknown
-    if isinstance(thing, Repeated):
-        return thing.item
-    if isinstance(thing, Tensor):
-        return Tensor(thing.shape[1:]) if thing.shape else core.unknown("an item", place)
-    if isinstance(thing, Instance):
-        if isinstance(thing.of, External):
-            return _from_library(core, thing, place)
-        for name in ("__next__", "__iter__", "__getitem__"):
-            called = attribute(core, thing, name, place)
-            if isinstance(called, Function):
-                arguments = [core.unknown("an index", place)] if name == "__getitem__" else []
-                given = core.call(called, arguments, {}, place)
-                if name == "__iter__" and given is not thing:
-                    return first_item(core, given, place)
-                if name != "__iter__":
-                    return given
-    if isinstance(thing, NotKnown):
-        return thing
-    return core.unknown("what is iterated over", place)
-
-
-def _from_library(core: Core, thing: Instance, place: Place) -> Thing:
-    of = thing.of
-    if isinstance(of, External) and of.last == "generator":
-        return thing.fields.get("item") or core.unknown("what a generator gives", place)
-    if isinstance(of, External) and of.last in ("DataLoader", "StatefulDataLoader"):
-        return _batched(core, thing, place)
-    inner = thing.arguments[0] if thing.arguments else None
-    passes_on = isinstance(of, External) and of.last in _PASS_ON
-    if passes_on and inner is not None:
-        return first_item(core, inner, place)
-    name = of.name if isinstance(of, External) else "a library"
-    return core.unknown(f"what {name} gives", place)
-
-
-def _batched(core: Core, loader: Instance, place: Place) -> Thing:
-    """What torch's DataLoader makes of the items of its dataset."""
-    sampler = loader.named.get("batch_sampler")
-    size = loader.argument(1, "batch_size") or Number(1)
-    if sampler is not None or loader.named.get("collate_fn") is not None:
-        return core.unknown("what a DataLoader collates", place)
-    dataset = loader.argument(0, "dataset")
-    item = first_item(core, dataset, place) if dataset is not None else None
-    if item is None:
-        return core.unknown("what a DataLoader gives", place)
-    return (
-        _collated(item, size, place)
-        if scalar(size) is not None or not isinstance(size, TERMS)
-        else item
-    )
-
-
-def _collated(item: Thing, size: Thing, place: Place) -> Thing:
-    if isinstance(item, Tensor):
-        return Tensor(None if item.shape is None else (size, *item.shape))
-    if isinstance(item, Row):
-        return row([_collated(each, size, place) for each in item.items])
-    if isinstance(item, Table):
-        return Table({key: _collated(each, size, place) for key, each in item.entries.items()})
-    unknown = NotKnown("how long a sequence is", place.path, place.line)
-    return Tensor((size, unknown))

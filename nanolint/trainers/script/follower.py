@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script import assignments, calls, expressions, library, methods, statements
+from nanolint.trainers.script import (
+    assignments,
+    attributes,
+    calls,
+    expressions,
+    iteration,
+    library,
+    methods,
+    statements,
+)
 from nanolint.trainers.script.core import GOES_ON, Core, Exhausted, Flow, State
 from nanolint.trainers.script.modules import read_module
 from nanolint.trainers.script.things import (
@@ -66,7 +75,7 @@ class Follower(Core):
         return statements.run(self, body, scope)
 
     def next_of(self, thing: Thing, place: Place) -> Thing:
-        return calls.first_item(self, thing, place)
+        return iteration.first_item(self, thing, place)
 
     def has_variable(self, name: Thing) -> bool | None:
         if not isinstance(name, TERMS):
@@ -117,15 +126,15 @@ class Follower(Core):
         if isinstance(owner, Wrapped):
             return methods.of_wrapper(owner, name) or self.attribute(owner.inner, name, place)
         if isinstance(owner, Instance):
-            found = calls.attribute(self, owner, name, place)
+            found = attributes.attribute(self, owner, name, place)
             if found is None and isinstance(owner.of, External):
                 found = self.vocabulary(name)
             return found or self.unknown(f"no attribute {name}", place)
         if isinstance(owner, Class):
-            found = calls.from_class(self, owner, owner, name, place)
+            found = attributes.from_class(self, owner, owner, name, place)
             return found or methods.of_class(owner, name, place)
         if isinstance(owner, Super):
-            return calls.from_super(owner.owner, owner.instance, name)
+            return attributes.from_super(owner.owner, owner.instance, name)
         return methods.attribute(self, owner, name, place)
 
     def module(self, path: Path, name: str) -> Scope | None:
