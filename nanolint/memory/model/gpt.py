@@ -14,8 +14,9 @@ from nanolint.memory.tensors.ops.comparison import compare, masked_fill
 from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.linear import matmul
 from nanolint.memory.tensors.ops.loss import cross_entropy, softmax
+from nanolint.memory.tensors.ops.parts import sliced, split
 from nanolint.memory.tensors.ops.pointwise import add, mul
-from nanolint.memory.tensors.ops.views import contiguous, sliced, split, transpose, view
+from nanolint.memory.tensors.ops.views import contiguous, transpose, view
 from nanolint.memory.tensors.parameter import Buffer
 from nanolint.memory.tensors.role import role
 from nanolint.run.run import Attention

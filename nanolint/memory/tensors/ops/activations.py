@@ -8,8 +8,8 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.exponentials import floating
 from nanolint.memory.tensors.ops.pointwise import elementwise
-from nanolint.memory.tensors.ops.unary import floating
 from nanolint.memory.tensors.tensor import empty
 
 if TYPE_CHECKING:

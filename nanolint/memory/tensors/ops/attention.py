@@ -23,8 +23,9 @@ from nanolint.memory.tensors.ops.inplace import add_
 from nanolint.memory.tensors.ops.joining import pad, repeat_interleave
 from nanolint.memory.tensors.ops.linear import plain_matmul
 from nanolint.memory.tensors.ops.loss import safe_softmax
+from nanolint.memory.tensors.ops.parts import sliced
 from nanolint.memory.tensors.ops.pointwise import elementwise, mul
-from nanolint.memory.tensors.ops.views import cast, expand, sliced, transpose
+from nanolint.memory.tensors.ops.views import cast, expand, transpose
 from nanolint.memory.torch import EFFICIENT_SHARES_HEADS_SINCE
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64, UINT8
 from nanolint.memory.tensors.layout import like_strides
-from nanolint.memory.tensors.ops.views import contiguous, sliced
+from nanolint.memory.tensors.ops.parts import sliced
+from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.torch import (

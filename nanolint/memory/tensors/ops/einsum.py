@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.linear import bmm
+from nanolint.memory.tensors.ops.parts import diagonal
 from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.reductions import sum
-from nanolint.memory.tensors.ops.views import diagonal, movedim, permute, reshape, unsqueeze, view
+from nanolint.memory.tensors.ops.views import movedim, permute, reshape, unsqueeze, view
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.tensors.unknown import NotModelled
 

@@ -9,8 +9,9 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, INT64, UINT8
 from nanolint.memory.tensors.layout import broadcast, normalized
 from nanolint.memory.tensors.ops.cub import radix_sort_bytes
+from nanolint.memory.tensors.ops.parts import select, sliced
 from nanolint.memory.tensors.ops.pointwise import mul
-from nanolint.memory.tensors.ops.views import alias, expand, select, sliced, unsqueeze
+from nanolint.memory.tensors.ops.views import alias, expand, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import DataDependent

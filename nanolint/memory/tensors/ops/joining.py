@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import like_strides, normalized
+from nanolint.memory.tensors.ops.parts import sliced
 from nanolint.memory.tensors.ops.views import (
     clone,
     contiguous,
@@ -14,7 +15,6 @@ from nanolint.memory.tensors.ops.views import (
     flatten,
     reshape,
     sizes_of,
-    sliced,
     unsqueeze,
 )
 from nanolint.memory.tensors.tensor import Tensor, empty

@@ -9,9 +9,9 @@ from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, FLOATING, INT64, UINT8
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import clamp_min
+from nanolint.memory.tensors.ops.exponentials import exp
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.sums import reduction
-from nanolint.memory.tensors.ops.unary import exp
 from nanolint.memory.tensors.ops.views import cast, contiguous, expand, unsqueeze, view
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
@@ -119,69 +119,6 @@ def logsumexp(x: Tensor, dim: Dimensions, keepdim: bool = False) -> Tensor:
         return [mul(kept(g, shape, over, keepdim), weights)]
 
     return record(out, (wide,), backward, wide, out)
-
-
-def var(
-    x: Tensor,
-    dim: Dimensions = None,
-    unbiased: bool = True,
-    keepdim: bool = False,
-    *,
-    correction: Number | None = None,
-) -> Tensor:
-    """``x.var(dim)``."""
-    over = dimensions(x, dim)
-    out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("variance"))
-    reduction(x, over, 16)
-    shape = x.shape
-
-    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        return [_of_variance(kept(g, shape, over, keepdim), x, over)]
-
-    return record(out, (x,), backward, x)
-
-
-def _of_variance(g: Tensor, x: Tensor, over: tuple[int, ...]) -> Tensor:
-    middle = mean(x, over, keepdim=True)
-    difference = sub(x, middle)
-    scaled = mul(g, 2.0)
-    return mul(scaled, difference)
-
-
-def std(
-    x: Tensor,
-    dim: Dimensions = None,
-    unbiased: bool = True,
-    keepdim: bool = False,
-    *,
-    correction: Number | None = None,
-) -> Tensor:
-    """``x.std(dim)``."""
-    over = dimensions(x, dim)
-    out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("deviation"))
-    reduction(x, over, 16)
-    shape = x.shape
-
-    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
-        twice = mul(out, 2)
-        quotient = div(g, twice)
-        zero = elementwise(BOOL, "comparison", out)
-        del twice, zero
-        return [_of_variance(kept(quotient, shape, over, keepdim), x, over)]
-
-    return record(out, (x,), backward, x, out)
-
-
-def var_mean(
-    x: Tensor,
-    dim: Dimensions = None,
-    unbiased: bool = True,
-    keepdim: bool = False,
-    *,
-    correction: Number | None = None,
-) -> tuple[Tensor, Tensor]:
-    """``torch.var_mean``, as two reductions."""
-    return var(x, dim, unbiased, keepdim, correction=correction), mean(x, dim, keepdim)
 
 
 def norm(

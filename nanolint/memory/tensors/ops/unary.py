@@ -9,83 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, FLOATING, promote
+from nanolint.memory.tensors.dtypes import BOOL, promote
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import isfinite
-from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, rsub, sub
+from nanolint.memory.tensors.ops.exponentials import exp, floating, log
+from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, sub
 from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
-    from nanolint.memory.tensors.dtypes import Dtype, Number
-
-
-def floating(x: Tensor) -> Dtype:
-    """The type of a function of ``x`` that is no integer."""
-    return x.dtype if x.dtype.kind >= FLOATING else FLOAT32
-
-
-def exp(x: Tensor) -> Tensor:
-    """``torch.exp``; float32 under autocast."""
-    wide = to_float32(x)
-    out = elementwise(floating(wide), "exponential", wide)
-    return record(out, (wide,), lambda g, out: [mul(g, out)], out)
-
-
-def exp2(x: Tensor) -> Tensor:
-    """``torch.exp2``."""
-    out = elementwise(floating(x), "exponential", x)
-
-    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
-        once = mul(g, out)
-        return [mul(once, 0.69)]
-
-    return record(out, (x,), backward, out)
-
-
-def expm1(x: Tensor) -> Tensor:
-    """``torch.expm1``; float32 under autocast."""
-    wide = to_float32(x)
-    out = elementwise(floating(wide), "exponential", wide)
-
-    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
-        above = add(out, 1)
-        return [mul(g, above)]
-
-    return record(out, (wide,), backward, out)
-
-
-def log(x: Tensor) -> Tensor:
-    """``torch.log``; float32 under autocast."""
-    wide = to_float32(x)
-    out = elementwise(floating(wide), "logarithm", wide)
-    return record(out, (wide,), lambda g, x: [div(g, x)], wide)
-
-
-def log2(x: Tensor) -> Tensor:
-    """``torch.log2`` and ``torch.log10``; float32 under autocast."""
-    wide = to_float32(x)
-    out = elementwise(floating(wide), "logarithm", wide)
-
-    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        scaled = mul(x, 0.69)
-        return [div(g, scaled)]
-
-    return record(out, (wide,), backward, wide)
-
-
-log10 = log2
-
-
-def log1p(x: Tensor) -> Tensor:
-    """``torch.log1p``; float32 under autocast."""
-    wide = to_float32(x)
-    out = elementwise(floating(wide), "logarithm", wide)
-
-    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        above = add(x, 1)
-        return [div(g, above)]
-
-    return record(out, (wide,), backward, wide)
+    from nanolint.memory.tensors.dtypes import Number
 
 
 def sqrt(x: Tensor) -> Tensor:
@@ -299,21 +231,3 @@ def nan_to_num(x: Tensor, nan: Number = 0.0) -> Tensor:
         return [mul(g, mask)]
 
     return record(out, (x,), backward, x)
-
-
-def logaddexp(x: Tensor, other: Tensor) -> Tensor:
-    """``torch.logaddexp``."""
-    out = elementwise(promote(x.dtype, other.dtype), "logarithm", x, other)
-    needs = x.requires_grad, other.requires_grad
-
-    def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
-        return [None if not each else _share(g, x, y) for each in reversed(needs)][::-1]
-
-    return record(out, (x, other), backward, x, other)
-
-
-def _share(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    difference = rsub(x, y)
-    exponential = exp(difference)
-    above = add(exponential, 1)
-    return div(g, above)

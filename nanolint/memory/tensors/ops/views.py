@@ -10,8 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tensors.autograd import record, record_all
-from nanolint.memory.tensors.dtypes import INT64
+from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.layout import (
     contiguous_strides,
     expanded_strides,
@@ -49,7 +48,7 @@ def view(x: Tensor, *size: int | Sequence[int]) -> Tensor:
     strides = view_strides(x.shape, x.strides, shape)
     if strides is None:
         raise ValueError(f"{x} with strides {x.strides} has no view of shape {shape}")
-    return _view(x, VIEW, shape, strides, _reshaping(x.shape))
+    return as_view(x, VIEW, shape, strides, _reshaping(x.shape))
 
 
 def reshape(x: Tensor, *size: int | Sequence[int]) -> Tensor:
@@ -57,13 +56,13 @@ def reshape(x: Tensor, *size: int | Sequence[int]) -> Tensor:
     shape = _completed(sizes_of(size), x.numel)
     strides = view_strides(x.shape, x.strides, shape)
     if strides is not None:
-        return _view(x, VIEW, shape, strides, _reshaping(x.shape))
+        return as_view(x, VIEW, shape, strides, _reshaping(x.shape))
     return unsafe_view(clone(x), shape)
 
 
 def unsafe_view(x: Tensor, shape: Shape) -> Tensor:
     """A view of a tensor that nobody will see again: autograd takes it for the tensor itself."""
-    out = _view(x, VIEW, shape, contiguous_strides(shape), _reshaping(x.shape))
+    out = as_view(x, VIEW, shape, contiguous_strides(shape), _reshaping(x.shape))
     out.is_view, out.base = False, None
     return out
 
@@ -102,7 +101,7 @@ def permute(x: Tensor, *order: int | Sequence[int]) -> Tensor:
     """``x.permute(order)``."""
     dims = [normalized(dim, x.ndim) for dim in sizes_of(order)]
     back = [dims.index(dim) for dim in range(len(dims))]
-    return _view(
+    return as_view(
         x,
         ("permute", *dims),
         tuple(x.shape[dim] for dim in dims),
@@ -117,14 +116,14 @@ def expand(x: Tensor, *size: int | Sequence[int]) -> Tensor:
     missing = len(wanted) - x.ndim
     shape = tuple(x.shape[dim - missing] if size == -1 else size for dim, size in enumerate(wanted))
     strides = expanded_strides(x.shape, x.strides, shape)
-    return _view(x, ("expand",), shape, strides, lambda g: [g], x.role.reshaped)
+    return as_view(x, ("expand",), shape, strides, lambda g: [g], x.role.reshaped)
 
 
 def unsqueeze(x: Tensor, dim: int) -> Tensor:
     """``x.unsqueeze(dim)``."""
     dim = normalized(dim, x.ndim + 1)
     step = x.shape[dim] * x.strides[dim] if dim < x.ndim else 1
-    return _view(
+    return as_view(
         x,
         VIEW,
         (*x.shape[:dim], 1, *x.shape[dim:]),
@@ -138,126 +137,13 @@ def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     named = (dim,) if isinstance(dim, int) else range(x.ndim) if dim is None else dim
     goes = {normalized(each, x.ndim) for each in named}
     kept = [each for each in range(x.ndim) if x.shape[each] != 1 or each not in goes]
-    return _view(
+    return as_view(
         x,
         VIEW,
         tuple(x.shape[each] for each in kept),
         tuple(x.strides[each] for each in kept),
         _reshaping(x.shape),
     )
-
-
-def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """``x.narrow(dim, start, length)``."""
-    return sliced(x, dim, length, start=start)
-
-
-def sliced(x: Tensor, dim: int, length: int, step: int = 1, start: int | None = None) -> Tensor:
-    """``x[..., start:start + length * step:step]``; the gradient is padded with zeros.
-
-    Where it starts is of no matter but to a tracer, which takes two unknown places for different.
-    """
-    dim = normalized(dim, x.ndim)
-    whole = x.shape
-    shape = (*whole[:dim], length, *whole[dim + 1 :])
-    strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :])
-    how = ("slice", dim, start, step)
-    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
-
-
-def select(x: Tensor, dim: int, index: int) -> Tensor:
-    """``x[..., index]``."""
-    dim, whole = normalized(dim, x.ndim), x.shape
-    shape = (*whole[:dim], *whole[dim + 1 :])
-    strides = (*x.strides[:dim], *x.strides[dim + 1 :])
-    how = ("select", dim, index)
-    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
-
-
-@traced
-def split(x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Sequence[Tensor]:
-    """``x.split(sizes, dim)``: views whose gradients are concatenated."""
-    dim, whole, sizes = normalized(dim, x.ndim), x.shape, split_size_or_sections
-    if isinstance(sizes, int):
-        full, rest = divmod(whole[dim], sizes)
-        sizes = [sizes] * full + ([rest] if rest else [])
-    shapes = [(*whole[:dim], size, *whole[dim + 1 :]) for size in sizes]
-    outs = [x.view(shape, x.strides, x.role.reshaped) for shape in shapes]
-
-    def backward(*gradients: Tensor | None) -> list[Tensor | None]:
-        given = next(each for each in gradients if each is not None)
-        zeros = [
-            empty(given.device, shape, given.dtype, given.role)
-            for each, shape in zip(gradients, shapes, strict=True)
-            if each is None
-        ]
-        return [_joined(given, zeros, whole, role)]
-
-    role = x.role.gradient
-    return record_all(outs, (x,), backward)
-
-
-def chunk(x: Tensor, chunks: int, dim: int = 0) -> Sequence[Tensor]:
-    """``x.chunk(chunks, dim)``: at most so many parts, all but the last alike."""
-    size = x.shape[normalized(dim, x.ndim)]
-    return split(x, max(1, -(-size // chunks)), dim)
-
-
-@traced
-def unbind(x: Tensor, dim: int = 0) -> Sequence[Tensor]:
-    """``x.unbind(dim)``: a view for each index, whose gradients are stacked."""
-    dim, whole = normalized(dim, x.ndim), x.shape
-    shape = (*whole[:dim], *whole[dim + 1 :])
-    strides = (*x.strides[:dim], *x.strides[dim + 1 :])
-    outs = [x.view(shape, strides, x.role.reshaped) for _ in range(whole[dim])]
-    role = x.role.gradient
-
-    def backward(*gradients: Tensor | None) -> list[Tensor | None]:
-        given = next(each for each in gradients if each is not None)
-        zeros = [
-            empty(given.device, (), given.dtype, given.role)  # one zero, repeated
-            for each in gradients
-            if each is None
-        ]
-        return [_joined(given, zeros, whole, role)]
-
-    return record_all(outs, (x,), backward)
-
-
-def as_strided(x: Tensor, size: Shape, stride: Strides, storage_offset: int = 0) -> Tensor:
-    """``x.as_strided``: the gradient goes into zeros."""
-    shape, strides, whole = tuple(size), tuple(stride), x.shape
-    how = ("as_strided", shape, strides, storage_offset)
-    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
-
-
-def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """``x.diagonal``."""
-    first, second = normalized(dim1, x.ndim), normalized(dim2, x.ndim)
-    rest = [dim for dim in range(x.ndim) if dim not in (first, second)]
-    rows, columns = x.shape[first], x.shape[second]
-    length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
-    shape = (*(x.shape[dim] for dim in rest), length)
-    strides = (*(x.strides[dim] for dim in rest), x.strides[first] + x.strides[second])
-    whole, how = x.shape, ("diagonal", offset, first, second)
-    return _view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
-
-
-def unfold(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """``x.unfold``: windows of ``size``, behind the other dimensions."""
-    dim, whole = normalized(dimension, x.ndim), x.shape
-    count = (whole[dim] - size) // step + 1
-    shape = (*whole[:dim], count, *whole[dim + 1 :], size)
-    strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :], x.strides[dim])
-    how = ("unfold", dim, size, step)
-
-    def backward(g: Tensor) -> list[Tensor | None]:
-        found = _zeros(g, whole, how)
-        places = empty(g.device, (whole[dim],), INT64, g.role)
-        del places
-        return [found]
-
-    return _view(x, how, shape, strides, backward, x.role.reshaped)
 
 
 def movedim(x: Tensor, source: int, destination: int) -> Tensor:
@@ -299,7 +185,7 @@ def detach(x: Tensor) -> Tensor:
 
 def alias(x: Tensor) -> Tensor:
     """``x[:]`` and ``x.view_as(x)``: the same elements as another tensor."""
-    return _view(x, VIEW, x.shape, x.strides, lambda g: [g])
+    return as_view(x, VIEW, x.shape, x.strides, lambda g: [g])
 
 
 def contiguous(x: Tensor, role: Role | None = None) -> Tensor:
@@ -334,12 +220,7 @@ def cast(x: Tensor, dtype: Dtype, role: Role | None = None) -> Tensor:
     return record(out, (x,), lambda g: [cast(g, before, gradient)])
 
 
-def _joined(given: Tensor, _zeros: list[Tensor], whole: Shape, role: Role) -> Tensor:
-    """The concatenated gradients; zeros for outputs that nobody used live beside it."""
-    return empty(given.device, whole, given.dtype, role)
-
-
-def _view(
+def as_view(
     x: Tensor,
     how: tuple[object, ...],
     shape: Shape,
@@ -347,6 +228,7 @@ def _view(
     backward: Callable[[Tensor], list[Tensor | None]],
     role: Role | None = None,
 ) -> Tensor:
+    """A view, which a tracer is told of by ``how``: see ``Tracer.view``."""
     tracer = tracer_at(x.device)
     if tracer is None:
         out = x.view(shape, strides, role or x.role)
@@ -357,12 +239,6 @@ def _view(
 
 def _reshaping(shape: Shape) -> Callable[[Tensor], list[Tensor | None]]:
     return lambda g: [reshape(g, shape)]
-
-
-@traced
-def _zeros(g: Tensor, shape: Shape, _how: tuple[object, ...]) -> Tensor:
-    """The gradient of a part, and zeros around it."""
-    return empty(g.device, shape, g.dtype, g.role.reshaped)
 
 
 def _completed(shape: Shape, numel: int) -> Shape:

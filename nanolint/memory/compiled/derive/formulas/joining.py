@@ -9,7 +9,7 @@ from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import normalized
-from nanolint.memory.tensors.ops.views import sliced
+from nanolint.memory.tensors.ops.parts import sliced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import compare
+from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import div, mul, neg, sub
-from nanolint.memory.tensors.ops.unary import exp, log
 from nanolint.memory.tensors.ops.views import cast, squeeze, unsqueeze
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from nanolint.memory.tensors.dtypes import FLOATING, INT64
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import compare
+from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
-from nanolint.memory.tensors.ops.unary import exp, log
 from nanolint.memory.tensors.ops.views import cast, expand, squeeze, unsqueeze, view
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, Dtype
 from nanolint.memory.tensors.names import ATTRIBUTES, METHODS
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.ops.creation import zeros_like
-from nanolint.memory.tensors.ops.views import unbind
+from nanolint.memory.tensors.ops.parts import unbind
 from nanolint.memory.tensors.parameter import Parameter
 
 if TYPE_CHECKING:
