@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Number, Surface
-from nanolint.trainers.script.things import ITEMS, External, Instance, Row, Thing, row, scalar
+from nanolint.trainers.script.operations import row, scalar
+from nanolint.trainers.script.things import ITEMS, External, Instance, Row, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

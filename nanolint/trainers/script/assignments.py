@@ -9,6 +9,7 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number, Surface, World
 from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.literals import given_literal
+from nanolint.trainers.script.operations import row, scalar, unwrapped
 from nanolint.trainers.script.things import (
     REST,
     TERMS,
@@ -19,9 +20,6 @@ from nanolint.trainers.script.things import (
     Table,
     Tensor,
     Thing,
-    row,
-    scalar,
-    unwrapped,
 )
 
 if TYPE_CHECKING:

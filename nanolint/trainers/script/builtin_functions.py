@@ -9,6 +9,7 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
 from nanolint.trainers.script.conditions import truth
 from nanolint.trainers.script.iteration import first_item
+from nanolint.trainers.script.operations import made, plus, repeated, row, scalar, unwrapped
 from nanolint.trainers.script.things import (
     ITEMS,
     NONE,
@@ -22,12 +23,6 @@ from nanolint.trainers.script.things import (
     Row,
     Table,
     Thing,
-    made,
-    plus,
-    repeated,
-    row,
-    scalar,
-    unwrapped,
 )
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.terms import Surface
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.modules import is_literal
+from nanolint.trainers.script.operations import unknown_at
 from nanolint.trainers.script.things import (
     CALLABLE,
     REST,
@@ -19,7 +20,6 @@ from nanolint.trainers.script.things import (
     Super,
     Table,
     Thing,
-    unknown_at,
 )
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.trainers.script.attributes import attribute, bound_to
 from nanolint.trainers.script.core import DEEPEST
+from nanolint.trainers.script.operations import merged, row, unwrapped
 from nanolint.trainers.script.things import (
     NONE,
     REST,
@@ -21,9 +22,6 @@ from nanolint.trainers.script.things import (
     Table,
     Tensor,
     Thing,
-    merged,
-    row,
-    unwrapped,
 )
 
 if TYPE_CHECKING:

@@ -7,21 +7,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.terms import Number
 from nanolint.trainers.script.conditions import truth, turn
-from nanolint.trainers.script.things import (
-    REST,
-    TERMS,
-    Repeated,
-    Row,
-    Scope,
-    Table,
-    Tensor,
-    Thing,
-    made,
-    repeated,
-    row,
-    scalar,
-    unknown_at,
-)
+from nanolint.trainers.script.operations import made, repeated, row, scalar, unknown_at
+from nanolint.trainers.script.things import REST, TERMS, Repeated, Row, Scope, Table, Tensor, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

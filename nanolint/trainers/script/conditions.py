@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.run.equation import NotKnown, Turn
 from nanolint.run.terms import Number
+from nanolint.trainers.script.operations import made, merged, scalar, unknown_at
 from nanolint.trainers.script.things import (
     REST,
     TERMS,
@@ -18,10 +19,6 @@ from nanolint.trainers.script.things import (
     Table,
     Tensor,
     Thing,
-    made,
-    merged,
-    scalar,
-    unknown_at,
 )
 
 if TYPE_CHECKING:

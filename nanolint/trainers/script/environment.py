@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Number, Surface, World
 from nanolint.trainers.script.core import literal, plain_name
-from nanolint.trainers.script.things import NONE, External, Instance, Thing, row, scalar
+from nanolint.trainers.script.operations import row, scalar
+from nanolint.trainers.script.things import NONE, External, Instance, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,6 +12,7 @@ from nanolint.source.from_ast import OPERATORS
 from nanolint.trainers.script import call_sites, comprehensions, conditions
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.literals import given_literal
+from nanolint.trainers.script.operations import made, repeated, row, scalar, unknown_at
 from nanolint.trainers.script.tensors import length, sliced
 from nanolint.trainers.script.things import (
     ITEMS,
@@ -26,11 +27,6 @@ from nanolint.trainers.script.things import (
     Table,
     Tensor,
     Thing,
-    made,
-    repeated,
-    row,
-    scalar,
-    unknown_at,
 )
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from nanolint.trainers.script import (
 )
 from nanolint.trainers.script.core import GOES_ON, Core, Exhausted, Flow, State
 from nanolint.trainers.script.modules import read_module
+from nanolint.trainers.script.operations import merged
 from nanolint.trainers.script.things import (
     NONE,
     TERMS,
@@ -31,7 +32,6 @@ from nanolint.trainers.script.things import (
     Super,
     Thing,
     Wrapped,
-    merged,
 )
 
 if TYPE_CHECKING:

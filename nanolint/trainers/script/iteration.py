@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
 from nanolint.trainers.script.attributes import attribute
+from nanolint.trainers.script.operations import merged, row, scalar
 from nanolint.trainers.script.things import (
     TERMS,
     External,
@@ -17,9 +18,6 @@ from nanolint.trainers.script.things import (
     Table,
     Tensor,
     Thing,
-    merged,
-    row,
-    scalar,
 )
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from nanolint.trainers.script.things import merged
+from nanolint.trainers.script.operations import merged
 
 if TYPE_CHECKING:
     from nanolint.run.equation import NotKnown

@@ -9,6 +9,7 @@ from nanolint.run.terms import FUNCTIONS, Given, Number, World
 from nanolint.trainers.script import builtin_functions, environment, tensors
 from nanolint.trainers.script.calls import note_library_module
 from nanolint.trainers.script.conditions import truth
+from nanolint.trainers.script.operations import made, scalar, unwrapped
 from nanolint.trainers.script.things import (
     TERMS,
     External,
@@ -19,9 +20,6 @@ from nanolint.trainers.script.things import (
     Tensor,
     Thing,
     Wrapped,
-    made,
-    scalar,
-    unwrapped,
 )
 
 if TYPE_CHECKING:

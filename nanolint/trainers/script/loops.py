@@ -11,7 +11,8 @@ from nanolint.trainers.script.comprehensions import repeating, turns
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow, Loop
 from nanolint.trainers.script.modules import calls, changed_in
-from nanolint.trainers.script.things import TERMS, Repeated, Row, Scope, Thing, repeated, scalar
+from nanolint.trainers.script.operations import repeated, scalar
+from nanolint.trainers.script.things import TERMS, Repeated, Row, Scope, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

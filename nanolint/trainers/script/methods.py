@@ -11,6 +11,7 @@ from nanolint.source.scope import Scope as Bounds
 from nanolint.source.scope import guarded
 from nanolint.trainers.script import arguments as argparse
 from nanolint.trainers.script import tensors
+from nanolint.trainers.script.operations import made, row, scalar, unwrapped
 from nanolint.trainers.script.parameters import parameters
 from nanolint.trainers.script.things import (
     COUNT,
@@ -27,10 +28,6 @@ from nanolint.trainers.script.things import (
     Tensor,
     Thing,
     Wrapped,
-    made,
-    row,
-    scalar,
-    unwrapped,
 )
 
 if TYPE_CHECKING:

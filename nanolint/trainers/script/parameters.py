@@ -6,18 +6,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script.things import (
-    External,
-    Instance,
-    Repeated,
-    Row,
-    Table,
-    Tensor,
-    Thing,
-    row,
-    scalar,
-    unwrapped,
-)
+from nanolint.trainers.script.operations import row, scalar, unwrapped
+from nanolint.trainers.script.things import External, Instance, Repeated, Row, Table, Tensor, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

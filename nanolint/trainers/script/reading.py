@@ -12,6 +12,7 @@ from nanolint.run.terms import Number, leaves
 from nanolint.trainers.script.architecture import own_cast, shape_of
 from nanolint.trainers.script.core import State
 from nanolint.trainers.script.follower import Follower
+from nanolint.trainers.script.operations import made, scalar, unwrapped
 from nanolint.trainers.script.things import (
     REST,
     TERMS,
@@ -21,9 +22,6 @@ from nanolint.trainers.script.things import (
     Table,
     Tensor,
     Wrapped,
-    made,
-    scalar,
-    unwrapped,
 )
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from nanolint.trainers.script import assignments, definitions, imports, loops
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.modules import calls
-from nanolint.trainers.script.things import TERMS, Scope, Thing, made, merged
+from nanolint.trainers.script.operations import made, merged
+from nanolint.trainers.script.things import TERMS, Scope, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

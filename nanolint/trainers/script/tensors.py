@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script.things import (
-    TERMS,
-    Instance,
-    Repeated,
-    Row,
-    Table,
-    Tensor,
-    made,
-    plus,
-    scalar,
-)
+from nanolint.trainers.script.operations import made, plus, scalar
+from nanolint.trainers.script.things import TERMS, Instance, Repeated, Row, Table, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

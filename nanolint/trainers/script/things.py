@@ -12,15 +12,10 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.frozen import dataclass
-from nanolint.run.equation import NotKnown
-from nanolint.run.terms import Given, Number, Operation, Place, Term, World, apply
-from nanolint.source.bounds import Unevaluable
+from nanolint.run.terms import Given, Number, Operation, Place, Term, World
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from nanolint.source.values import Scalar
+    from nanolint.run.equation import NotKnown
     from nanolint.trainers.script.modules import Source
 
 TERMS = (Given, Number, World, Operation)
@@ -241,111 +236,5 @@ Thing: TypeAlias = (
     " | Wrapped | Partial | Super | Imported"
 )
 
-
 # What is called as it is, as against a method of a library.
 CALLABLE = (External, Function, Class, Partial, Wrapped, Instance)
-
-
-def row(items: Sequence[Thing]) -> Row:
-    """A tuple or a list of ``items``."""
-    return Row({ITEMS: tuple(items)})
-
-
-def repeated(thing: Thing) -> Thing:
-    """A list that a loop fills as what it holds; anything else as it is."""
-    if isinstance(thing, Row) and thing.count is not None:
-        return Repeated(thing.items[-1], thing.count)
-    return thing
-
-
-def scalar(thing: Thing | None) -> Scalar:
-    """The value of a term; None for anything else."""
-    return thing.value if isinstance(thing, TERMS) else None
-
-
-def unknown_at(reason: str, node: ast.expr, scope: Scope) -> NotKnown:
-    """Why ``node``, which ``scope`` has, is not known."""
-    return NotKnown(reason, scope.source.path, node.lineno)
-
-
-def made(symbol: str, operands: Sequence[Thing], path: Path | None, line: int) -> Thing:
-    """What an operation gives: a term, or why its value is not known."""
-    for operand in operands:
-        if isinstance(operand, NotKnown):
-            return operand
-    terms = tuple(each for each in operands if isinstance(each, TERMS))
-    if len(terms) < len(operands):
-        return NotKnown("not a plain value", path, line)
-    try:
-        value = apply(symbol, tuple(each.value for each in terms))
-    except Unevaluable as error:
-        return NotKnown(error.reason, path, line)
-    if all(isinstance(each, Number) for each in terms):
-        return Number(value)
-    if symbol in ("*", "//") and terms[1] == Number(1) and isinstance(terms[0].value, int):
-        return terms[0]
-    return Operation(symbol, terms, value, path, line)
-
-
-def plus(thing: Thing, number: int) -> Thing:
-    """``thing + number``, with what was added before: ``T + 1`` less 1 is T."""
-    if isinstance(thing, Operation) and thing.symbol in ("+", "-"):
-        left, right = thing.operands
-        if isinstance(right, Number) and isinstance(right.value, int):
-            return plus(left, number + (right.value if thing.symbol == "+" else -right.value))
-    if number == 0:
-        return thing
-    return made("+" if number > 0 else "-", (thing, Number(abs(number))), None, 0)
-
-
-def unwrapped(thing: Thing) -> Thing:
-    """The model within what was wrapped around it."""
-    while isinstance(thing, Wrapped):
-        thing = thing.inner
-    return thing
-
-
-def merged(one: Thing | None, other: Thing | None, doubt: NotKnown) -> Thing | None:
-    """What a name stands for behind an ``if`` of which only a run tells which branch is taken."""
-    if one is other or other is None:
-        return one
-    if one is None:
-        return other
-    if isinstance(one, TERMS) and isinstance(other, TERMS):
-        same = type(one.value) is type(other.value) and one.value == other.value
-        return one if same else doubt
-    if isinstance(one, Tensor) and isinstance(other, Tensor):
-        if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
-            return Tensor(None)
-        pairs = zip(one.shape, other.shape, strict=True)
-        return Tensor(tuple(merged(left, right, doubt) or doubt for left, right in pairs))
-    if isinstance(one, Row) and isinstance(other, Row) and len(one.items) == len(other.items):
-        pairs = zip(one.items, other.items, strict=True)
-        return row([merged(left, right, doubt) or doubt for left, right in pairs])
-    if isinstance(one, External) and one == other:
-        return one
-    return _merged_wrappers(one, other) or doubt
-
-
-def _merged_wrappers(one: Thing, other: Thing) -> Thing | None:
-    """A model that is perhaps wrapped: the longer of two chains around the same model."""
-    inner = unwrapped(one)
-    if inner is not unwrapped(other) or not isinstance(inner, Instance):
-        return None
-    chains = [_wrappers(one), _wrappers(other)]
-    longest = max(chains, key=len)
-    result: Thing = inner
-    for wrapper in reversed(longest):
-        certain = wrapper.certain and all(
-            any(each.by == wrapper.by and each.certain for each in chain) for chain in chains
-        )
-        result = Wrapped(result, wrapper.by, certain)
-    return result
-
-
-def _wrappers(thing: Thing) -> list[Wrapped]:
-    found = []
-    while isinstance(thing, Wrapped):
-        found.append(thing)
-        thing = thing.inner
-    return found
