@@ -37,9 +37,9 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 @cache
 def _columns() -> int:
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told) > 0:
-        return int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
     try:
         return os.get_terminal_size().columns or DEFAULT_COLUMNS
     except OSError:

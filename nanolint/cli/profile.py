@@ -102,8 +102,8 @@ class Profiler:
 
         values = self._values(batch_size, micro_steps, self.accumulation)
         if values is None:
-            told = f"no value gives a micro-batch of {batch_size}, {micro_steps} to a step"
-            self.refusal = UsageError(f"{self.config.name}: {told}")
+            why = f"no value gives a micro-batch of {batch_size}, {micro_steps} to a step"
+            self.refusal = UsageError(f"{self.config.name}: {why}")
             return None
         try:
             traced = self._trace(self._asked(values))

@@ -32,8 +32,8 @@ def run(arguments: list[str], streams: Streams) -> int:
         raise UsageError(str(error)) from error
     if options.format == "json":
         described = [_described(rule) for rule in rules]
-        told = described[0] if options.rule else described
-        streams.stdout.write(json.dumps(told, indent=2) + "\n")
+        answer = described[0] if options.rule else described
+        streams.stdout.write(json.dumps(answer, indent=2) + "\n")
     elif options.rule or options.all:
         for rule in rules:
             _print_page(rule, printer(streams.stdout, options.color))

@@ -42,9 +42,9 @@ def check_files(paths: Sequence[str], configuration: Configuration, streams: Str
     for script in scripts:
         from nanolint.cli.launch_files import read_launch_file  # most checks have none
 
-        launched, told = read_launch_file(script, configuration, _work(configuration))
+        launched, result = read_launch_file(script, configuration, _work(configuration))
         runs += launched
-        files += [told] if told else []
+        files += [result] if result else []
     return check_runs(runs, files, configuration, streams)
 
 

@@ -35,8 +35,8 @@ def run(arguments: list[str], streams: Streams) -> int:
     plan = configuration.plan_of(folder)
     rows = [_row(key.name, sourced, plan) for key in fields(sourced.settings)]
     if options.format == "json":
-        told = {key: {"value": value, "origin": origin} for key, value, origin in rows}
-        streams.stdout.write(json.dumps(told, indent=2) + "\n")
+        answer = {key: {"value": value, "origin": origin} for key, value, origin in rows}
+        streams.stdout.write(json.dumps(answer, indent=2) + "\n")
     else:
         _print_table(rows, printer(streams.stdout, options.color))
     return 0

@@ -217,24 +217,24 @@ def _trace(request: Request, options: Namespace, streams: Streams) -> Traced:
     try:
         if options.snapshot is not None:
             with options.snapshot.open("wb") as file:
-                told = process.trace(request, cache_folder(), show, file)
+                history = process.trace(request, cache_folder(), show, file)
         else:
-            told = process.trace(request, cache_folder(), show)
+            history = process.trace(request, cache_folder(), show)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
     except process.CannotTrace as error:
         raise _in_one_line(str(error), streams) from error
     finally:
         _hide(streams)
-    return _checked(told, request.python, streams)
+    return _checked(history, request.python, streams)
 
 
-def _checked(told: dict[str, Any], python: str, streams: Streams | None = None) -> Traced:
-    """What was told, if the script came to an optimizer step; else it shows what was printed."""
+def _checked(history: dict[str, Any], python: str, streams: Streams | None = None) -> Traced:
+    """What was history, if the script came to an optimizer step; else it shows what was printed."""
     from nanolint.trace.failures import explained
     from nanolint.trace.traced import read
 
-    traced = read(told)
+    traced = read(history)
     if not traced.complete:
         raise _in_one_line(explained(traced, python), streams)
     return traced

@@ -26,8 +26,8 @@ def run(arguments: list[str], streams: Streams) -> int:
     Parser("nanolint version", "", DESCRIPTION).parse(arguments, streams)
     rows = list(_rows())
     widest = max(len(name) for name, _ in rows)
-    for name, told in rows:
-        streams.stdout.write(f"{name:<{widest}}  {told}\n")
+    for name, text in rows:
+        streams.stdout.write(f"{name:<{widest}}  {text}\n")
     return 0
 
 

@@ -107,8 +107,8 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
     if any(row.fit and row.fit.is_own for row in rows):
         printer.line(("  * as the file has it", "dim"))
     if any(row.fit and speed(row.fit.run, row.target) for row in rows):
-        told = f"tokens/s: assumed, {LEAST_PERCENT} to {MOST_PERCENT} % of what the card can do"
-        printer.line((f"  {told}", "dim"))
+        text = f"tokens/s: assumed, {LEAST_PERCENT} to {MOST_PERCENT} % of what the card can do"
+        printer.line((f"  {text}", "dim"))
     lacking = [row.target.label for row in rows if row.resolution.in_float16]
     if lacking:
         cards = ", ".join(lacking)

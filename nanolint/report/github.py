@@ -49,10 +49,10 @@ def _place(diagnostic: Diagnostic, lines: LineIndex) -> dict[str, int]:
 
 
 def _command(name: str, properties: Mapping[str, object], text: str) -> str:
-    told = ",".join(
+    fields = ",".join(
         f"{key}={_escape(str(value)).translate(_IN_PROPERTY)}" for key, value in properties.items()
     )
-    return f"::{name} {told}::{_escape(text).translate(_IN_TEXT)}\n"
+    return f"::{name} {fields}::{_escape(text).translate(_IN_TEXT)}\n"
 
 
 def _escape(text: str) -> str:

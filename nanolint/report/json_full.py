@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def render(results: Results, printer: Printer) -> None:
     """Write one JSON object: ``findings`` as in ``json``, and ``runs``, one for each card."""
     runs = [_run(run, file.name) for file in results.files for run in file.runs]
-    told = {"findings": as_list(results), "runs": runs}
-    printer.stream.write(json.dumps(told, indent=2) + "\n")
+    answer = {"findings": as_list(results), "runs": runs}
+    printer.stream.write(json.dumps(answer, indent=2) + "\n")
 
 
 def _run(run: JudgedRun, filename: str) -> dict[str, Any]:

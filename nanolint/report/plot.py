@@ -338,8 +338,8 @@ class _Picture:
             color=INK,
         )
         self._axes.set_ylabel(f"GPU memory ({self._unit_name})")
-        told = f"allocations and releases in order: {self._step.title}"
-        self._axes.set_xlabel(told, loc="left", color=FAINT)
+        label = f"allocations and releases in order: {self._step.title}"
+        self._axes.set_xlabel(label, loc="left", color=FAINT)
         self._axes.yaxis.grid(color="#E6E6E6", linewidth=0.6)
         self._axes.set_axisbelow(True)
         self._axes.set_xticks([])

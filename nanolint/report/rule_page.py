@@ -31,18 +31,18 @@ def for_terminal(rule: Rule) -> str:
 
 def facts(rule: Rule) -> str:
     """Severity, fix and needs: ``error | fix: sometimes | needs a GPU``."""
-    told = [rule.severity.value, f"fix: {rule.fix.value}"]
+    parts = [rule.severity.value, f"fix: {rule.fix.value}"]
     if Need.GPU in rule.needs:
-        told.append("needs a GPU")
+        parts.append("needs a GPU")
     if not rule.default:
-        told.append("off by default")
-    return " | ".join(told)
+        parts.append("off by default")
+    return " | ".join(parts)
 
 
 def _captioned(fence: re.Match[str]) -> str:
     """A code block whose file and card stand above it: a terminal shows no info string."""
     properties = dict(_PROPERTY.findall(fence[2]))
     gpu = properties.get("gpu")
-    told = [properties.get("title", ""), f"on {gpu}" if gpu else ""]
-    caption = " ".join(filter(None, told))
+    parts = [properties.get("title", ""), f"on {gpu}" if gpu else ""]
+    caption = " ".join(filter(None, parts))
     return f"{caption}:\n\n```{fence[1]}" if caption else f"```{fence[1]}"

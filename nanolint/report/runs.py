@@ -40,24 +40,24 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
         return  # nobody asked whether the runs fit
     if len(holding) == 1 and not others and not doubted and not unknown and cards:
         return
-    told = []
+    parts = []
     if not cards:
         waiting = sum(any(run.fits is None for run in file.runs) for file in holding)
         if not waiting and not others and len(holding) == 1:
             return  # on no GPU, and none is needed
         if waiting:
-            told.append(f"{_number(waiting, 'run')}, memory not judged: no target GPU")
+            parts.append(f"{_number(waiting, 'run')}, memory not judged: no target GPU")
         if waiting < len(holding):
-            told.append(f"{_number(len(holding) - waiting, 'run')} judged, on no GPU")
+            parts.append(f"{_number(len(holding) - waiting, 'run')} judged, on no GPU")
     else:
         if known:
             among = f", {_of(doubted, known)}in doubt" if doubted else ""
-            told.append(f"{_number(known, 'run')} judged for {', '.join(cards)}{among}")
+            parts.append(f"{_number(known, 'run')} judged for {', '.join(cards)}{among}")
         if unknown:
-            told.append(f"{_number(unknown, 'run') if not known else unknown} not judged")
+            parts.append(f"{_number(unknown, 'run') if not known else unknown} not judged")
     if others:
-        told.append(f"{_number(others, 'file')} {'hold' if others > 1 else 'holds'} no run")
-    printer.line(f"{'; '.join(told)}.")
+        parts.append(f"{_number(others, 'file')} {'hold' if others > 1 else 'holds'} no run")
+    printer.line(f"{'; '.join(parts)}.")
 
 
 def answers(files: Sequence[FileResult], printer: Printer) -> None:
@@ -65,18 +65,18 @@ def answers(files: Sequence[FileResult], printer: Printer) -> None:
 
     A single run that does not fit has its answer above, in the finding.
     """
-    told = [(file, run, run.brief) for file in files for run in file.runs if run.brief]
-    if len(told) == 1:
-        file, run, brief = told[0]
+    rows = [(file, run, run.brief) for file in files for run in file.runs if run.brief]
+    if len(rows) == 1:
+        file, run, brief = rows[0]
         if not any(brief.headline == found.message for each in files for found in each.diagnostics):
             printer.line(f"{printable(file.name)}: {brief.headline}{_doubted(run)}")
         return
-    names = max((len(file.name) for file, _, _ in told), default=0)
-    outcomes = max((len(brief.outcome) for _, _, brief in told), default=0)
-    shares = max((len(brief.share) for _, _, brief in told), default=0)
-    for card in dict.fromkeys(run.gpu for _, run, _ in told):
+    names = max((len(file.name) for file, _, _ in rows), default=0)
+    outcomes = max((len(brief.outcome) for _, _, brief in rows), default=0)
+    shares = max((len(brief.share) for _, _, brief in rows), default=0)
+    for card in dict.fromkeys(run.gpu for _, run, _ in rows):
         printer.line((f"{card}", "bold"))
-        for file, run, brief in told:
+        for file, run, brief in rows:
             if run.gpu == card:
                 printer.line(
                     f"  {printable(file.name):<{names}}  ",
@@ -102,18 +102,20 @@ def _reasons(
 
     ``all_trainers``: so of training scripts that nobody named.
     """
-    told = []
+    reasons = []
     for file in files:
         unknown = _unknown(file)
         if file.no_run is not None and (file.named or all_trainers):
-            told.append(("No run in", file.name, file.no_run))
+            reasons.append(("No run in", file.name, file.no_run))
         elif unknown is not None:
-            told.append(("Not judged:", file.name, unknown))
-    shown = told if verbose else told[:MOST_REASONS]
+            reasons.append(("Not judged:", file.name, unknown))
+    shown = reasons if verbose else reasons[:MOST_REASONS]
     for head, name, why in shown:
         printer.line((f"{head} ", "yellow"), f"{printable(name)}: {printable(why)}")
-    if len(told) > len(shown):
-        printer.line(f"{_number(len(told) - len(shown), 'more file')} like these (-v lists them)")
+    if len(reasons) > len(shown):
+        printer.line(
+            f"{_number(len(reasons) - len(shown), 'more file')} like these (-v lists them)"
+        )
 
 
 def _unknown(file: FileResult) -> str | None:

@@ -110,9 +110,9 @@ def _results(file: FileResult, rules: dict[str, int], *, unsafe: bool) -> Iterat
             "trust": diagnostic.trust,
             "doubts": list(diagnostic.doubts) or None,
         }
-        told = {name: value for name, value in properties.items() if value is not None}
-        if told:
-            result["properties"] = told
+        known = {name: value for name, value in properties.items() if value is not None}
+        if known:
+            result["properties"] = known
         yield result
 
 

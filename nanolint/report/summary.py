@@ -48,12 +48,12 @@ def render(results: Results, printer: Printer, *, verbose: bool = False) -> None
 def _fixed(results: Results, printer: Printer, *, verbose: bool) -> None:
     for file in results.files:
         if file.ignored:
-            told = _by_rule(file.ignored)
-            printer.line(("Silenced ", "yellow"), f"{printable(file.name)}: {told}")
+            counts = _by_rule(file.ignored)
+            printer.line(("Silenced ", "yellow"), f"{printable(file.name)}: {counts}")
         if not file.applied:
             continue
-        told = _by_rule(file.applied)
-        printer.line(("Fixed ", "green"), f"{printable(file.name)}: {told}")
+        counts = _by_rule(file.applied)
+        printer.line(("Fixed ", "green"), f"{printable(file.name)}: {counts}")
         if verbose:
             for diagnostic in file.applied:
                 if diagnostic.fix is not None:

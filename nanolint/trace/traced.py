@@ -1,4 +1,4 @@
-"""What the child told, checked and as a tape."""
+"""What the child reports, checked and as a tape."""
 
 from __future__ import annotations
 
@@ -58,30 +58,30 @@ class Traced:
         return any(phase is Phase.OPTIMIZER for _, phase in self.tape.phases)
 
 
-def read(told: Mapping[str, Any]) -> Traced:
+def read(history: Mapping[str, Any]) -> Traced:
     """The child's message; raises NotATrace if it is not one."""
     try:
-        tape = _tape(told)
-        error = told["error"]
-        major, minor = told["capability"]
+        tape = _tape(history)
+        error = history["error"]
+        major, minor = history["capability"]
         return Traced(
             tape=tape,
-            requests=tuple(map(int, told["nbytes"])),
-            torch=str(told["torch"]),
+            requests=tuple(map(int, history["nbytes"])),
+            torch=str(history["torch"]),
             capability=(int(major), int(minor)),
-            allocated_bytes=int(told["allocated"]),
-            reserved_bytes=int(told["reserved"]),
+            allocated_bytes=int(history["allocated"]),
+            reserved_bytes=int(history["reserved"]),
             failure=None if error is None else _failure(error),
             steps=sum(phase is Phase.OPTIMIZER for _, phase in tape.phases),
-            seconds=float(told["seconds"]),
-            cpu_seconds=float(told["cpu_seconds"]),
-            host_bytes=int(told["host_bytes"]),
-            modules=tuple(map(str, told["modules"])),
-            opened=tuple(map(str, told["opened"])),
-            written=tuple(map(str, told["written"])),
-            skipped=tuple(map(str, told["skipped"])),
-            invented=tuple(map(str, told["invented"])),
-            printed=str(told.get("printed", "")),
+            seconds=float(history["seconds"]),
+            cpu_seconds=float(history["cpu_seconds"]),
+            host_bytes=int(history["host_bytes"]),
+            modules=tuple(map(str, history["modules"])),
+            opened=tuple(map(str, history["opened"])),
+            written=tuple(map(str, history["written"])),
+            skipped=tuple(map(str, history["skipped"])),
+            invented=tuple(map(str, history["invented"])),
+            printed=str(history.get("printed", "")),
         )
     except (KeyError, TypeError, ValueError, IndexError) as wrong:
         raise NotATrace(f"not a trace: {type(wrong).__name__}: {wrong}") from wrong
@@ -93,19 +93,19 @@ def _failure(error: Mapping[str, Any]) -> Failure:
     return Failure(str(error["type"]), str(error["message"]), where)
 
 
-def _tape(told: Mapping[str, Any]) -> Tape:
-    events, nbytes = told["events"], told["nbytes"]
+def _tape(history: Mapping[str, Any]) -> Tape:
+    events, nbytes = history["events"], history["nbytes"]
     tape, live = Tape(), set()
-    marks = [(int(at), Phase(name)) for at, name in told["phases"]]
-    components = _components(told)
-    names = [_name(place) for place in told["places"]]
+    marks = [(int(at), Phase(name)) for at, name in history["phases"]]
+    components = _components(history)
+    names = [_name(place) for place in history["places"]]
     for event in events:
         while marks and marks[0][0] <= len(tape.sizes) and event >= 0:
             tape.phase(marks.pop(0)[1])
         if event >= 0:
             if event != len(tape.sizes):
                 raise ValueError(f"allocation {event} is out of order")
-            place = told["place_of"][event]
+            place = history["place_of"][event]
             name = names[place] if place >= 0 else NO_PLACE
             live.add(tape.alloc(int(nbytes[event]), name, components[event]))
         else:
@@ -120,24 +120,24 @@ def _name(place: list[Any]) -> str:
     return f"{file}:{line} {code or function}"
 
 
-def _components(told: Mapping[str, Any]) -> list[Component]:
+def _components(history: Mapping[str, Any]) -> list[Component]:
     """What each allocation is for, the first that holds.
 
     What the optimizer updates, keeps and is handed, and cuBLAS's workspaces, are known by their
     addresses. What was there before training began and stays is counted with the parameters. A
     batch and the loss are known by the words of their source line; all else is activations.
     """
-    found: list[Component | None] = [None] * len(told["nbytes"])
+    found: list[Component | None] = [None] * len(history["nbytes"])
     for name in ("parameters", "optimizer", "workspace", "gradients"):
-        for handle in told["components"][name]:
+        for handle in history["components"][name]:
             found[handle] = found[handle] or Component(name)
-    kept = set(range(len(found))) - {~event for event in told["events"] if event < 0}
-    first = next((at for at, phase in told["phases"] if phase != "setup"), 0)
-    steps = [at for at, phase in told["phases"] if phase == "optimizer"]
-    code = [_by_words(place[3]) for place in told["places"]]
+    kept = set(range(len(found))) - {~event for event in history["events"] if event < 0}
+    first = next((at for at, phase in history["phases"] if phase != "setup"), 0)
+    steps = [at for at, phase in history["phases"] if phase == "optimizer"]
+    code = [_by_words(place[3]) for place in history["places"]]
     for handle, component in enumerate(found):
         if component is None:
-            place = told["place_of"][handle]
+            place = history["place_of"][handle]
             words = code[place] if place >= 0 else None
             if handle in kept and handle < first:
                 found[handle] = Component.PARAMETERS

@@ -59,8 +59,8 @@ def _predicted(tape: Tape, peak: int) -> tuple[Counter[int], dict[int, str]]:
     large = [handle for handle in sorted(live) if tape.sizes[handle] >= LEAST]
     names: dict[int, str] = {}
     for handle in large:
-        told = f"{tape.names[handle]} ({COMPONENTS[tape.components[handle]]})"
-        names.setdefault(tape.sizes[handle], told)
+        words = f"{tape.names[handle]} ({COMPONENTS[tape.components[handle]]})"
+        names.setdefault(tape.sizes[handle], words)
     return Counter(tape.sizes[handle] for handle in large), names
 
 

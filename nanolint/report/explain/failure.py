@@ -35,8 +35,8 @@ def error(oom: OutOfMemory, printer: Printer, width: int) -> None:
     """Write what PyTorch would say."""
     printer.line(("PyTorch would stop", "bold"), f" in {oom.phase.within}")
     printer.line(f"  at: {oom.at}")
-    told = f"torch.OutOfMemoryError: {oom.message}"
-    for line in textwrap.wrap(told, width - 2, break_on_hyphens=False):
+    text = f"torch.OutOfMemoryError: {oom.message}"
+    for line in textwrap.wrap(text, width - 2, break_on_hyphens=False):
         printer.line((f"  {line}", "red"))
 
 
@@ -69,8 +69,8 @@ def ways_out(
 def _way(way: Alternative, verdict: Verdict, printer: Printer) -> None:
     word, style = OUTCOMES[way.verdict.outcome]
     gain = verdict.process_bytes - way.verdict.process_bytes
-    told = f"{amount(gain)}" if gain > 0 else ""
+    gained = f"{amount(gain)}" if gain > 0 else ""
     printer.line(
-        f"    {way.change:<{CHANGE}}{amount(way.verdict.process_bytes):>9}{told:>11}  ",
+        f"    {way.change:<{CHANGE}}{amount(way.verdict.process_bytes):>9}{gained:>11}  ",
         (word, style),
     )

@@ -26,7 +26,7 @@ def summary(case: Case) -> str:
     """The answer, in a line, and what it rests on and is not known."""
     verdict = case.verdict
     if verdict is None:
-        told = ["<p>No card was named: this is what the run needs, not whether it fits.</p>"]
+        parts = ["<p>No card was named: this is what the run needs, not whether it fits.</p>"]
     else:
         word = OUTCOMES[verdict.outcome][0]
         kind = "good" if verdict.outcome in GOOD else "bad"
@@ -36,11 +36,11 @@ def summary(case: Case) -> str:
             "that PyTorch can have"
         )
         label = escape(verdict.target.label)
-        told = [f'<p class="{kind}"><b>{word}</b> on {label}{known}: {needs}</p>']
+        parts = [f'<p class="{kind}"><b>{word}</b> on {label}{known}: {needs}</p>']
     if verdict is not None and verdict.oom is not None:
-        told.append(f"<pre>{escape(verdict.oom.message)}</pre>")
-    told += [f"<p>in doubt: {escape(str(doubt))}</p>" for doubt in case.resolution.doubts]
-    return "\n".join(told)
+        parts.append(f"<pre>{escape(verdict.oom.message)}</pre>")
+    parts += [f"<p>in doubt: {escape(str(doubt))}</p>" for doubt in case.resolution.doubts]
+    return "\n".join(parts)
 
 
 def sections(case: Case, lines: LineIndex) -> str:

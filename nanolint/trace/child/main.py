@@ -65,17 +65,17 @@ def _answer(request: dict[str, Any]) -> None:
     if refusal is not None:
         report.line(failed=refusal)
         os._exit(1)
-    told = _trace(request)
+    answer = _trace(request)
     caches = tuple(os.environ[name] for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"))
-    told["written"] = [
+    answer["written"] = [
         file
         for file in sandbox.written(layers)
         if not file.startswith(caches) and file not in request["edits"]
     ]
-    told["seconds"] = round(time.perf_counter() - start, 2)
-    told["cpu_seconds"] = round(request["used"] + time.process_time(), 2)
-    told["host_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    report.line(traced=told)
+    answer["seconds"] = round(time.perf_counter() - start, 2)
+    answer["cpu_seconds"] = round(request["used"] + time.process_time(), 2)
+    answer["host_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    report.line(traced=answer)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # without the teardown of a CUDA that was never there
