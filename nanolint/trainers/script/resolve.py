@@ -9,25 +9,24 @@ from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.files.repository import root_of
 from nanolint.gpus.abilities import has_bfloat16
-from nanolint.run.capability import attention_kernel, bfloat16_supported
+from nanolint.run.capability import attention_kernel
 from nanolint.run.coverage import not_covered
 from nanolint.run.equation import NotKnown
 from nanolint.run.roles import Role
 from nanolint.run.run import Dialect, Run
-from nanolint.run.settled import Layer, Origin, Override, Project, Resolution, Setting, Unresolved
-from nanolint.run.terms import Given, Operation, Place, Surface
+from nanolint.run.settled import Layer, Origin, Project, Resolution, Setting, Unresolved
+from nanolint.run.terms import Given, Operation, Surface
 from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.read import read_run
-from nanolint.trainers.nanogpt.reading import read_source
-from nanolint.trainers.script.core import Around, Word, plain_name
+from nanolint.trainers.script.core import Around, plain_name
 from nanolint.trainers.script.gpt2 import is_gpt2
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import read_script
-from nanolint.trainers.script.vocabulary import project_vocabulary
+from nanolint.trainers.script.surroundings import around_of
 from nanolint.trainers.traced import traced
 
 if TYPE_CHECKING:
@@ -37,13 +36,9 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.described import Described
     from nanolint.run.equation import Equation
-    from nanolint.run.flags import Flag
     from nanolint.run.settled import Options
     from nanolint.run.terms import Term
-    from nanolint.source.values import Scalar, Value
 
-# A card that is not named is one of today's.
-CAPABILITY = (8, 0)
 MEMORY = "the memory"  # what is not known of a run whose model is another network
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
 
@@ -63,7 +58,7 @@ def project_of(script: Path) -> Project:
 
 def makes_run(text: str, path: Path, options: Options) -> bool:
     """Whether a script trains a model of its own in a loop of its own, on a batch of some size."""
-    found = described(path, text, _around(path, options, None, options.world_size or 1))
+    found = described(path, text, around_of(path, options, None, options.world_size or 1))
     return found is not None and any(found.value(role) is not None for role in NEEDED[:2])
 
 
@@ -80,7 +75,7 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
     """The run that a script makes on one target GPU."""
     gpu = target.gpu if target else None
     world_size = options.world_size or (target.count if target else None) or 1
-    around = _around(path, options, gpu, world_size)
+    around = around_of(path, options, gpu, world_size)
     found = described(path, text, around)
     if found is None:
         return Resolution(None, {}, (Unresolved("the script", "it is not valid Python"),))
@@ -113,75 +108,6 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
     if resolution.provenance is not None or resolution.run is not None or outline is None:
         return resolution
     return replace(resolution, read=_read(resolution, found, outline, gpu))
-
-
-# What is around the script
-
-
-def _around(path: Path, options: Options, gpu: Gpu | None, world_size: int) -> Around:
-    line = options.line
-    changes = tuple(Word(key, _scalar(value)) for key, value in options.overrides)
-    asked = next((each for each in reversed(changes) if each.key == "vocab_size"), None)
-    vocabulary = _vocabulary(path)
-    if asked is not None and isinstance(asked.value, int):
-        vocabulary = Given("vocab_size", asked.value, Surface.FLAG, Place(None, 0))
-    capability = gpu.compute_capability if gpu is not None else None
-    return Around(
-        world_size=world_size,
-        capability=capability or CAPABILITY,
-        memory_bytes=gpu.total_bytes if gpu is not None else None,
-        has_bfloat16=bfloat16_supported(gpu, options.torch_version, counts_emulation=True),
-        words=(*map(_word, line.flags), *_configured(options)),
-        variables=tuple(map(_word, line.variables)),
-        changes=changes,
-        vocabulary=vocabulary,
-    )
-
-
-def _configured(options: Options) -> Iterator[Word]:
-    """What a configurator reads on the launch line: configs and overrides, from left to right."""
-    for argument in options.arguments:
-        if isinstance(argument, Override):
-            span = argument.value_place or argument.place
-            place = Place(None, 0, span) if span is not None else None
-            yield Word(argument.key, _scalar(argument.value), place)
-        else:
-            yield from _config(argument)
-
-
-@memo
-def _config(path: Path) -> tuple[Word, ...]:
-    """What a config sets."""
-    from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.refusals import TooComplex
-
-    try:
-        module = parse(read_source(path), {})
-    except (Unusable, Unparsable, TooComplex):
-        return ()
-    values = {each.key: each for each in module.assignments}
-    return tuple(
-        Word(key, _scalar(module.final[key]), Place(path, 0, each.value_span))
-        for key, each in values.items()
-        if key in module.final
-    )
-
-
-def _vocabulary(path: Path) -> Given | None:
-    return project_vocabulary(tuple(dict.fromkeys((path.parent, *roots_of(path)))))
-
-
-def _scalar(value: Value) -> Scalar | NotKnown:
-    if isinstance(value, Unknown):
-        return NotKnown(value.reason)
-    found = value.value
-    return NotKnown("not one value") if isinstance(found, (list, tuple, dict)) else found
-
-
-def _word(flag: Flag) -> Word:
-    value = NotKnown(flag.unknown) if flag.unknown is not None else flag.value
-    place = flag.value_place or flag.place
-    return Word(flag.name, value, Place(None, 0, place) if place is not None else None)
 
 
 # What is settled
