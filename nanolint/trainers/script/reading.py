@@ -5,24 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from nanolint.run.described import BuiltModel, Described
+from nanolint.run.described import Described
 from nanolint.run.equation import Check, Equation, LateSync, NotKnown, Turn
 from nanolint.run.roles import Role
 from nanolint.run.terms import Number, leaves
-from nanolint.trainers.script.architecture import own_cast, shape_of
+from nanolint.trainers.script.architecture import shape_of
+from nanolint.trainers.script.built import built_model
 from nanolint.trainers.script.core import State
 from nanolint.trainers.script.follower import Follower
 from nanolint.trainers.script.operations import made, scalar, unwrapped
-from nanolint.trainers.script.things import (
-    REST,
-    TERMS,
-    External,
-    Instance,
-    Row,
-    Table,
-    Tensor,
-    Wrapped,
-)
+from nanolint.trainers.script.precision import dtype_of
+from nanolint.trainers.script.things import TERMS, External, Instance, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,7 +54,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         Role.CONTEXT: context,
         Role.ACCUMULATION: passes,
         **shape_of(model, state),
-        Role.DTYPE: _dtype(call, state),
+        Role.DTYPE: dtype_of(call, state),
         Role.COMPILE: _compiled(call),
         Role.EVALUATION: _evaluated(state.events),
     }
@@ -80,7 +73,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         roles=roles,
         equation=equation,
         given=tuple(state.given),
-        model=_built(model),
+        model=built_model(model),
         missing=_missing(roles),
         late_sync=_late_sync(state.events, call, backward),
         called_plainly=call is not None and call.plain,
@@ -200,45 +193,6 @@ def _dimension(found: Thing, unknown: NotKnown) -> Term | NotKnown:
     return found if is_size and isinstance(found, TERMS) else unknown
 
 
-def _dtype(call: Event | None, state: State) -> Term | NotKnown:
-    """The data type of autocast around the model's call, else that of the model itself."""
-    if call is None:
-        return NotKnown("no call of a model was found")
-    unknown = next((each for each in call.context.managers if isinstance(each, NotKnown)), None)
-    for manager in reversed(call.context.managers):
-        if isinstance(manager, Instance) and _is_autocast(manager.of):
-            return _autocast(manager)
-    if unknown is not None:
-        return unknown
-    casts = [each.subject for each in state.events if each.kind == "cast"]
-    last: Thing | None = next((each for each in reversed(casts)), None)
-    last = last or own_cast(unwrapped(call.subject), state)
-    if isinstance(last, NotKnown):
-        return last
-    name = last.last if isinstance(last, External) else "float32"
-    return Number({"half": "float16", "float": "float32"}.get(name, name))
-
-
-def _is_autocast(of: object) -> bool:
-    return isinstance(of, External) and of.last == "autocast"
-
-
-def _autocast(manager: Instance) -> Term | NotKnown:
-    if scalar(manager.named.get("enabled")) is False:
-        return Number("float32")
-    place = manager.place
-    dtype = manager.named.get("dtype")
-    if dtype is None:
-        dtype = next((each for each in manager.arguments if isinstance(each, External)), None)
-    if isinstance(dtype, External):
-        return Number({"half": "float16", "float": "float32"}.get(dtype.last, dtype.last))
-    if dtype is None and not any(isinstance(each, NotKnown) for each in manager.arguments):
-        return Number("float16")  # torch's own default for CUDA
-    if isinstance(dtype, NotKnown):
-        return dtype
-    return NotKnown("the data type of autocast", place.path, place.line)
-
-
 def _compiled(call: Event | None) -> Term | NotKnown:
     if call is None:
         return NotKnown("no call of a model was found")
@@ -267,44 +221,6 @@ def _evaluated(events: Sequence[Event]) -> Term | NotKnown:
         if isinstance(rows, int) and isinstance(columns, int) and rows * columns > most:
             largest, most = shape[0], rows * columns
     return largest if isinstance(largest, TERMS) else NotKnown("no evaluation's batch was found")
-
-
-def _built(model: Thing | None) -> BuiltModel | NotKnown:
-    if not isinstance(model, Instance):
-        if isinstance(model, NotKnown):
-            return model
-        return NotKnown("the model that is trained was not found")
-    if isinstance(model.of, External):
-        return NotKnown(f"{model.of.name} is a library's", model.place.path, model.place.line)
-    first = model.arguments[0] if model.arguments else None
-    path = model.of.scope.source.path
-    if isinstance(first, Instance) and not isinstance(first.of, External):
-        held = {str(key): each for key, each in first.fields.items()}
-        return BuiltModel(
-            model.of.node.name, path, first.of.node.name, dict(_plain(held)), model.place
-        )
-    names = _parameters(model)
-    given = {**dict(zip(names, model.arguments, strict=False)), **model.named}
-    return BuiltModel(model.of.node.name, path, None, dict(_plain(given)), model.place)
-
-
-def _parameters(model: Instance) -> list[str]:
-    from nanolint.trainers.script.things import Class, Function
-
-    init = model.of.find("__init__") if isinstance(model.of, Class) else None
-    if not isinstance(init, Function):
-        return []
-    return [each.arg for each in init.node.args.args][1:]
-
-
-def _plain(held: Mapping[str, Thing]) -> Iterator[tuple[str, Term | NotKnown]]:
-    for name, each in held.items():
-        if name == REST:
-            continue
-        if isinstance(each, (NotKnown, *TERMS)):
-            yield name, each
-        elif isinstance(each, (Row, Table, Tensor)):
-            yield name, NotKnown("not one plain value")
 
 
 def _late_sync(events: Sequence[Event], call: Event | None, backward: Event) -> LateSync | None:
