@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
     from nanolint.gpus.gpu import Machine
     from nanolint.linting.plan import Plan
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
     from nanolint.trainers.nanogpt.config import Config
 
 
@@ -28,7 +28,7 @@ class ConfigFile:
 
     def case(self, target: Machine | None) -> Case:
         """The config on ``target``."""
-        from nanolint.rule.context import case_of
+        from nanolint.rule.case import case_of
 
         return case_of(self.config, target)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nanolint.cli.config_file import ConfigFile
     from nanolint.cli.streams import Streams
     from nanolint.linting.plan import Plan
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
 
 DESCRIPTION = """\
 Tell where the memory of a run goes, phase by phase, whether it fits a GPU, and what would help.

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.cli.config_file import ConfigFile
-    from nanolint.report.plot import Subject
-    from nanolint.rule.context import Case
+    from nanolint.report.plot_subject import Subject
+    from nanolint.rule.case import Case
 
 PICTURES = (".svg", ".png")
 PAGES = (".html", ".htm")
@@ -21,7 +21,7 @@ PAGES = (".html", ".htm")
 
 def write_plot(config: ConfigFile, case: Case, path: Path) -> None:
     """Draw the run as an SVG or a PNG. Raises UsageError."""
-    from nanolint.report.plot import subject_of
+    from nanolint.report.plot_subject import subject_of
 
     doubt = " (in doubt)" if case.resolution.doubts else ""
     draw_into(path, lambda: subject_of(case, f"{Path(config.name).name}{doubt}"))

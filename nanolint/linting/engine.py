@@ -13,14 +13,8 @@ from nanolint.linting.setup import Setup, Skipped
 from nanolint.linting.suppressing import unsuppressed
 from nanolint.linting.tempering import tempered
 from nanolint.rule.api import NO_TARGET, Need
-from nanolint.rule.context import (
-    ELSEWHERE,
-    Case,
-    Context,
-    Launched,
-    SyntaxFault,
-    case_of,
-)
+from nanolint.rule.case import Case, case_of
+from nanolint.rule.context import ELSEWHERE, Context, Launched, SyntaxFault
 from nanolint.run.settled import Override
 from nanolint.source.assignments import Comment, Module
 from nanolint.trainers.nanogpt.kind import (

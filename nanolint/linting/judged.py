@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nanolint.memory.verdict.verdict import Verdict
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
 
 
 @dataclass(frozen=True, slots=True)

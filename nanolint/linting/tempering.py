@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from nanolint.diagnostics import Diagnostic
     from nanolint.rule.api import Rule
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
     from nanolint.run.trust import Doubt
 
 

@@ -10,7 +10,8 @@ from nanolint.run.trust import in_short
 from nanolint.trainers.nanogpt.kind import FileKind
 
 if TYPE_CHECKING:
-    from nanolint.rule.context import Case, Context
+    from nanolint.rule.case import Case
+    from nanolint.rule.context import Context
     from nanolint.run.run import Run
 
 

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from nanolint.lsp.steps import Share, Step
     from nanolint.memory.verdict.changes import Change
     from nanolint.rule.api import Rule
-    from nanolint.rule.context import Case, Context
+    from nanolint.rule.case import Case
+    from nanolint.rule.context import Context
     from nanolint.run.run import Run
     from nanolint.run.settled import Project, Setting
     from nanolint.source.suppressions import Suppression

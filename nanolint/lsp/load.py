@@ -10,7 +10,8 @@ from nanolint.memory.verdict.words import share
 
 if TYPE_CHECKING:
     from nanolint.memory.verdict.verdict import Verdict
-    from nanolint.rule.context import Case, Context
+    from nanolint.rule.case import Case
+    from nanolint.rule.context import Context
 
 # What is said of a run; a comfortable one needs no words.
 TROUBLE = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.memory.verdict.changes import SMALLEST_CONTEXT, Change
 from nanolint.memory.verdict.replay import peak_change
-from nanolint.rule.context import case_of
+from nanolint.rule.case import case_of
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Layer
 from nanolint.source.values import Known
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.memory.verdict.verdict import Outcome
-    from nanolint.rule.context import Case, Context
+    from nanolint.rule.case import Case
+    from nanolint.rule.context import Context
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
 

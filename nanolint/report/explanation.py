@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nanolint.linting.texts import Name
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.memory.verdict.verdict import Verdict
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
 

@@ -17,7 +17,7 @@ from nanolint.report.explain.words import COMPONENTS, PHASES
 if TYPE_CHECKING:
     from nanolint.memory.allocator.placements import Placement, Segment
     from nanolint.memory.tape import Tape
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
 
 PROTOCOL = 4  # as torch.save's reader and every Python since 3.4 know it
 SMALL_SEGMENT = 2 << 20  # bytes; PyTorch says "small" of segments of this size

@@ -27,7 +27,8 @@ from nanolint.memory.verdict.smallest import smallest_card
 from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
 from nanolint.memory.verdict.words import amount, brief, headline
 from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Once, Rule, rule
-from nanolint.rule.context import Case, Context
+from nanolint.rule.case import Case
+from nanolint.rule.context import Context
 from nanolint.rule.rewrite import (
     insert_assignment,
     is_arithmetic,

@@ -115,7 +115,8 @@ def test_a_run_without_gpu_memory(config: str) -> None:
 def test_a_traced_run_is_drawn_from_its_tape(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from nanolint.gpus.lookup import find
-    from nanolint.report.plot import draw, subject_of_tape
+    from nanolint.report.plot import draw
+    from nanolint.report.plot_subject import subject_of_tape
     from nanolint.trace.traced import read
     from nanolint.trace.verdict import TracedVerdict
     from tests.trace.messages import message

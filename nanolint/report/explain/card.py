@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.replay import Replay
     from nanolint.memory.verdict.verdict import Outcome, Verdict
     from nanolint.report.printer import Printer
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
     from nanolint.run.run import Run
 
 LABEL = 24

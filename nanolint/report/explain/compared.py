@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tape import Tape
     from nanolint.memory.verdict.measured_snapshot import MeasuredSnapshot
     from nanolint.report.printer import Printer
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
 
 LABEL = 24
 AMOUNT = 12

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.replay import OutOfMemory
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.report.printer import Printer
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
 
 CHANGE = 50  # cells
 

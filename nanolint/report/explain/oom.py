@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.oom_message import OomMessage
     from nanolint.memory.verdict.replay import OutOfMemory
     from nanolint.report.printer import Printer
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
 
 LABEL = 26
 SAME_CARD = 0.05  # of the total: one card's figure differs by so much between systems

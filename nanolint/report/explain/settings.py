@@ -12,7 +12,7 @@ from nanolint.trainers.nanogpt.keys import KEYS
 
 if TYPE_CHECKING:
     from nanolint.report.printer import Printer
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
     from nanolint.run.run import Run
     from nanolint.run.settled import Origin, Resolution, Setting
     from nanolint.source.text import LineIndex

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.report.printer import Printer
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
     from nanolint.run.settled import Resolution
     from nanolint.source.text import LineIndex
 

@@ -16,7 +16,7 @@ from nanolint.report.html.sections import sections, summary
 from nanolint.report.html.timeline import timeline
 
 if TYPE_CHECKING:
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
     from nanolint.source.text import LineIndex
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.memory.verdict.verdict import Verdict
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
     from nanolint.source.text import LineIndex
 
 GOOD = (Outcome.COMFORTABLE, Outcome.THIN)

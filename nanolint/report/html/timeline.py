@@ -12,7 +12,7 @@ from nanolint.report.palette import LAYERS, REST
 
 if TYPE_CHECKING:
     from nanolint.memory.tape import Tape
-    from nanolint.rule.context import Case
+    from nanolint.rule.case import Case
 
 
 def timeline(case: Case) -> dict[str, Any]:

@@ -1,0 +1,263 @@
+"""How the picture of one step is drawn, from back to front."""
+
+from __future__ import annotations
+
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING, Any
+
+from nanolint.frozen import dataclass
+from nanolint.memory.tape import Phase
+from nanolint.memory.verdict.replay import COMPONENTS
+from nanolint.report.explain.words import PHASES
+from nanolint.report.palette import ALARM, FAINT, INK, LAYERS, REST
+from nanolint.report.step import Step, step_of
+from nanolint.units import GIB, MIB, format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.verdict.replay import OutOfMemory
+    from nanolint.report.plot_subject import Subject
+
+THINNEST_LABELLED = 0.034  # of the axis: a band that still holds a line of text
+THINNEST_KEYED = 0.004  # of the axis: a thinner band cannot be seen, so its name is left out
+LABEL_SHARE = 0.11  # of the axis: how much width a label inside a band needs
+HEADROOM = 1.17
+MOST_ROOM = 2.2  # a limit beyond so many peaks would press the run flat
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """One layer of the stack: its lower and upper edge at every event, in units of the axis."""
+
+    label: str
+    color: str
+    lower: Sequence[float]
+    upper: Sequence[float]
+
+
+def _stairs(levels: Sequence[float]) -> tuple[list[float], list[int]]:
+    """The steps of ``levels``: a height for each run of equal values, and the edges of the runs."""
+    runs = [(height, len(list(group))) for height, group in groupby(levels)]
+    edges = accumulate((length for _, length in runs), initial=0)
+    return [height for height, _ in runs], list(edges)
+
+
+class Picture:
+    """A subject on matplotlib axes."""
+
+    def __init__(self, axes: Any, subject: Subject) -> None:
+        self._axes = axes
+        self._title = subject.title
+        self._verdict = verdict = subject.verdict
+        self._whole, failed_at = subject.whole, subject.failed_at
+        self._oom: OutOfMemory | None = verdict.oom if verdict else None
+        self._step: Step = step_of(self._whole.events, failed_at)
+        moments = self._step.moments[:failed_at]
+        peak = max(moment.allocated_bytes for moment in self._step.moments)
+        held = max((moment.reserved_bytes for moment in moments), default=0)
+        if self._oom is not None:
+            held = max(held, self._oom.reserved_bytes + self._oom.requested_bytes)
+        self._unit, self._unit_name = (GIB, "GiB") if peak >= GIB else (MIB, "MiB")
+        limit = verdict.usable_bytes if verdict else 0
+        self._to_scale = limit <= MOST_ROOM * peak
+        highest = max(peak, held, limit if self._to_scale else 0)
+        self._top = highest * HEADROOM / self._unit
+        self._limit = limit / self._unit if self._to_scale else 0.94 * self._top
+
+    def draw(self) -> None:
+        """Everything, from back to front."""
+        bands = self._bands()
+        count = len(self._step.moments)
+        self._axes.set_xlim(0, count)
+        self._axes.set_ylim(0, self._top)
+        for band in bands[::-1]:  # each from 0 up; what lies below is painted over it
+            heights, edges = _stairs(band.upper)
+            self._axes.stairs(heights, edges, fill=True, color=band.color, linewidth=0)
+        self._phases()
+        self._reserved()
+        self._key([band for band in bands if not self._label(band)])
+        if self._verdict is not None:
+            self._draw_limit()
+        if self._step.failed_at is not None:
+            self._draw_failure(self._step.failed_at)
+        else:
+            self._draw_peak()
+        self._dress()
+
+    def _bands(self) -> list[_Band]:
+        moments = self._step.moments
+        lower = [0.0] * len(moments)
+        bands = []
+        drawn = {component for component, _, _ in LAYERS}
+        rest = [index for index, each in enumerate(COMPONENTS) if each not in drawn]
+        layers = [(label, color, [COMPONENTS.index(each)]) for each, label, color in LAYERS]
+        for label, color, indices in ((*REST, rest), *layers):
+            upper = [
+                low + sum(moment.components[index] for index in indices) / self._unit
+                for low, moment in zip(lower, moments, strict=True)
+            ]
+            bands.append(_Band(label, color, lower, upper))
+            lower = upper
+        return bands
+
+    def _label(self, band: _Band) -> bool:
+        """Write the band's name where it is thickest, before a failure if it can be."""
+        end = self._step.failed_at
+        for count in (len(band.lower), *((end,) if end is not None else ()))[::-1]:
+            thickness, x, y = self._roomiest(band, count)
+            if thickness >= THINNEST_LABELLED * self._top:
+                self._axes.text(x, y, band.label, ha="center", va="center", color=INK)
+                return True
+        return False
+
+    def _roomiest(self, band: _Band, count: int) -> tuple[float, float, float]:
+        """How thick the band is, at most, over the width of a label, and that label's middle."""
+        width = max(1, round(LABEL_SHARE * len(band.lower)))
+        best = (0.0, 0.0, 0.0)
+        for start in range(0, count - width, max(1, width // 12)):
+            low = max(band.lower[start : start + width])
+            high = min(band.upper[start : start + width])
+            best = max(best, (high - low, start + width / 2, (low + high) / 2))
+        return best
+
+    def _key(self, bands: list[_Band]) -> None:
+        """Name the bands that are too thin for a label beside a patch of their colour."""
+        from matplotlib.patches import Patch
+
+        visible = [
+            Patch(color=band.color, label=band.label)
+            for band in bands
+            if max(map(float.__sub__, band.upper, band.lower)) >= THINNEST_KEYED * self._top
+        ]
+        if visible:
+            self._axes.legend(
+                handles=visible[::-1],
+                loc="upper right",
+                bbox_to_anchor=(1.0, -0.005),
+                ncols=len(visible),
+                frameon=False,
+                fontsize=8.5,
+                handlelength=1,
+                handleheight=1,
+                borderaxespad=0.2,
+            )
+
+    def _phases(self) -> None:
+        count = len(self._step.moments)
+        for start, end, phase in self._step.phases:
+            if start:
+                self._axes.axvline(start, color="white", linewidth=1.2)
+                self._axes.axvline(start, color=FAINT, linewidth=0.6, linestyle=(0, (1, 2)))
+            name = PHASES[phase]
+            if end - start < 0.05 * count:
+                name = {Phase.OPTIMIZER: "opt."}.get(phase, "")
+            self._axes.text(
+                (start + end) / 2,
+                1.012,
+                name,
+                transform=self._axes.get_xaxis_transform(),
+                ha="center",
+                va="bottom",
+                color=FAINT,
+                fontsize=8.5,
+            )
+
+    def _reserved(self) -> None:
+        """The outline of what PyTorch has taken from the card, until a failure."""
+        held = [moment.reserved_bytes / self._unit for moment in self._step.moments]
+        held = held[: self._step.failed_at]
+        if not held:
+            return
+        heights, edges = _stairs(held)
+        self._axes.stairs(heights, edges, baseline=None, color=INK, linewidth=0.9, zorder=3)
+        flattest = max(range(len(heights)), key=lambda index: edges[index + 1] - edges[index])
+        self._axes.text(
+            (edges[flattest] + edges[flattest + 1]) / 2,
+            heights[flattest] + 0.006 * self._top,
+            "reserved by PyTorch",
+            ha="center",
+            va="bottom",
+            color=INK,
+            fontsize=8,
+        )
+
+    def _draw_limit(self) -> None:
+        verdict = self._verdict
+        assert verdict is not None
+        text = f"{verdict.target.label}: {format_bytes(verdict.usable_bytes)} for PyTorch"
+        if not self._to_scale:
+            text += ", far above this axis"
+        style = "-" if self._to_scale else (0, (6, 4))
+        self._axes.axhline(self._limit, color=ALARM, linewidth=1.4, linestyle=style)
+        early = self._step.failed_at is not None and self._step.failed_at < 0.45 * len(
+            self._step.moments
+        )
+        self._axes.text(
+            0.996 if early else 0.004,
+            self._limit + 0.008 * self._top,
+            text,
+            transform=self._axes.get_yaxis_transform(),
+            ha="right" if early else "left",
+            va="bottom",
+            color=ALARM,
+            fontweight="bold",
+        )
+
+    def _draw_failure(self, at: int) -> None:
+        """What PyTorch asked the card for, on top of what it had reserved."""
+        oom = self._oom
+        assert oom is not None
+        count = len(self._step.moments)
+        self._axes.axvspan(at, count, color="white", alpha=0.62, linewidth=0)
+        bottom = oom.reserved_bytes / self._unit
+        height = oom.requested_bytes / self._unit
+        width = 0.012 * count
+        self._axes.bar(
+            at, height, width, bottom, align="edge", fill=False, hatch="////", edgecolor=ALARM
+        )
+        self._axes.plot(
+            [at + width / 2], [bottom + height], marker="X", markersize=11, color=ALARM, mec="white"
+        )
+        left = at > 0.6 * count
+        self._axes.annotate(
+            f"out of memory: {oom.at}\n{format_bytes(oom.requested_bytes)} more do not fit",
+            (at, bottom + height),
+            xytext=(-10 if left else 18, 2),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="bottom",
+            color=ALARM,
+            fontweight="bold",
+        )
+
+    def _draw_peak(self) -> None:
+        moments = self._step.moments
+        at = max(range(len(moments)), key=lambda index: moments[index].allocated_bytes)
+        height = moments[at].allocated_bytes / self._unit
+        left = at > 0.6 * len(moments)
+        self._axes.plot([at], [height], marker="o", markersize=5, color=INK)
+        self._axes.annotate(
+            f"peak: {format_bytes(moments[at].allocated_bytes)}\n{moments[at].name}",
+            (at, height),
+            xytext=(-8 if left else 8, 6),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="bottom",
+            color=INK,
+        )
+
+    def _dress(self) -> None:
+        self._axes.set_title(
+            self._title,
+            loc="left",
+            pad=20,
+            fontsize=11,
+            color=INK,
+        )
+        self._axes.set_ylabel(f"GPU memory ({self._unit_name})")
+        label = f"allocations and releases in order: {self._step.title}"
+        self._axes.set_xlabel(label, loc="left", color=FAINT)
+        self._axes.yaxis.grid(color="#E6E6E6", linewidth=0.6)
+        self._axes.set_axisbelow(True)
+        self._axes.set_xticks([])

@@ -1,0 +1,60 @@
+"""One config on one target: its resolved run, and the verdict on it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Machine
+    from nanolint.memory.verdict.verdict import Verdict
+    from nanolint.run.run import Run
+    from nanolint.run.settled import Resolution
+    from nanolint.source.values import Value
+    from nanolint.trainers.nanogpt.config import Config
+
+
+@dataclass(frozen=True)
+class Case:
+    """One config on one target GPU; without a target, one case whose ``target`` is None."""
+
+    resolution: Resolution
+    target: Machine | None
+
+    @property
+    def run(self) -> Run | None:
+        """The resolved run, None while a value that the replay needs is unknown."""
+        return self.resolution.run
+
+    @property
+    def gpu_name(self) -> str:
+        """The target's label; raises ValueError without a target."""
+        return self.needed_target.label
+
+    @property
+    def needed_target(self) -> Machine:
+        """The target, for rules that need one; raises ValueError without."""
+        if self.target is None:
+            raise ValueError("this case has no target GPU")
+        return self.target
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """Whether the run fits the target; None without a run, a target, or a CUDA device."""
+        if self.run is None or self.target is None or not self.run.on_gpu:
+            return None
+        from nanolint.memory.verdict.verdict import judge
+
+        return judge(self.run, self.target)
+
+
+def case_of(config: Config, target: Machine | None, *changes: tuple[str, Value]) -> Case:
+    """The config on ``target``, with ``changes`` put on top; a model of its own is read."""
+    resolution = config.resolved(target, *changes)
+    if resolution.read is not None:
+        from nanolint.memory.readable import if_readable  # for models of one's own alone
+
+        resolution = if_readable(resolution, target)
+    return Case(resolution, target)
