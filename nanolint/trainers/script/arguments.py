@@ -71,7 +71,8 @@ def _hidden(flags: Sequence[Flag]) -> Row:
 
 def _flags(parser: Instance) -> tuple[Flag, ...]:
     held = parser.fields.get(_DECLARED)
-    return held.items if isinstance(held, Row) else ()  # type: ignore[return-value]
+    items: Sequence[object] = (held.items or ()) if isinstance(held, Row) else ()
+    return tuple(each for each in items if isinstance(each, Flag))  # else two ways differ
 
 
 def _with_default(flag: Flag, default: Thing | None) -> Flag:
