@@ -206,7 +206,8 @@ def profile(
     Returns where it stands, the profile, and whether it knows all micro-batches between its lowest
     and its highest.
     """
-    from nanolint.run.profile import Profile, write
+    from nanolint.run.profile import Profile
+    from nanolint.run.profile_file import write
     from nanolint.trace.process import CannotTrace
     from nanolint.trace.profiling import files_of, record
     from nanolint.trainers.profiles import FOLDER, digest_of, free_keys, weights

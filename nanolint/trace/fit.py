@@ -17,7 +17,8 @@ from nanolint.memory.allocator.play import play
 from nanolint.memory.profile import tape_of
 from nanolint.memory.recording import allocated_peak
 from nanolint.memory.tape import ROUNDING
-from nanolint.run.profile import LONGEST_TEXT, HeldOut, Kind, Regime
+from nanolint.run.profile import HeldOut, Kind, Regime
+from nanolint.run.profile_file import LONGEST_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanolint.errors import Unusable
 from nanolint.files.door import is_file, names, read_bytes
 from nanolint.frozen import dataclass
-from nanolint.run.profile import LONGEST_TEXT, MOST_BYTES, NotAProfile, digest, read
+from nanolint.run.profile_file import LONGEST_TEXT, MOST_BYTES, NotAProfile, digest, read
 from nanolint.run.program import Profiled
 from nanolint.run.settled import Layer
 from nanolint.run.trust import Doubt, Subject

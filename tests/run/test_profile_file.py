@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolint.memory.profile import tape_of
-from nanolint.run.profile import LARGEST_SIZE, NotAProfile, read
+from nanolint.run.profile import LARGEST_SIZE
+from nanolint.run.profile_file import NotAProfile, read
 
 TAPES: dict[str, Any] = {
     "names": ["model.py:3 wte"],

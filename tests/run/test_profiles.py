@@ -10,7 +10,8 @@ import pytest
 
 from nanolint.gpus.lookup import find
 from nanolint.memory.tape import Component, Phase, Tape
-from nanolint.run.profile import Profile, digest, read, write
+from nanolint.run.profile import Profile
+from nanolint.run.profile_file import digest, read, write
 from nanolint.run.settled import Options
 from nanolint.trace.fit import Point, fit
 from nanolint.trainers.nanogpt.config import read_config

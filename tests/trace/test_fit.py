@@ -9,7 +9,8 @@ import pytest
 from nanolint.memory.profile import NotCovered, profiled, tape_of
 from nanolint.memory.recording import allocated_peak
 from nanolint.memory.tape import Component, Phase, Tape
-from nanolint.run.profile import Profile, digest, read, write
+from nanolint.run.profile import Profile
+from nanolint.run.profile_file import digest, read, write
 from nanolint.trace.fit import Fitted, Point, fit
 
 T, C = 1024, 64

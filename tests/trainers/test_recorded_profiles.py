@@ -8,7 +8,7 @@ import pytest
 
 from nanolint.memory.allocator.play import play
 from nanolint.memory.profile import tape_of
-from nanolint.run.profile import read
+from nanolint.run.profile_file import read
 from nanolint.trainers.profiles import SHIPPED
 
 if TYPE_CHECKING:
