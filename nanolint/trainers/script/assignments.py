@@ -11,6 +11,7 @@ from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.operations import row, scalar, unwrapped
 from nanolint.trainers.script.things import (
+    ITEMS,
     REST,
     TERMS,
     Class,
@@ -124,6 +125,17 @@ def bind(core: Core, target: ast.expr, value: Thing, scope: Scope) -> None:
         owner, index = core.value(target.value, scope), core.value(target.slice, scope)
         if isinstance(owner, Table):
             write(owner.entries, scalar(index) if isinstance(index, TERMS) else REST, value)
+        elif isinstance(owner, Row):
+            write(owner.slot, ITEMS, _replaced(owner, scalar(index), value))
+
+
+def _replaced(owner: Row, index: object, value: Thing) -> tuple[Thing, ...]:
+    """The items of a list once one is another; none is known where nobody can tell which."""
+    items = list(owner.items)
+    if owner.count is not None or type(index) is not int or not -len(items) <= index < len(items):
+        return tuple(NotKnown("an item of a list that is changed") for _ in items)
+    items[index] = value
+    return tuple(items)
 
 
 def _unpack(core: Core, targets: list[ast.expr], value: Thing, scope: Scope) -> None:

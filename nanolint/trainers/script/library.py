@@ -54,6 +54,8 @@ def call(
     if name in _WRAPPERS or last in _WRAPPERS:
         return _wrapped(core, name, arguments, named, place)
     if name in FUNCTIONS:
+        if named:  # max(sizes, key=...), round(x, ndigits=...)
+            return core.unknown(f"{name} with {next(iter(named))}=", place)
         return _worked_out(name, arguments, place)
     if last in _WORLD:
         return World(core.state.around.world_size)

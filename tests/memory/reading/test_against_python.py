@@ -1,0 +1,32 @@
+"""A number that a model computes is the one that Python computes, or it is not known."""
+
+from __future__ import annotations
+
+import pytest
+
+from nanolint.memory.model.read import Unread
+from tests.memory.reading.test_programs import read, text_of
+from tests.support.python_expressions import PROGRAMS, value_of
+
+TENSOR = "held = torch.zeros({}, 7, device=x.device)"
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_number_is_pythons_own_or_not_known(program: str) -> None:
+    same = read(text_of(TENSOR.format(value_of(program))))
+    try:
+        found = read(text_of(f"{program}\n{TENSOR.format('n')}"))
+    except Unread:
+        return
+    assert found.sizes == same.sizes
+
+
+def test_most_of_them_are_known() -> None:
+    known = 0
+    for program in PROGRAMS:
+        try:
+            read(text_of(f"{program}\n{TENSOR.format('n')}"))
+        except Unread:
+            continue
+        known += 1
+    assert known >= 0.85 * len(PROGRAMS)
