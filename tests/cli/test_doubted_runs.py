@@ -96,3 +96,11 @@ def test_a_lone_config_is_fixed_unasked_only_where_it_sets_all_sizes() -> None:
     nanolint("--fix", ".", GPU, "--select=NL1")
     assert "batch_size = 8 " in whole.read_text()
     assert part.read_text() == before
+
+
+def test_a_vocabulary_that_no_data_tells_is_a_doubt_where_no_script_is_near() -> None:
+    for dataset, trust in (("my_poems", "doubted"), ("openwebtext", "exact")):
+        write("lone.py", f"dataset = {dataset!r}\n{SMALL}")
+        found = json.loads(nanolint("explain", "lone.py", "--gpu=t4", "--format=json").out)
+        assert found["trust"] == trust
+        assert ("my_poems" in str(found["doubts"])) is (trust == "doubted")

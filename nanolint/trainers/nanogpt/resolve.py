@@ -29,7 +29,7 @@ from nanolint.trainers.nanogpt.read import STAND_INS, read_run
 from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
-from nanolint.trainers.nanogpt.vocabulary import dataset_vocabulary
+from nanolint.trainers.nanogpt.vocabulary import WITHOUT_META, dataset_vocabulary
 from nanolint.trainers.traced import NEEDED, traced
 from nanolint.units import listed
 
@@ -226,9 +226,17 @@ def _settle_machine(settings: dict[str, Setting], *, has_bfloat16: bool) -> None
 def _assumed(settings: Mapping[str, Setting]) -> tuple[Doubt, ...]:
     """A doubt where nanoGPT's own values stand in for sizes of a config that has no script."""
     keys = [key for key in _SIZES if settings[key].origin.layer is Layer.DEFAULT]
-    if not keys:
-        return ()
-    are = "are" if len(keys) > 1 else "is"
-    return (
-        Doubt(Subject.SIZES, f"{listed(keys)} {are} nanoGPT's own: no script is near that says"),
-    )
+    doubts = []
+    if keys:
+        are = "are" if len(keys) > 1 else "is"
+        text = f"{listed(keys)} {are} nanoGPT's own: no script is near that says"
+        doubts.append(Doubt(Subject.SIZES, text))
+    dataset, vocabulary = settings["dataset"].value, settings["vocab_size"]
+    if (
+        vocabulary.origin.layer is Layer.DEFAULT
+        and isinstance(dataset, Known)
+        and dataset.value not in WITHOUT_META
+    ):
+        text = f"vocab_size is nanoGPT's own: the data of {dataset.value} is not near"
+        doubts.append(Doubt(Subject.VOCABULARY, text))
+    return tuple(doubts)

@@ -177,9 +177,10 @@ def _by_ones(run: Run) -> Run:
 def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str) -> Cure | None:
     """Halve block_size until some micro-batch fits; that changes the model, so it is unsafe.
 
-    Not in a script whose tokens per step would be others then.
+    Not in a script whose tokens per step would be others then, nor where each try reads the model
+    again: that takes seconds.
     """
-    if equation_of(context) is not None:
+    if equation_of(context) is not None or pairs[0][0].program is not None:
         return None
     for shorter in changes.shorter_contexts(pairs[0][0]):
         shortened = [(shorter.applied(run), target) for run, target in pairs]
