@@ -17,11 +17,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
 from nanolint.memory.recording import summits
-from nanolint.run.program import SourceText
 from nanolint.trace.process import PretendedCard
 from validation.oracle import Row, record
-from validation.read_models import MODELS, Case
-from validation.record_read import CARD, CLASSES, TORCH
+from validation.record_read import CARD, CLASSES, TORCH, case_of
 
 if TYPE_CHECKING:
     from nanolint.memory.tape import Tape
@@ -52,15 +50,6 @@ def configs() -> list[Row]:
     return rows
 
 
-def case_of(row: Row) -> Case:
-    """The compiled run of a row."""
-    path = MODELS / f"{row['model']}.py"
-    cls, config = CLASSES[row["model"]]
-    source = SourceText(row["model"], path.name, path.read_text(encoding="utf-8"))
-    sizes = {key: row[key] for key in ("batch_size", "block_size", "vocab_size", "dtype")}
-    return Case((source,), MODELS, cls, config, row["arguments"], **sizes, compile=True)
-
-
 def figures(tape: Tape) -> dict[str, int]:
     """The allocated peak of each phase and of all, and the reserved peak, bytes."""
     peaks = {phase.value: peak for phase, (peak, _) in summits(tape, len(tape.events)).items()}
@@ -82,7 +71,7 @@ def main() -> int:
     card = PretendedCard(gpu.name, gpu.total_bytes, gpu.compute_capability, gpu.sm_count)
 
     def traced(row: Row) -> Row:
-        case = case_of(row)
+        case = case_of(row, compile=True)
         found = case.trace(given.python, given.cache, card)
         if found.failure is not None and not found.complete:
             raise SystemExit(f"{row['name']}: {found.failure}\n{found.printed}")

@@ -59,13 +59,13 @@ def configs() -> list[Row]:
     return rows
 
 
-def case_of(row: Row) -> Case:
-    """The run of a row."""
+def case_of(row: Row, *, compile: bool = False) -> Case:
+    """The run of a row, eager or compiled."""
     path = MODELS / f"{row['model']}.py"
     cls, config = CLASSES[row["model"]]
     source = SourceText(row["model"], path.name, path.read_text(encoding="utf-8"))
     sizes = {key: row[key] for key in SIZES}
-    return Case((source,), MODELS, cls, config, row["arguments"], **sizes)
+    return Case((source,), MODELS, cls, config, row["arguments"], **sizes, compile=compile)
 
 
 def main() -> int:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import digest, read, write
 from nanolint.run.settled import Options
-from nanolint.trace.fit import Point, fit
+from nanolint.trace.fit import fit
 from nanolint.trainers.nanogpt.config import read_config
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.profiles import weights
 from tests.support.command import nanolint
+from tests.support.own_scripts import steps
 from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
@@ -28,24 +29,6 @@ MODEL = "class GPT(Mystery):\n    pass\n"  # nobody can say what it allocates
 CONFIG = "batch_size = 32\ngradient_accumulation_steps = 4\ncompile = False\n"
 GPU = "rtx-4070"  # 11.7 GiB
 FREE = {"batch_size", "gradient_accumulation_steps"}
-
-
-def run(batch: int, micro_steps: int) -> Point:
-    """500 MiB of weights and moments, and 450 MiB for each sequence: 24 fit the card, 25 do not."""
-    tape, requests = Tape(), list[int]()
-
-    def alloc(nbytes: int, name: str, component: Component) -> int:
-        requests.append(nbytes)
-        return tape.alloc(nbytes, name, component)
-
-    tape.phase(Phase.SETUP)
-    alloc(500 * MIB, "model.py:1 weights", Component.PARAMETERS)
-    for _ in range(micro_steps):
-        tape.phase(Phase.FORWARD)
-        hidden = alloc(450 * MIB * batch, "model.py:2 y = x", Component.ACTIVATIONS)
-        tape.phase(Phase.BACKWARD)
-        tape.free(hidden)
-    return Point(batch, micro_steps, tape, requests)
 
 
 @pytest.fixture
@@ -61,7 +44,7 @@ def profile(root: Path) -> Profile:
     found = find_project(path)
     config = read_config(CONFIG, path, found, Options(), explicit=True)
     settings = config.resolved(find(GPU)).settings
-    fitted = fit(run, {4: (1, 32, 128), 1: (128,), 2: (64,)})
+    fitted = fit(partial(steps, file="model.py"), {4: (1, 32, 128), 1: (128,), 2: (64,)})
     made = Profile(
         traced="2026-11-20", command="python train.py config/a.py", torch="2.13.0+cu130",
         capability=(8, 9), sm_count=46, world_size=1, script="train.py",

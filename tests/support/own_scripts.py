@@ -64,7 +64,7 @@ def step_of(text: str, world_size: int = 1, words: tuple[str, ...] = ()) -> tupl
     return names["B"], names["B"] * names["T"] * names["passes"] * world_size
 
 
-def _steps(batch: int, micro_steps: int) -> Point:
+def steps(batch: int, micro_steps: int, file: str = "train.py") -> Point:
     """500 MiB of weights and moments, and 450 MiB for each sequence: 24 fit the card, 25 do not."""
     tape, requests = Tape(), list[int]()
 
@@ -73,10 +73,10 @@ def _steps(batch: int, micro_steps: int) -> Point:
         return tape.alloc(nbytes, name, component)
 
     tape.phase(Phase.SETUP)
-    alloc(500 * MIB, "train.py:1 weights", Component.PARAMETERS)
+    alloc(500 * MIB, f"{file}:1 weights", Component.PARAMETERS)
     for _ in range(micro_steps):
         tape.phase(Phase.FORWARD)
-        hidden = alloc(450 * MIB * batch, "train.py:2 y = x", Component.ACTIVATIONS)
+        hidden = alloc(450 * MIB * batch, f"{file}:2 y = x", Component.ACTIVATIONS)
         tape.phase(Phase.BACKWARD)
         tape.free(hidden)
     return Point(batch, micro_steps, tape, requests)
@@ -92,7 +92,7 @@ def put_profile(root: Path, script: Path, world_size: int = 1) -> None:
     micro_batch = deciding.get("batch_size") or "batch_size"
     accumulation = deciding.get("gradient_accumulation_steps") or "gradient_accumulation_steps"
     free = free_keys(micro_batch, accumulation)
-    fitted = fit(_steps, dict.fromkeys((1, 2, 4), (1, 32, 128)))
+    fitted = fit(steps, dict.fromkeys((1, 2, 4), (1, 32, 128)))
     made = Profile(
         traced="2026-11-20",
         command="python train.py",

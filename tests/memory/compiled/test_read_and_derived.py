@@ -18,8 +18,8 @@ from nanolint.memory.tensors.tensor import empty
 from tests.memory.compiled.test_saved import ROWS as NANOGPT
 from tests.memory.compiled.test_saved import Rolling, shapes_of
 from validation import accuracy
-from validation.record_derived import case_of, figures
-from validation.record_read import CARD, TORCH
+from validation.record_derived import figures
+from validation.record_read import CARD, TORCH, case_of
 
 ROWS = accuracy.recorded("derived")
 ALLOCATED = 0.002
@@ -33,7 +33,7 @@ def name_of(row: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_a_read_model_peaks_in_each_phase_as_pytorch_compiles_it(row: dict[str, Any]) -> None:
-    tape = case_of(row).read(find(CARD).gpu, TORCH)
+    tape = case_of(row, compile=True).read(find(CARD).gpu, TORCH)
     assert tape.doubts == []
     found = figures(tape)
     for phase, peak in found.items():
@@ -59,7 +59,7 @@ def test_what_is_not_known_is_replayed_eagerly_and_said() -> None:
 
 def test_a_residual_that_is_added_in_place_is_added() -> None:
     row = next(row for row in ROWS if row["model"] == "llama")
-    case = case_of(row)
+    case = case_of(row, compile=True)
     (source,) = case.sources
     added = source.text.replace(
         "        return h + self.feed_forward(self.ffn_norm(h))",
@@ -76,6 +76,6 @@ def test_a_residual_that_is_added_in_place_is_added() -> None:
 def test_activation_checkpointing_is_not_taken_for_none() -> None:
     """What a checkpoint makes again is traced like what is there already."""
     row = next(row for row in ROWS if row["model"] == "modern")
-    case = case_of({**row, "arguments": {**row["arguments"], "checkpoints": True}})
+    case = case_of({**row, "arguments": {**row["arguments"], "checkpoints": True}}, compile=True)
     tape = case.read(find(CARD).gpu, TORCH)
     assert ["activation checkpointing" in doubt for doubt in tape.doubts] == [True]
