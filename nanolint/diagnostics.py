@@ -84,7 +84,7 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuotedPlace:
     """Where the value that a finding is about stands, outside the file that the finding is in.
 
     ``row`` counts from 1, ``start`` and ``end`` are characters of ``source``, the line there. On
@@ -129,7 +129,7 @@ class Diagnostic:
     remedy: str = ""
     brief: str = ""
     details: tuple[str, ...] = ()
-    origin: Place | None = None
+    origin: QuotedPlace | None = None
 
     @property
     def line(self) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from nanolint.diagnostics import Place
+    from nanolint.diagnostics import QuotedPlace
     from nanolint.rule.api import Finding, Rule
     from nanolint.run.described import Described
     from nanolint.run.settled import Project
@@ -227,7 +227,7 @@ def _span(finding: Finding) -> Span:
     return span.in_file if isinstance(span, FlagSpan) and in_file else span
 
 
-def _origin(finding: Finding, context: Context) -> Place | None:
+def _origin(finding: Finding, context: Context) -> QuotedPlace | None:
     return context.place(finding.span.key) if isinstance(finding.span, BesideSpan) else None
 
 

@@ -12,7 +12,7 @@ from nanolint.diagnostics import Severity
 from nanolint.report.urls import page_url
 
 if TYPE_CHECKING:
-    from nanolint.diagnostics import Diagnostic, Fix, Place
+    from nanolint.diagnostics import Diagnostic, Fix, QuotedPlace
     from nanolint.lsp.positions import Positions
 
 SOURCE = "nanolint"
@@ -55,7 +55,9 @@ def protocol_diagnostic(found: Diagnostic, uri: str, positions: Positions) -> ty
     )
 
 
-def _origin(place: Place | None, positions: Positions) -> list[types.DiagnosticRelatedInformation]:
+def _origin(
+    place: QuotedPlace | None, positions: Positions
+) -> list[types.DiagnosticRelatedInformation]:
     """Where the value stands, if that is in another file."""
     if place is None or place.path is None or place.row is None:
         return []

@@ -13,7 +13,7 @@ from nanolint.source.text import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nanolint.diagnostics import Diagnostic, Place, Span
+    from nanolint.diagnostics import Diagnostic, QuotedPlace, Span
     from nanolint.report.printer import Segment
 
 TAB = 4
@@ -62,7 +62,7 @@ def excerpt(
 
 
 def foreign_excerpt(
-    place: Place, gutter: int, names: Sequence[str], style: str, room: int
+    place: QuotedPlace, gutter: int, names: Sequence[str], style: str, room: int
 ) -> Iterator[list[Segment]]:
     """The styled lines of a place outside the files called ``names``, which take its value."""
     bar = (f" {' ' * gutter} |", GUTTER_STYLE)

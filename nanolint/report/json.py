@@ -10,7 +10,7 @@ from nanolint.report.urls import page_url
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from nanolint.diagnostics import Diagnostic, Fix, Place, Related
+    from nanolint.diagnostics import Diagnostic, Fix, QuotedPlace, Related
     from nanolint.report.printer import Printer
     from nanolint.report.results import Results
 
@@ -50,7 +50,7 @@ def _finding(diagnostic: Diagnostic, filename: str, lines: LineIndex) -> dict[st
     }
 
 
-def _origin(place: Place) -> dict[str, Any]:
+def _origin(place: QuotedPlace) -> dict[str, Any]:
     """Where the value stands, outside the file; on the command line there is no file and no row."""
     return {
         "key": place.key,

@@ -19,7 +19,7 @@ from nanolint.source.text import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nanolint.diagnostics import Fix, Place, Span
+    from nanolint.diagnostics import Fix, QuotedPlace, Span
     from nanolint.report.printer import Printer
     from nanolint.report.results import FileResult, Results
     from nanolint.rule.api import Rule
@@ -138,7 +138,7 @@ def _location(span: Span, name: str, lines: LineIndex) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": _artifact(name), "region": region}}
 
 
-def _origin(place: Place, path: Path) -> dict[str, Any]:
+def _origin(place: QuotedPlace, path: Path) -> dict[str, Any]:
     region = {
         "startLine": place.row,
         "startColumn": place.start + 1,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import libcst
 
-    from nanolint.diagnostics import Place
+    from nanolint.diagnostics import QuotedPlace
     from nanolint.rule.case import Case
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution, Setting
@@ -181,7 +181,7 @@ class Context:
     def _stands_elsewhere(self, key: str) -> bool:
         return self.assignment(key) is None or self.from_command_line(key)
 
-    def place(self, key: str) -> Place | None:
+    def place(self, key: str) -> QuotedPlace | None:
         """Where the value of ``key`` stands, if not in this file; None where that is not known."""
         from nanolint.trainers.nanogpt.places import place_of
 

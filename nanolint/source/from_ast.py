@@ -16,7 +16,7 @@ from nanolint.diagnostics import Span
 from nanolint.source import syntax
 from nanolint.source.assignments import Comment, Read
 from nanolint.source.operations import BUILTINS
-from nanolint.source.syntax import Place
+from nanolint.source.syntax import Extent
 
 if TYPE_CHECKING:
     from nanolint.source.syntax import Expression, Statement, Tree
@@ -147,7 +147,7 @@ class _Lowering:
             reads=tuple(self._reads), binds=frozenset({target.id}), changes=self._changes
         )
         key = Span(start, end)
-        targets = (syntax.Name(Place(key, key), target.id),)
+        targets = (syntax.Name(Extent(key, key), target.id),)
         return syntax.Assign(node.lineno, uses, targets, value, line)
 
     def _import_from(self, node: ast.ImportFrom, line: Span) -> Statement:
@@ -189,7 +189,7 @@ class _Lowering:
 
     def _expression(self, node: ast.expr) -> Expression:
         span = Span(*self._place(node))
-        place = Place(span, span)
+        place = Extent(span, span)
         if isinstance(node, ast.Constant):
             value = node.value
             if not isinstance(value, _CONSTANTS):
@@ -232,7 +232,7 @@ class _Lowering:
         (left, *others) = map(self._expression, node.values)
         for right in others:
             span = Span(left.span.start, right.span.end)
-            left = syntax.Boolean(Place(span, span), operator, left, right)
+            left = syntax.Boolean(Extent(span, span), operator, left, right)
         return left
 
     def _call(self, node: ast.Call, span: Span) -> Expression:
@@ -249,7 +249,7 @@ class _Lowering:
         named = tuple(self._named(each) for each in node.keywords)
         if node.keywords and node.args and node.keywords[0].lineno != node.lineno:
             raise _NotPlain
-        return syntax.Call(Place(span, span), function, plain, named)
+        return syntax.Call(Extent(span, span), function, plain, named)
 
     def _tuple(self, node: ast.Tuple, span: Span) -> Expression:
         """With parentheses, and white space between the items only."""
@@ -257,9 +257,9 @@ class _Lowering:
         inner = Span(span.start + 1, span.end - 1)
         if not items or (items[0].span.start, items[-1].span.end) != (inner.start, inner.end):
             raise _NotPlain
-        return syntax.Sequence(Place(span, inner), items, is_list=False)
+        return syntax.Sequence(Extent(span, inner), items, is_list=False)
 
-    def _comprehension(self, node: ast.ListComp, place: Place) -> Expression:
+    def _comprehension(self, node: ast.ListComp, place: Extent) -> Expression:
         """``[k for k, v in globals().items() if ...]``, as train.py lists its keys."""
         (loop, *more) = node.generators
         if more or loop.is_async:

@@ -12,7 +12,7 @@ from nanolint.diagnostics import Span
 from nanolint.source import syntax
 from nanolint.source.bounds import MAX_SIZE, TOO_LARGE
 from nanolint.source.symbols import symbol
-from nanolint.source.syntax import Place
+from nanolint.source.syntax import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -48,12 +48,12 @@ class Expressions:
         except _NoValue as error:
             return syntax.Opaque(place, error.reason, error.noun)
 
-    def _name(self, node: cst.Name, place: Place) -> Expression:
+    def _name(self, node: cst.Name, place: Extent) -> Expression:
         if node.value in _CONSTANTS:
             return syntax.Constant(place, _CONSTANTS[node.value])
         return syntax.Name(place, node.value)
 
-    def _number(self, node: cst.Integer | cst.Float, place: Place) -> Expression:
+    def _number(self, node: cst.Integer | cst.Float, place: Extent) -> Expression:
         if len(node.value) > _LONGEST_NUMBER:
             raise _NoValue(TOO_LARGE)
         return syntax.Constant(place, literal_eval(node.value))
@@ -61,7 +61,7 @@ class Expressions:
     def _string(
         self,
         node: cst.SimpleString | cst.ConcatenatedString | cst.FormattedString,
-        place: Place,
+        place: Extent,
     ) -> Expression:
         parts = list(self._parts(node))
         if all(isinstance(part, str) for part in parts) and not _has_fields(node):
@@ -100,28 +100,28 @@ class Expressions:
             raise _NoValue("a format within a format")
         return syntax.Field(self._lower(field.expression), field.conversion, "".join(texts))
 
-    def _unary(self, node: cst.UnaryOperation, place: Place) -> Expression:
+    def _unary(self, node: cst.UnaryOperation, place: Extent) -> Expression:
         return syntax.Unary(place, symbol(node.operator), self._lower(node.expression))
 
-    def _binary(self, node: cst.BinaryOperation, place: Place) -> Expression:
+    def _binary(self, node: cst.BinaryOperation, place: Extent) -> Expression:
         left, right = self._lower(node.left), self._lower(node.right)
         return syntax.Binary(place, symbol(node.operator), left, right)
 
-    def _boolean(self, node: cst.BooleanOperation, place: Place) -> Expression:
+    def _boolean(self, node: cst.BooleanOperation, place: Extent) -> Expression:
         operator = "or" if isinstance(node.operator, cst.Or) else "and"
         return syntax.Boolean(place, operator, self._lower(node.left), self._lower(node.right))
 
-    def _comparison(self, node: cst.Comparison, place: Place) -> Expression:
+    def _comparison(self, node: cst.Comparison, place: Extent) -> Expression:
         others = (
             (symbol(each.operator), self._lower(each.comparator)) for each in node.comparisons
         )
         return syntax.Comparison(place, self._lower(node.left), tuple(others))
 
-    def _choice(self, node: cst.IfExp, place: Place) -> Expression:
+    def _choice(self, node: cst.IfExp, place: Extent) -> Expression:
         test, body, orelse = map(self._lower, (node.test, node.body, node.orelse))
         return syntax.Choice(place, test, body, orelse)
 
-    def _sequence(self, node: cst.Tuple | cst.List, place: Place) -> Expression:
+    def _sequence(self, node: cst.Tuple | cst.List, place: Extent) -> Expression:
         items = tuple(self._item(element) for element in node.elements)
         return syntax.Sequence(place, items, isinstance(node, cst.List))
 
@@ -131,7 +131,7 @@ class Expressions:
             return syntax.Starred(self._place(element), value)
         return value
 
-    def _dictionary(self, node: cst.Dict, place: Place) -> Expression:
+    def _dictionary(self, node: cst.Dict, place: Extent) -> Expression:
         pairs = (
             (self._lower(element.key), self._lower(element.value))
             if isinstance(element, cst.DictElement)
@@ -140,16 +140,16 @@ class Expressions:
         )
         return syntax.Dictionary(place, tuple(pairs))
 
-    def _index(self, node: cst.Subscript, place: Place) -> Expression:
+    def _index(self, node: cst.Subscript, place: Extent) -> Expression:
         container = self._lower(node.value)
         if len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
             raise _NoValue("a slice")
         return syntax.Index(place, container, self._lower(node.slice[0].slice.value))
 
-    def _attribute(self, node: cst.Attribute, place: Place) -> Expression:
+    def _attribute(self, node: cst.Attribute, place: Extent) -> Expression:
         return syntax.Attribute(place, self._lower(node.value), node.attr.value)
 
-    def _call(self, node: cst.Call, place: Place) -> Expression:
+    def _call(self, node: cst.Call, place: Extent) -> Expression:
         if any(argument.star for argument in node.args):
             raise _NoValue("a call with starred arguments", "the result of a call")
         plain = tuple(self._lower(each.value) for each in node.args if each.keyword is None)
@@ -167,8 +167,8 @@ class Expressions:
             start, end = self._positions[node.lpar[-1]][1], self._positions[node.rpar[0]][0]
         return Span(start, end)
 
-    def _place(self, node: cst.CSTNode) -> Place:
-        return Place(Span(*self._positions[node]), self.inner(node))
+    def _place(self, node: cst.CSTNode) -> Extent:
+        return Extent(Span(*self._positions[node]), self.inner(node))
 
 
 class _NoValue(Exception):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nanolint.source.values import Plain
 
 
-class Place(NamedTuple):
+class Extent(NamedTuple):
     """The characters of an expression, with its own parentheses and within them."""
 
     span: Span
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 class Expression:
     """Any expression."""
 
-    place: Place
+    place: Extent
 
     @property
     def span(self) -> Span:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Place
+from nanolint.diagnostics import QuotedPlace
 from nanolint.errors import Unusable
 from nanolint.run.settled import Layer
 from nanolint.source.text import LineIndex
@@ -36,7 +36,7 @@ def line_of(setting: Setting, lines: LineIndex) -> int | None:
     return None if place is None else place.row
 
 
-def place_of(setting: Setting, script: Path | None) -> Place | None:
+def place_of(setting: Setting, script: Path | None) -> QuotedPlace | None:
     """Where ``setting`` got its value, if not from the file at hand; None where that has no place.
 
     ``script`` is the project's training script, which chooses what depends on the GPU.
@@ -44,7 +44,7 @@ def place_of(setting: Setting, script: Path | None) -> Place | None:
     origin = setting.origin
     if origin.layer is Layer.OVERRIDE:
         written = f"--{setting.key}={_written(setting)}"
-        return Place(setting.key, None, None, written, 0, len(written))
+        return QuotedPlace(setting.key, None, None, written, 0, len(written))
     if origin.layer not in _READ:
         return None
     path = origin.path or (script if origin.layer is Layer.GPU else None)
@@ -56,7 +56,7 @@ def _written(setting: Setting) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _place(setting: Setting, path: Path) -> Place | None:
+def _place(setting: Setting, path: Path) -> QuotedPlace | None:
     try:
         text = read_source(path)
     except Unusable:
@@ -72,7 +72,7 @@ def _place(setting: Setting, path: Path) -> Place | None:
     end = min(len(code), len(source)) if span is None else column - 1 + span.end - span.start
     if span is None and end > LONGEST_UNDERLINED:
         end = column - 1 + len(setting.key)
-    return Place(setting.key, path, row, source, column - 1, max(column, end))
+    return QuotedPlace(setting.key, path, row, source, column - 1, max(column, end))
 
 
 def _assignment(text: str, key: str) -> int | None:
