@@ -10,6 +10,7 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from nanolint.gpus.abilities import compiles
+from nanolint.memory.located import Located
 from nanolint.memory.loop.nanogpt import train
 from nanolint.memory.loop.played import MICRO_STEPS, representative
 from nanolint.memory.model.gpt import GPT
@@ -19,7 +20,7 @@ from nanolint.memory.tape import Phase, Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.ops.attention import FLASH_SINCE
 from nanolint.memory.torch import passing_bias_workspace_bytes
-from nanolint.run.program import Profiled
+from nanolint.run.program import Profiled, ReadModel
 from nanolint.run.run import Attention, Run
 
 if TYPE_CHECKING:
@@ -66,6 +67,20 @@ def recorded(run: Run, gpu: Gpu | None = None) -> Recorded:
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
     """The events of ``run`` on ``gpu``."""
     return recorded(run, gpu).tape
+
+
+def located(run: Run, gpu: Gpu | None = None) -> Located | None:
+    """The tape of a run whose model is read, with the line of each allocation; else None."""
+    if not isinstance(run.program, ReadModel):
+        return None
+    return _located(_recipe(run, gpu))
+
+
+@lru_cache(maxsize=4)
+def _located(recipe: _Recipe) -> Located:
+    tape = Located()
+    write(recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
+    return tape
 
 
 @lru_cache(maxsize=32)

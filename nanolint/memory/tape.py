@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
+    from nanolint.memory.locating import Locator
+
 ROUNDING = 512  # kMinBlockSize: PyTorch rounds every request up to it
 
 
@@ -125,6 +127,11 @@ class Tape:
         self.phases: list[tuple[int, Phase]] = []
         self.doubts: list[str] = []
 
+    @property
+    def locator(self) -> Locator | None:
+        """Who wants to be told which line of the program runs; nobody does."""
+        return None
+
     def alloc(self, nbytes: int, name: str, component: Component) -> Handle:
         """Record an allocation of ``nbytes`` bytes."""
         handle = len(self.sizes)
@@ -155,6 +162,11 @@ class Tape:
             self.events += [slots[event] if event >= 0 else ~slots[~event] for event in events]
             if let_go is not None and shared is not None:
                 shared.pop(let_go, None)
+
+    def forget(self, first: Handle) -> None:
+        """Take back all allocations from ``first`` on, and what happened since."""
+        del self.events[self.events.index(first) :]
+        del self.sizes[first:], self.names[first:], self.components[first:]
 
     def phase(self, phase: Phase) -> None:
         """Record that a phase starts."""

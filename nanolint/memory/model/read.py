@@ -47,6 +47,10 @@ class Read(Module):
         self._machine = Interpreter(program.modules, device, host, version=run.torch, absent=absent)
         self._model: Instance = self._reading(lambda: self._build(program, run))
         self._settle(device)
+        self._file = program.modules[0].path
+        self._machine.rest()
+        if device.tape.locator is not None:
+            device.tape.locator.reader = self._machine
 
     def _reading(self, part: Callable[[], Any]) -> Any:
         """What ``part`` returns; where the program would fail, it is not read."""
@@ -140,11 +144,11 @@ class Read(Module):
         del arguments
         out = self._reading(lambda: self._machine.call(self._model, passed))
         if not isinstance(out, tuple) or len(out) < 2:
-            raise self._machine.unread("the model does not return logits and a loss")
+            raise Unread("the model does not return logits and a loss", Place(self._file, 1))
         if isinstance(out[1], Unknown):
             raise out[1].unread()
         if not isinstance(out[1], Tensor):
-            raise self._machine.unread("the model returns no loss")
+            raise Unread("the model returns no loss", Place(self._file, 1))
         return out[0], out[1]
 
 

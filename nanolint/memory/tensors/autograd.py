@@ -129,6 +129,9 @@ def record(
             saver = saver_at(out.device)
             put = kept if saver is None else saver.save(kept, (out,))
             out.node = Operation(edges, ((out.shape, out.dtype, out.role),), backward, put)
+            locator = out.device.tape.locator
+            if locator is not None:
+                locator.made(out.node.number)
     return out
 
 
@@ -152,6 +155,9 @@ def record_all(
             saver = saver_at(first.device)
             put = kept if saver is None else saver.save(kept, outs)
             node = Operation(edges, metas, backward, put)
+            locator = first.device.tape.locator
+            if locator is not None:
+                locator.made(node.number)
             for index, out in enumerate(outs):
                 if out.dtype.is_differentiable:
                     out.node, out.index = node, index
@@ -213,9 +219,13 @@ def run_graph(root: Node, device: Device) -> None:
     waiting = _uses(root)
     order = count()
     ready: list[tuple[int, int, Node]] = [(-root.number, next(order), root)]
+    locator = device.tape.locator
+    before = None if locator is None else locator.runs(None)
     with device.backward_pass():
         while ready:
             node = heappop(ready)[2]
+            if locator is not None:
+                locator.runs(node.number)
             made = node.run()
             for place, edge in enumerate(node.edges):
                 if edge is None:
@@ -228,6 +238,8 @@ def run_graph(root: Node, device: Device) -> None:
                 waiting[target] -= 1
                 if not waiting[target]:
                     heappush(ready, (-target.number, next(order), target))
+    if locator is not None:
+        locator.runs(before)
 
 
 def _uses(root: Node) -> dict[Node, int]:

@@ -130,13 +130,12 @@ class Device:
     def unmake(self, storages: Sequence[Storage]) -> None:
         """Take back the newest operation, whose results lie in ``storages``: it never ran."""
         tape, first = self.tape, min(each.handle for each in storages)
-        del tape.events[tape.events.index(first) :]
         if self._keeps_workspace and Component.WORKSPACE in tape.components[first:]:
             made = zip(tape.sizes[first:], tape.components[first:], strict=True)
             self._workspaces[self.thread] = tuple(
                 nbytes for nbytes, component in made if component is Component.WORKSPACE
             )
-        del tape.sizes[first:], tape.names[first:], tape.components[first:]
+        tape.forget(first)
         for each in storages:
             each.events = []
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.memory.locating import named
 from nanolint.memory.tape import Component
 
 if TYPE_CHECKING:
+    from nanolint.memory.locating import Where
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
 
@@ -57,6 +59,38 @@ class Role:
         """Of what is computed from it."""
         loss = self.component is Component.LOGITS_AND_LOSS
         return role(label, self.component if loss else Component.ACTIVATIONS, dims)
+
+
+class PlacedRole(Role):
+    """Of the result of one operation of a program that is compiled: its names know its place."""
+
+    def __init__(self, role: Role, where: Where | None) -> None:
+        super().__init__(role.label, role.component, role.dims)
+        self.where = where
+        self._role = role
+
+    def describe(self, shape: Shape, dtype: Dtype) -> str:
+        """What the tensor is called."""
+        return named(super().describe(shape, dtype), self.where)
+
+    @cached_property
+    def gradient(self) -> Role:
+        """As of any role."""
+        return PlacedRole(self._role.gradient, self.where)
+
+    @cached_property
+    def copy(self) -> Role:
+        """As of any role."""
+        return PlacedRole(self._role.copy, self.where)
+
+    @cached_property
+    def reshaped(self) -> Role:
+        """As of any role."""
+        return PlacedRole(self._role.reshaped, self.where)
+
+    def made(self, label: str, dims: str = "") -> Role:
+        """As of any role."""
+        return PlacedRole(self._role.made(label, dims), self.where)
 
 
 @lru_cache(maxsize=4096)

@@ -24,6 +24,7 @@ from nanolint.memory.tensors.gradients import take_off
 from nanolint.memory.tensors.layout import contiguous_strides, like_strides
 from nanolint.memory.tensors.ops.pointwise import add
 from nanolint.memory.tensors.ops.views import cast, view
+from nanolint.memory.tensors.role import PlacedRole
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
@@ -127,6 +128,9 @@ class Capture:
 
     def _added(self, made: Operation) -> Operation:
         self._own.add(made)
+        locator = self.device.tape.locator
+        if locator is not None:
+            made.role = PlacedRole(made.role, locator.here())
         return self.graph.add(made)
 
     def several(

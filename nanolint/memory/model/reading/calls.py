@@ -145,8 +145,10 @@ def _run(
     del names
     if machine.depth >= DEPTH:
         raise machine.unread("calls are nested too deeply")
-    module, line = machine.module, machine.line
-    machine.depth += 1
+    module, line, number = caller = machine.module, machine.line, machine.call_number
+    machine.callers.append(caller)
+    if function.module.path:  # no function of nanolint's own
+        machine.calls = machine.call_number = machine.calls + 1
     try:
         if isinstance(node, ast.Lambda):
             frame.result = machine.evaluate(node.body, frame)
@@ -155,7 +157,8 @@ def _run(
                 frame.yields = []
             machine.execute(node.body, frame)
     finally:
-        machine.depth -= 1
+        machine.callers.pop()
+        machine.call_number = number
     machine.module, machine.line = module, line
     frame.leave()
     if frame.yields is not None:

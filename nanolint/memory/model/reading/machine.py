@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.locating import Line, Where
 from nanolint.memory.model.reading.values import Place, Unknown, Unread
 
 if TYPE_CHECKING:
@@ -46,13 +47,30 @@ class Machine:
         self.module: Namespace | None = None
         self.line = 0
         self.steps = STEPS
-        self.depth = 0
+        self.callers: list[tuple[Namespace | None, int, int]] = []  # module, line, call
+        self.call_number = 0  # of the innermost function of the program that is being called
+        self.calls = 0
         self.imported: dict[str, Namespace] = {}
 
     @property
     def place(self) -> Place:
         """What is being read."""
         return Place(self.module.path if self.module else "", self.line)
+
+    @property
+    def depth(self) -> int:
+        """How many calls of functions it is inside of."""
+        return len(self.callers)
+
+    def where(self) -> Where | None:
+        """What is being read, and what called it; None between two calls of a model."""
+        if self.module is None:
+            return None
+        stack = [Line(self.module.path, self.line)]
+        for module, line, _ in reversed(self.callers):
+            if module is not None and stack[-1] != (module.path, line):
+                stack.append(Line(module.path, line))
+        return Where(tuple(stack), self.call_number)
 
     def unread(self, reason: str) -> Unread:
         """The error that ends the reading here."""
@@ -66,6 +84,10 @@ class Machine:
         """This is being read; what nanolint itself wrote stands for the line that led there."""
         if module.path:
             self.module, self.line = module, line
+
+    def rest(self) -> None:
+        """Nothing is being read, until the next call."""
+        self.module, self.line = None, 0
 
     def step(self) -> None:
         """Raises Unread where there have been too many."""

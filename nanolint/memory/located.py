@@ -1,0 +1,76 @@
+"""A tape that knows which line of the program made each allocation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.locating import Name
+from nanolint.memory.tape import Tape
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from nanolint.memory.locating import Reader, Where
+    from nanolint.memory.tape import Component, Handle, Mark, MemoryPlan
+
+
+class Located(Tape):
+    """``wheres`` are the places of the allocations, None where nothing of the program made it."""
+
+    __slots__ = ("_depth", "_known", "_node", "_nodes", "reader", "wheres")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wheres: list[Where | None] = []
+        self.reader: Reader | None = None
+        self._nodes: dict[int, Where | None] = {}
+        self._known: dict[Where, Where] = {}
+        self._node: int | None = None
+        self._depth = 0
+
+    @property
+    def locator(self) -> Located:
+        """Itself: it wants to be told what runs."""
+        return self
+
+    def here(self) -> Where | None:
+        """Where the program stands, or the operation whose gradient is made."""
+        reader = self.reader
+        if reader is None:
+            return None
+        if self._node in self._nodes and reader.depth == self._depth:
+            return self._nodes[self._node]
+        found = reader.where()
+        return None if found is None else self._known.setdefault(found, found)
+
+    def made(self, node: int) -> None:
+        """An operation takes its place in the graph of a backward pass."""
+        self._nodes[node] = self.here()
+
+    def runs(self, node: int | None) -> int | None:
+        """A node of that graph runs from now on; returns the one that ran before."""
+        before, self._node = self._node, node
+        self._depth = 0 if self.reader is None else self.reader.depth
+        return before
+
+    def alloc(self, nbytes: int, name: str, component: Component) -> Handle:
+        """Record an allocation, and who makes it."""
+        self.wheres.append(name.where if isinstance(name, Name) else self.here())
+        return super().alloc(nbytes, name, component)
+
+    def play(
+        self, plan: MemoryPlan, slots: list[Handle], shared: dict[int, Any] | None = None
+    ) -> None:
+        """Record one call of a planned graph; its buffers bring their places."""
+        self.wheres += [getattr(name, "where", None) for name in plan.names]
+        super().play(plan, slots, shared)
+
+    def copy(self, start: Mark, end: Mark, successor: dict[Handle, Handle]) -> int:
+        """Record once more what lies between two marks."""
+        self.wheres += self.wheres[start.allocations : end.allocations]
+        return super().copy(start, end, successor)
+
+    def forget(self, first: Handle) -> None:
+        """Take back all allocations from ``first`` on."""
+        super().forget(first)
+        del self.wheres[first:]
