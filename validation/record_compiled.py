@@ -43,7 +43,7 @@ LIMITED = {  # rows that also say on how small a card they survive, which takes 
 }
 
 
-def _row(
+def shaped(
     name: str,
     shape: tuple[int, int, int, int, int, int],
     grad_accum: int = 4,
@@ -53,7 +53,7 @@ def _row(
     dropout: float = 0.0,
     bias: bool = False,
 ) -> Row:
-    """``shape``: batch, tokens, layers, heads, width, words of the vocabulary."""
+    """A row. ``shape``: batch, tokens, layers, heads, width, words of the vocabulary."""
     keys = ("batch_size", "block_size", "n_layer", "n_head", "n_embd", "vocab_size")
     row: Row = {"name": name, **dict(zip(keys, shape, strict=True))}
     row |= {"dropout": dropout, "bias": bias, "dtype": dtype}
@@ -64,62 +64,62 @@ HALF = ("float16", "efficient")
 FULL = ("float32", "efficient")
 
 HAND_PICKED = [
-    _row("mini", (4, 128, 3, 4, 128, 512)),
-    _row("mini-drop", (4, 128, 3, 4, 128, 512), dropout=0.1),
-    _row("mini-bias", (4, 128, 3, 4, 128, 512), bias=True),
-    _row("mini-fp32", (4, 128, 3, 4, 128, 512), 4, *FULL),
-    _row("mini-v65", (4, 128, 3, 4, 128, 65)),
+    shaped("mini", (4, 128, 3, 4, 128, 512)),
+    shaped("mini-drop", (4, 128, 3, 4, 128, 512), dropout=0.1),
+    shaped("mini-bias", (4, 128, 3, 4, 128, 512), bias=True),
+    shaped("mini-fp32", (4, 128, 3, 4, 128, 512), 4, *FULL),
+    shaped("mini-v65", (4, 128, 3, 4, 128, 65)),
     # What people run.
-    _row("fact1", (16, 512, 6, 6, 384, 50304), 4, "float16"),
-    _row("default", (12, 1024, 12, 12, 768, 50304), 2),
-    _row("shakespeare-char", (64, 256, 6, 6, 384, 65), 1, dropout=0.2),
-    _row("s1-b64", (64, 1024, 12, 12, 768, 50304), 2),
-    _row("default-fp32", (12, 1024, 12, 12, 768, 50304), 2, *FULL),
-    _row("default-fp16-eff", (12, 1024, 12, 12, 768, 50304), 4, *HALF),
-    _row("default-bias-drop", (8, 1024, 12, 12, 768, 50304), dropout=0.1, bias=True),
-    _row("gpt2-finetune-v50257", (4, 1024, 12, 12, 768, 50257), 32, bias=True),
-    _row("gpt2-medium", (4, 1024, 24, 16, 1024, 50257), bias=True),
-    _row("gpt2-large-b1", (1, 1024, 36, 20, 1280, 50257), 32, bias=True),
-    _row("gpt2-large-b1-t64", (1, 64, 36, 20, 1280, 50304), 1),
-    _row("gpt2-xl-b1", (1, 1024, 48, 25, 1600, 50257), 32, bias=True),
-    _row("gpt2-xl-b8", (8, 1024, 48, 25, 1600, 50304), 2),
-    _row("gpt2-xl-fp32", (2, 512, 48, 25, 1600, 50304), 4, *FULL, dropout=0.1),
+    shaped("fact1", (16, 512, 6, 6, 384, 50304), 4, "float16"),
+    shaped("default", (12, 1024, 12, 12, 768, 50304), 2),
+    shaped("shakespeare-char", (64, 256, 6, 6, 384, 65), 1, dropout=0.2),
+    shaped("s1-b64", (64, 1024, 12, 12, 768, 50304), 2),
+    shaped("default-fp32", (12, 1024, 12, 12, 768, 50304), 2, *FULL),
+    shaped("default-fp16-eff", (12, 1024, 12, 12, 768, 50304), 4, *HALF),
+    shaped("default-bias-drop", (8, 1024, 12, 12, 768, 50304), dropout=0.1, bias=True),
+    shaped("gpt2-finetune-v50257", (4, 1024, 12, 12, 768, 50257), 32, bias=True),
+    shaped("gpt2-medium", (4, 1024, 24, 16, 1024, 50257), bias=True),
+    shaped("gpt2-large-b1", (1, 1024, 36, 20, 1280, 50257), 32, bias=True),
+    shaped("gpt2-large-b1-t64", (1, 64, 36, 20, 1280, 50304), 1),
+    shaped("gpt2-xl-b1", (1, 1024, 48, 25, 1600, 50257), 32, bias=True),
+    shaped("gpt2-xl-b8", (8, 1024, 48, 25, 1600, 50304), 2),
+    shaped("gpt2-xl-fp32", (2, 512, 48, 25, 1600, 50304), 4, *FULL, dropout=0.1),
     # Tiny.
-    _row("tiny-char-cpu", (12, 64, 4, 4, 128, 65), 1),
-    _row("tiny-char-fp16-drop", (12, 64, 4, 4, 128, 65), 1, *HALF, dropout=0.2),
-    _row("tiny-fp32", (12, 64, 4, 4, 128, 65), 1, *FULL, dropout=0.1),
-    _row("tiny-l1", (4, 64, 1, 2, 128, 65), 1),
-    _row("tiny-l2-50304", (2, 64, 2, 4, 128, 50304), 2),
-    _row("tiny-b1", (1, 128, 2, 4, 128, 50304), 1),
-    _row("tiny-b1-v65", (1, 128, 3, 4, 128, 65), 2, dropout=0.1),
+    shaped("tiny-char-cpu", (12, 64, 4, 4, 128, 65), 1),
+    shaped("tiny-char-fp16-drop", (12, 64, 4, 4, 128, 65), 1, *HALF, dropout=0.2),
+    shaped("tiny-fp32", (12, 64, 4, 4, 128, 65), 1, *FULL, dropout=0.1),
+    shaped("tiny-l1", (4, 64, 1, 2, 128, 65), 1),
+    shaped("tiny-l2-50304", (2, 64, 2, 4, 128, 50304), 2),
+    shaped("tiny-b1", (1, 128, 2, 4, 128, 50304), 1),
+    shaped("tiny-b1-v65", (1, 128, 3, 4, 128, 65), 2, dropout=0.1),
     # Vocabularies.
-    _row("v32000", (8, 1024, 8, 8, 512, 32000)),
-    _row("v32000-fp32", (8, 512, 8, 8, 512, 32000), 4, *FULL),
-    _row("v50257-nobias", (8, 1024, 6, 8, 512, 50257)),
-    _row("v50257-fp32", (4, 512, 6, 8, 512, 50257), 2, *FULL, bias=True),
-    _row("v65-wide", (32, 512, 8, 16, 1024, 65), 2),
-    _row("v65-fp32", (64, 256, 6, 6, 384, 65), 1, *FULL, dropout=0.2),
-    _row("v65-eff", (64, 256, 6, 6, 384, 65), 1, *HALF, dropout=0.2),
-    _row("v65-bias", (64, 256, 6, 6, 384, 65), 1, bias=True),
-    _row("v100-eff-bias", (16, 512, 4, 8, 512, 100), 4, *HALF, bias=True),
-    _row("v256-deep", (16, 512, 24, 8, 512, 256), 1),
-    _row("v1000-drop-bias", (16, 256, 10, 10, 640, 1000), 8, dropout=0.1, bias=True),
-    _row("v8192", (32, 512, 8, 8, 512, 8192), 1),
+    shaped("v32000", (8, 1024, 8, 8, 512, 32000)),
+    shaped("v32000-fp32", (8, 512, 8, 8, 512, 32000), 4, *FULL),
+    shaped("v50257-nobias", (8, 1024, 6, 8, 512, 50257)),
+    shaped("v50257-fp32", (4, 512, 6, 8, 512, 50257), 2, *FULL, bias=True),
+    shaped("v65-wide", (32, 512, 8, 16, 1024, 65), 2),
+    shaped("v65-fp32", (64, 256, 6, 6, 384, 65), 1, *FULL, dropout=0.2),
+    shaped("v65-eff", (64, 256, 6, 6, 384, 65), 1, *HALF, dropout=0.2),
+    shaped("v65-bias", (64, 256, 6, 6, 384, 65), 1, bias=True),
+    shaped("v100-eff-bias", (16, 512, 4, 8, 512, 100), 4, *HALF, bias=True),
+    shaped("v256-deep", (16, 512, 24, 8, 512, 256), 1),
+    shaped("v1000-drop-bias", (16, 256, 10, 10, 640, 1000), 8, dropout=0.1, bias=True),
+    shaped("v8192", (32, 512, 8, 8, 512, 8192), 1),
     # Shapes.
-    _row("shallow-wide", (4, 1024, 2, 32, 2048, 50304), 2),
-    _row("long-t", (2, 4096, 6, 8, 512, 50304), 2),
-    _row("short-t", (128, 64, 6, 6, 384, 50304), 1, "float16", dropout=0.1),
-    _row("odd-t", (6, 500, 6, 6, 384, 50304), 2),
-    _row("odd-t-eff", (6, 500, 6, 6, 384, 50304), 2, *HALF),
-    _row("odd-everything", (5, 333, 5, 5, 320, 12345), 3, dropout=0.1, bias=True),
-    _row("b1-t1024", (1, 1024, 12, 12, 768, 50304), 1),
-    _row("b1-fp32", (1, 1024, 12, 12, 768, 50304), 2, *FULL, dropout=0.1, bias=True),
-    _row("b2-drop", (2, 1024, 12, 12, 768, 50304), 2, dropout=0.1),
-    _row("b24", (24, 1024, 12, 12, 768, 50304), 20),
-    _row("medium-b16-fp16", (16, 1024, 24, 16, 1024, 50304), 2, "float16", dropout=0.1),
-    _row("b3-t256", (3, 256, 8, 8, 512, 50304), 16, *HALF, dropout=0.1),
-    _row("head-40", (8, 512, 4, 8, 320, 50304), 1),
-    _row("narrow-64", (64, 256, 4, 4, 64, 65), 1),
+    shaped("shallow-wide", (4, 1024, 2, 32, 2048, 50304), 2),
+    shaped("long-t", (2, 4096, 6, 8, 512, 50304), 2),
+    shaped("short-t", (128, 64, 6, 6, 384, 50304), 1, "float16", dropout=0.1),
+    shaped("odd-t", (6, 500, 6, 6, 384, 50304), 2),
+    shaped("odd-t-eff", (6, 500, 6, 6, 384, 50304), 2, *HALF),
+    shaped("odd-everything", (5, 333, 5, 5, 320, 12345), 3, dropout=0.1, bias=True),
+    shaped("b1-t1024", (1, 1024, 12, 12, 768, 50304), 1),
+    shaped("b1-fp32", (1, 1024, 12, 12, 768, 50304), 2, *FULL, dropout=0.1, bias=True),
+    shaped("b2-drop", (2, 1024, 12, 12, 768, 50304), 2, dropout=0.1),
+    shaped("b24", (24, 1024, 12, 12, 768, 50304), 20),
+    shaped("medium-b16-fp16", (16, 1024, 24, 16, 1024, 50304), 2, "float16", dropout=0.1),
+    shaped("b3-t256", (3, 256, 8, 8, 512, 50304), 16, *HALF, dropout=0.1),
+    shaped("head-40", (8, 512, 4, 8, 320, 50304), 1),
+    shaped("narrow-64", (64, 256, 4, 4, 64, 65), 1),
 ]
 
 
@@ -142,7 +142,7 @@ def generate(count: int) -> list[Row]:
         attention = rng.choice(("flash", "flash", "efficient")) if half else "efficient"
         shape = (batch, block, layers, heads, heads * width, words)
         accum = rng.choice((1, 2, 3, 8))
-        named = _row(f"seed-{number}", shape, accum, dtype, attention, dropout=dropout, bias=bias)
+        named = shaped(f"seed-{number}", shape, accum, dtype, attention, dropout=dropout, bias=bias)
         rows.append(named)
     return rows
 

@@ -49,7 +49,8 @@ class Plan:
         options = self.options
         if options.torch_version is None:
             folder = absolute(path).parent if path else Path.cwd()
-            options = replace(options, torch_version=find_torch_version(folder))
+            asked = find_torch_version(folder)
+            options = replace(options, torch_version=asked.version, oldest_torch=asked.oldest)
         claimed = self.chosen.claimed(path, self.sourced.root)
         if any(target.count is not None for target in claimed) and not self._sized_by_option:
             options = replace(options, world_size=None)
@@ -153,6 +154,7 @@ def make_plan(
         every_card=processes is not None and processes.every_card,
         world_size=_world_size(sourced, chosen),
         torch_version=_version(settings.torch_version),
+        oldest_torch=_version(settings.torch_version),
         scripts=scripts,
         line=line,
     )

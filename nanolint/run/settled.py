@@ -220,7 +220,8 @@ class Options:
     ``world_size_doubt`` says why the number of processes is not known for certain; with
     ``every_card`` it is that of the cards in the machine, which may be known. ``scripts`` are
     the launch scripts that were named, wherever they lie. ``line`` is the launch line as a script
-    reads it that takes flags as argparse does.
+    reads it that takes flags as argparse does. ``torch_version`` is the release that is judged for,
+    None for the newest; ``oldest_torch`` is the oldest that the project allows.
     """
 
     arguments: tuple[Path | Override, ...] = ()
@@ -229,5 +230,6 @@ class Options:
     world_size_doubt: str | None = None
     every_card: bool = False
     torch_version: tuple[int, int] | None = None
+    oldest_torch: tuple[int, int] | None = None
     scripts: tuple[Path, ...] = ()
     line: LaunchLine = NO_LINE

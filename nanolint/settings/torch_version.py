@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nanolint.errors import Unusable
 from nanolint.files.door import is_file, names, read_bytes
@@ -21,57 +21,132 @@ NEWEST = (2, 15)
 MOST_BYTES = 4 << 20
 MOST_FILES = 20
 
+# The last release before a first of the next major number.
+_LAST_OF = {1: (1, 13), 2: NEWEST}
+
 # What names the one version comes first, then what is installed, then what is only a bound.
-_LOCKED = re.compile(r'^name = "torch"\s+version = "(\d+)\.(\d+)', re.MULTILINE)
-_CONDA = re.compile(r"^\s*-\s*(?:[\w-]+::)?(?:py)?torch\s*==?\s*(\d+)\.(\d+)", re.MULTILINE)
-_TORCH = r"^torch\s*(?:\[[^]]*\]\s*)?"
-_PINNED = re.compile(_TORCH + r"===?\s*(\d+)\.(\d+)", re.MULTILINE)
-_REQUIRED = re.compile(_TORCH + r"(?:~=|>=)\s*(\d+)\.(\d+)", re.MULTILINE)
-_PINNED_IN_PYPROJECT = re.compile(r"""["']torch\s*===?\s*(\d+)\.(\d+)""")
+_LOCKED = re.compile(r'^name = "torch"\s+version = "(\d+\.\d+)', re.MULTILINE)
+_CONDA = re.compile(r"^\s*-\s*(?:[\w-]+::)?(?:py)?torch\s*([=<>~!][^#\n]*)(?:#.*)?$", re.MULTILINE)
+_REQUIRED = re.compile(r"^torch\s*(?:\[[^]]*\]\s*)?([=<>~!][^;#\n]*)", re.MULTILINE)
 _IN_PYPROJECT = re.compile(
-    r"""["']torch\s*(?:~=|>=)\s*(\d+)\.(\d+)|^torch\s*=\s*["'][\^~>=\s]*(\d+)\.(\d+)""",
+    r"""["']torch\s*(?:\[[^]]*\]\s*)?([=<>~!][^"';]*)|"""
+    r"""^torch\s*=\s*(?:\{[^\n]*?version\s*=\s*)?["']([\^~<>=!\d][^"'\n]*)""",
     re.MULTILINE,
 )
-_EXACT = (
-    ("uv.lock", _LOCKED),
-    ("poetry.lock", _LOCKED),
-    ("pdm.lock", _LOCKED),
-    ("requirements*.txt", _PINNED),
-    ("pyproject.toml", _PINNED_IN_PYPROJECT),
+_LOCKS = (("uv.lock", _LOCKED), ("poetry.lock", _LOCKED), ("pdm.lock", _LOCKED))
+_REQUIREMENTS = (
+    ("requirements*.txt", _REQUIRED),
+    ("pyproject.toml", _IN_PYPROJECT),
     ("environment*.yml", _CONDA),
     ("environment*.yaml", _CONDA),
 )
-_BOUNDS = (("requirements*.txt", _REQUIRED), ("pyproject.toml", _IN_PYPROJECT))
+_BETWEEN = re.compile(r"\s*,\s*|\s+(?=[<>=~!^])")
+_CLAUSE = re.compile(r"(===?|~=|!=|<=|>=|<|>|=|\^|~)?\s*(\d+(?:\.(?:\d+|\*))*)")
 _ENVIRONMENTS = (".venv", "venv")
 _INSTALLED = re.compile(r"torch-(\d+)\.(\d+).*\.dist-info")
 
 
-def find_torch_version(folder: Path) -> Version | None:
-    """The version asked for in ``folder`` or above it, inside the same repository.
-
-    Of a range, the lowest version: what is told must hold for every version that is allowed.
+class Asked(NamedTuple):
+    """What a project asks for. ``version`` is the one that is judged, None for the newest there is:
+    a bound is no pin. ``oldest`` is the lowest that is allowed, for which advice must hold, too.
     """
+
+    version: Version | None = None
+    oldest: Version | None = None
+
+
+def find_torch_version(folder: Path) -> Asked:
+    """What is asked for in ``folder`` or above it, inside the same repository."""
     for ancestor in upward(folder):
-        version = _in_folder(ancestor)
-        if version is not None:
-            return version
+        asked = _in_folder(ancestor)
+        if asked is not None:
+            return asked
         if is_file(ancestor / "train.py"):
-            return None
-    return None
+            break
+    return Asked()
 
 
 @memo
-def _in_folder(folder: Path) -> Version | None:
-    return _asked(folder, _EXACT) or _installed(folder) or _asked(folder, _BOUNDS)
+def _in_folder(folder: Path) -> Asked | None:
+    locked = _specified(folder, _LOCKS)
+    if locked:
+        return min(locked, key=_judged)
+    required = _specified(folder, _REQUIREMENTS)
+    pinned = [each for each in required if each.version is not None and each.version == each.oldest]
+    if pinned:
+        return min(pinned, key=_judged)
+    installed = _installed(folder)
+    if installed is not None:
+        return Asked(installed, installed)
+    return min(required, key=_judged, default=None)
 
 
-def _asked(folder: Path, files: tuple[tuple[str, re.Pattern[str]], ...]) -> Version | None:
+def _judged(asked: Asked) -> Version:
+    return asked.version or NEWEST
+
+
+def _specified(folder: Path, files: tuple[tuple[str, re.Pattern[str]], ...]) -> list[Asked]:
+    """What the first of these files says that says anything."""
     for pattern, expression in files:
         for name in names(folder, pattern)[:MOST_FILES]:
-            found = [_version(match) for match in expression.finditer(_text(folder / name))]
+            matches = expression.finditer(_text(folder / name))
+            texts = (text for match in matches for text in match.groups() if text is not None)
+            found = [each for each in map(read_specifier, texts) if each != Asked()]
             if found:
-                return min(found)
-    return None
+                return found
+    return []
+
+
+def read_specifier(text: str) -> Asked:
+    """What a specifier of pip's, conda's or poetry's allows.
+
+    >>> read_specifier("~=2.4.0")
+    Asked(version=(2, 4), oldest=(2, 4))
+    >>> read_specifier(">=2.0")
+    Asked(version=None, oldest=(2, 0))
+    >>> read_specifier(">=2.0,<2.5")
+    Asked(version=(2, 4), oldest=(2, 0))
+    """
+    lowest: Version | None = None
+    highest: Version | None = None
+    for clause in _BETWEEN.split(text.strip()):
+        match = _CLAUSE.match(clause)
+        if match is None:
+            continue
+        operator, parts = match[1] or "==", match[2].split(".")
+        numbers = [int(part) for part in parts if part != "*"]
+        version = numbers[0], (numbers[1] if len(numbers) > 1 else 0)
+        low, high = _bounds(operator, version, len(numbers), patched=any(numbers[2:]))
+        lowest = max(filter(None, (lowest, low)), default=None)
+        highest = min(filter(None, (highest, high)), default=None)
+    if highest is not None and highest >= NEWEST and highest != lowest:
+        highest = None
+    if lowest is not None and lowest > (highest or NEWEST):
+        highest = lowest
+    return Asked(highest, lowest)
+
+
+def _bounds(
+    operator: str, version: Version, length: int, *, patched: bool
+) -> tuple[Version | None, Version | None]:
+    """The lowest and the highest release that a clause allows, as far as it bounds them."""
+    if operator == "!=":
+        return None, None
+    if operator in (">", ">="):
+        return version, None
+    if operator == "<=" or (operator == "<" and patched):
+        return None, version
+    if operator == "<":
+        return None, _before(version)
+    if operator == "^" or length == 1 or (operator == "~=" and length <= 2):
+        return version, _before((version[0] + 1, 0))
+    return version, version
+
+
+def _before(version: Version) -> Version:
+    """The release before this one."""
+    major, minor = version
+    return (major, minor - 1) if minor else _LAST_OF.get(major - 1, (major - 1, 0))
 
 
 def _installed(folder: Path) -> Version | None:
@@ -83,13 +158,8 @@ def _installed(folder: Path) -> Version | None:
             for each in names(home, "torch-*"):
                 match = _INSTALLED.fullmatch(each)
                 if match is not None:
-                    return _version(match)
+                    return int(match[1]), int(match[2])
     return None
-
-
-def _version(match: re.Match[str]) -> Version:
-    major, minor = (int(number) for number in match.groups() if number is not None)
-    return major, minor
 
 
 def _text(path: Path) -> str:

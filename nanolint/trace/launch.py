@@ -103,6 +103,8 @@ def _torchrun(rest: list[str]) -> tuple[int | None, bool]:
             processes = int(value) if value.isdecimal() else None
         elif name == "nnodes":
             nodes = int(value.partition(":")[0]) if value.partition(":")[0].isdecimal() else 1
+    if rest[1:2] == ["--"]:  # its argparse takes that as the end of the script's name
+        del rest[1]
     return (processes * nodes if processes else None), module
 
 

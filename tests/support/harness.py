@@ -57,6 +57,7 @@ class Bench:
                 overrides=tuple((key, Known(value)) for key, value in (overrides or {}).items()),
                 world_size=world_size,
                 torch_version=torch,
+                oldest_torch=torch,
             ),
         )
 

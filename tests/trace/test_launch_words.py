@@ -21,6 +21,8 @@ from nanolint.trace.launch import Command, NotTraceable, read_command
          Command(("train.py", "a.py"), world_size=8, environment=(("OMP_NUM_THREADS", "1"),))),
         ("torchrun --nnodes 2 --nproc-per-node 4 -m pkg.train",
          Command(("pkg.train",), module=True, world_size=8)),
+        ("torchrun --nproc_per_node=8 -m scripts.base_train -- --depth=12",
+         Command(("scripts.base_train", "--depth=12"), module=True, world_size=8)),
         ("torchrun --nproc_per_node=gpu train.py", Command(("train.py",))),
         ("python -m torch.distributed.run --nproc_per_node=2 t.py",
          Command(("t.py",), world_size=2)),

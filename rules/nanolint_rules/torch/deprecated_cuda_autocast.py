@@ -43,7 +43,7 @@ PARAMETERS = ("enabled", "dtype", "cache_enabled")  # in the old order; the new 
 )
 def deprecated_cuda_autocast(context: Context) -> Findings:
     """torch.cuda.amp.autocast is called, which PyTorch 2.4 deprecates."""
-    version = context.options.torch_version
+    version = context.options.oldest_torch
     if version is not None and version < DEPRECATED_SINCE:
         return
     yield from moved(context, DEVICES, MODERN, _fix)

@@ -44,7 +44,7 @@ ARGUMENT = "device_type"
 )
 def deprecated_custom_fwd_bwd(context: Context) -> Findings:
     """torch.cuda.amp.custom_fwd or custom_bwd is used, which PyTorch 2.4 deprecates."""
-    version = context.options.torch_version
+    version = context.options.oldest_torch
     if version is not None and version < DEPRECATED_SINCE:
         return
     resolved = names(context.tree)

@@ -31,7 +31,7 @@ DEVICES = {
 )
 def deprecated_grad_scaler(context: Context) -> Findings:
     """torch.cuda.amp.GradScaler is called, which PyTorch 2.4 deprecates."""
-    version = context.options.torch_version
+    version = context.options.oldest_torch
     if version is not None and version < EXISTS_SINCE:
         return
     notes = ("the new call needs PyTorch 2.3 or newer",) if version is None else ()

@@ -56,7 +56,7 @@ MEMBERS = {
 )
 def deprecated_sdp_kernel(context: Context) -> Findings:
     """torch.backends.cuda.sdp_kernel is called, which PyTorch 2.3 deprecates."""
-    version = context.options.torch_version
+    version = context.options.oldest_torch
     if version is not None and version < DEPRECATED_SINCE:
         return
     resolved = names(context.tree)

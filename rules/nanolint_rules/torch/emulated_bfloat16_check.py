@@ -44,7 +44,7 @@ ARGUMENT = "including_emulation"
 )
 def emulated_bfloat16_check(context: Context) -> Findings:
     """torch.cuda.is_bf16_supported is asked in a way that every CUDA card affirms."""
-    version = context.options.torch_version
+    version = context.options.oldest_torch
     if version is not None and version < EXISTS_SINCE:
         return
     if not any(map(_may_emulate, context.cases)):

@@ -33,7 +33,7 @@ ARGUMENT = "use_reentrant"
 )
 def implicit_reentrant_checkpoint(context: Context) -> Findings:
     """torch.utils.checkpoint.checkpoint is called without use_reentrant."""
-    version = context.options.torch_version
+    version = context.options.oldest_torch
     if version is not None and version < EXISTS_SINCE:
         return
     for use in names(context.tree).uses(CHECKPOINTS):

@@ -22,7 +22,7 @@ MODERN = {
 )
 def legacy_tf32_flags(context: Context) -> Findings:
     """The allow_tf32 flags are used, which PyTorch 2.9 replaces by fp32_precision."""
-    version = context.options.torch_version
+    version = context.options.oldest_torch
     if version is not None and version < REPLACED_SINCE:
         return
     flags = list(names(context.tree).references(MODERN))

@@ -37,7 +37,7 @@ READ_SINCE = (2, 10)
 )
 def renamed_allocator_variable(context: Context) -> Findings:
     """The allocator is set up by a variable that the project's PyTorch does not read yet."""
-    version = context.options.torch_version
+    version = context.options.oldest_torch
     if version is None or version >= READ_SINCE:
         return
     found = list(accesses(names(context.tree)))

@@ -30,7 +30,7 @@ ARGUMENT = "weights_only"
 )
 def unchecked_checkpoint_load(context: Context) -> Findings:
     """torch.load is called without weights_only, on a PyTorch that then unpickles anything."""
-    version = context.options.torch_version
+    version = context.options.oldest_torch
     if version is None or not EXISTS_SINCE <= version < CHECKED_SINCE:
         return
     for use in names(context.tree).uses({"torch.load"}):

@@ -111,7 +111,7 @@ def test_all_changes_are_fixed_together(tmp_path: Path) -> None:
     text = changed(*codes)
     root = write_project(tmp_path, {"train.py": text})
     rules = tuple(rule for rule in RULES if rule.code.startswith("NL4"))
-    setup = Setup(rules, CODES, options=Options(torch_version=ASKED))
+    setup = Setup(rules, CODES, options=Options(torch_version=ASKED, oldest_torch=ASKED))
 
     def fixable(diagnostic: Diagnostic) -> bool:
         return diagnostic.fix is not None and diagnostic.fix.safety is not Safety.DISPLAY
