@@ -69,7 +69,7 @@ class _Web:
                 self.after[other].append(index)
             self.before.append(before)
             for buffer in node.mutates:
-                makers[id(buffer)].append(index)
+                makers.setdefault(id(buffer), []).append(index)
             self.reads.append(counted)
             self.writes.append([id(buffer) for buffer in node.writes])
 

@@ -19,6 +19,7 @@ from nanolint.memory.compiled.forward import Forward
 from nanolint.memory.model.gpt import GPT
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Tape
+from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.device import Device, NotTraced
 from nanolint.memory.tensors.dtypes import DTYPES, INT64
 from nanolint.memory.tensors.role import role
@@ -60,10 +61,10 @@ def cut(shapes: Shapes, model: type[GPT] = GPT) -> tuple[Capture, Parts]:
         for name in "XY"
     )
     with device.autocast(DTYPES[shapes.dtype] if shapes.half else None):
-        found = capture(device, lambda: gpt.forward(x, y), gpt.parameters(), FORMULAS)
+        found = capture(device, lambda: gpt.forward(x, y), (x, y), FORMULAS)
     assert len(device.tape.events) == 2  # nothing but the batch was allocated
     simplify(found.graph)
-    parameters = {found.inputs[id(each)] for each in gpt.parameters()}
+    parameters = {made for each, made in found.inputs if isinstance(each.node, Leaf)}
     return found, partition(found.graph, parameters)
 
 

@@ -18,7 +18,7 @@ from nanolint.memory.compiled.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.memory.tensors.autograd import numbers, run_graph
+from nanolint.memory.tensors.autograd import Leaf, numbers, run_graph
 from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.gradients import take_off
 from nanolint.memory.tensors.layout import contiguous_strides, like_strides
@@ -28,12 +28,11 @@ from nanolint.memory.tensors.role import PlacedRole
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.layout import Shape, Strides
-    from nanolint.memory.tensors.parameter import Parameter
     from nanolint.memory.tensors.role import Role
 
 Formulas: TypeAlias = "dict[str, Callable[..., Any]]"
@@ -72,13 +71,21 @@ class Traced(Tensor):
 
 
 class Capture:
-    """Takes a device's operations. ``formulas`` make those that are more than one operation."""
+    """Takes a device's operations. ``formulas`` make those that are more than one operation.
 
-    def __init__(self, device: Device, formulas: Formulas) -> None:
+    ``given`` are the tensors that the graph is called with; ``learned`` are the inputs whose
+    gradients it makes, in the order of their first use.
+    """
+
+    def __init__(self, device: Device, formulas: Formulas, given: Sequence[Tensor]) -> None:
         self.device = device
         self.graph = Operations()
         self.formulas = formulas
+        self.learned: list[Tensor] = []
+        self._given = {id(each) for each in given}
         self._inputs: dict[int, tuple[Tensor, Operation]] = {}
+        self._written: dict[int, Operation] = {}  # what a given tensor holds by now
+        self._beyond: list[tuple[Tensor, Node, int]] = []  # inputs that other graphs made
         self._landed: dict[object, Operation] = {}
         self._own: set[Operation] = set()
         self._unknown = count(1)
@@ -90,23 +97,43 @@ class Capture:
         """
         if isinstance(x, Traced) and x.made in self._own:
             return x.made
+        return self._written.get(id(x)) or self.input(x)
+
+    def input(self, x: Tensor) -> Operation:
+        """The input that hands a tensor in: what it holds when the graph is called."""
         known = self._inputs.get(id(x))
         if known is None:
-            if x.is_view:  # of what is given, by a way that nobody told
+            if x.is_view and id(x) not in self._given:  # by a way that nobody told
                 raise NotTraced("a view of what is given")
             made = Operation("input", INPUT, (), x.shape, x.strides, x.dtype, x.role)
             known = self._inputs[id(x)] = x, self.graph.add(made)
+            if x.node is not None:
+                self._learn(x, x.node)
         return known[1]
 
+    def _learn(self, x: Tensor, node: Node) -> None:
+        """This graph's backward pass ends at its inputs, whatever other graph made them."""
+        self.learned.append(x)
+        if not isinstance(node, Leaf):
+            self._beyond.append((x, node, x.index))
+            x.node, x.index = Leaf(x), 0
+
     @property
-    def inputs(self) -> dict[int, Operation]:
-        """The inputs, by the ids of their tensors."""
-        return {key: made for key, (_, made) in self._inputs.items()}
+    def inputs(self) -> Iterable[tuple[Tensor, Operation]]:
+        """The tensors that are handed in."""
+        return self._inputs.values()
 
     def let_go(self) -> None:
         """Hold no tensor any more."""
         self._inputs.clear()
         self._landed.clear()
+        self.learned.clear()
+
+    def restore(self) -> None:
+        """Give the inputs back what made them."""
+        for x, node, index in self._beyond:
+            x.node, x.index = node, index
+        self._beyond.clear()
 
     def make(
         self,
@@ -194,10 +221,14 @@ class Capture:
 
     def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:
         """What is written into x is a new result that x holds from now on."""
-        if not isinstance(x, Traced) or x.is_view:
-            raise NotTraced("writing into a part of a tensor")
         made = self.make("written", POINTWISE, inputs, x.shape, x.dtype, x.role, strides=x.strides)
-        x.made = made.made
+        if id(x) in self._given:
+            self.input(x)
+            self._written[id(x)] = made.made
+        elif isinstance(x, Traced) and not x.is_view:
+            x.made = made.made
+        else:
+            raise NotTraced("writing into a part of a tensor")
 
     def call(self, name: str, arguments: Any, named: Any) -> Any:
         """An operation by its formula. Raises NotTraced."""
@@ -235,9 +266,21 @@ class Capture:
         """A parameter's gradient."""
         self._landed[leaf] = self.of(gradient)
 
-    def gradient_of(self, parameter: Parameter) -> Operation | None:
-        """What lands at a parameter; None where nothing does."""
-        return self._landed.get(parameter.node)
+    def gradient_of(self, learned: Tensor) -> Operation | None:
+        """What lands at an input; None where nothing does."""
+        return self._landed.get(learned.node)
+
+    def result(self, x: Tensor) -> Operation:
+        """What is handed out; of a given tensor itself, whatever was written into it."""
+        return self.input(x) if id(x) in self._written else self.of(x)
+
+    def write_back(self) -> None:
+        """Copy into the given tensors what was written into them."""
+        for key, made in list(self._written.items()):
+            _, given = self._inputs[key]
+            copied = Operation("copy_", POINTWISE, (made, given), given.shape, given.strides,
+                               given.dtype, given.role, cost=0)  # fmt: skip
+            self.graph.mutations.append(self._added(copied))
 
 
 class _Root(Node):
@@ -261,31 +304,40 @@ class _Root(Node):
 def capture(
     device: Device,
     forward: Callable[[], Sequence[Tensor]],
-    parameters: Sequence[Parameter],
+    given: Sequence[Tensor],
     formulas: Formulas,
+    host: Device | None = None,
 ) -> Capture:
-    """The graph of ``forward``, and of its backward pass where gradients are enabled.
+    """The graph of ``forward``, and of its backward pass where something learns.
 
+    ``given`` are the tensors that it is called with; numbers on the ``host`` are part of it.
     Raises NotTraced where an operation is not known.
     """
-    tracer = Capture(device, formulas)
+    tracer = Capture(device, formulas, given)
     casts, device.casts = device.casts, {}
-    device.tracer = tracer
+    both = [each for each in (device, host) if each is not None]
+    for each in both:
+        each.tracer = tracer
     try:
         outputs = list(forward())
-        tracer.graph.outputs = [tracer.of(each) for each in outputs]
-        if device.grad_enabled:
-            differentiable = [each for each in outputs if each.node is not None]
+        tracer.graph.outputs = [tracer.result(each) for each in outputs]
+        tracer.write_back()
+        differentiable = [each for each in outputs if each.node is not None]
+        if device.grad_enabled and tracer.learned and differentiable:
             tangents = [
                 Tensor(device, None, each.shape, like_strides(each.shape, each.strides),
                        each.dtype, each.role.gradient)
                 for each in differentiable
             ]  # fmt: skip
             tracer.graph.tangents = [tracer.of(each) for each in tangents]
-            if differentiable:
-                run_graph(_Root(differentiable, [*tangents]), device)
-            tracer.graph.gradients = [tracer.gradient_of(each) for each in parameters]
+            tracer.graph.learning = [
+                place for place, each in enumerate(outputs) if each.node is not None
+            ]
+            run_graph(_Root(differentiable, [*tangents]), device)
+            tracer.graph.gradients = [tracer.gradient_of(each) for each in tracer.learned]
     finally:
-        device.tracer = None
+        for each in both:
+            each.tracer = None
         device.casts = casts
+        tracer.restore()
     return tracer

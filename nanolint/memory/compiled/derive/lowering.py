@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import (
     Access,
     broadcast,
     dependency,
+    stepped,
 )
 from nanolint.memory.compiled.derive.calling import Calling
-from nanolint.memory.compiled.derive.kernels import LIBRARY, Kernel
+from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     CALL,
     GETITEM,
@@ -26,6 +28,7 @@ from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
     inlined,
+    memory_of,
     over,
     rows_in_order,
 )
@@ -88,6 +91,8 @@ class Lowering(Reducing, Calling):
         return value.viewed((each.name, *each.settings), each.shape)
 
     def _pointwise(self, each: Operation) -> Value:
+        if each.name == "copy_":
+            return self._written_back(each)
         if any(self._sums_of_products.get(source) is each for source in each.of):
             return self._sum_of_product(each)
         values = [self.values[source] for source in each.of]
@@ -119,6 +124,26 @@ class Lowering(Reducing, Calling):
                     (broadcast(access, value.shape, each.shape), None) for access in value.loads()
                 )
         return inlined(each, tuple(reads), steps)
+
+    def _written_back(self, each: Operation) -> Value:
+        """A kernel that copies into an input, behind all that reads it
+        (``MutationLayoutSHOULDREMOVE.realize_into``)."""
+        value, given = (self.values[source] for source in each.of)
+        self._hint(value.box)
+        memory = memory_of(given)
+        order = sorted(range(len(each.shape)), key=lambda dim: -memory.strides[dim])
+        loops = tuple(each.shape[dim] for dim in order)
+        step = ("permute", *order)
+        reads = [
+            dependency(stepped(access, step, each.shape, loops), loops) for access in value.loads()
+        ]
+        kernel = Kernel(LOOPS, reads, (), prod(each.shape), what="copy")
+        kernel.mutates = (memory,)
+        kernel.after = tuple(
+            other for other in self.kernels if any(read.memory is memory for read in other.reads)
+        )
+        self._add(kernel)
+        return given
 
     def _random(self, each: Operation) -> Value:
         if each.name == "seed":

@@ -86,8 +86,10 @@ class Operations:
     def __init__(self) -> None:
         self.all: list[Operation] = []
         self.outputs: list[Operation] = []  # of the forward pass
-        self.gradients: list[Operation | None] = []  # one for each of ``learned``
-        self.tangents: list[Operation] = []  # the gradients of the outputs, inputs themselves
+        self.gradients: list[Operation | None] = []  # one for each input that learns
+        self.tangents: list[Operation] = []  # the gradients of outputs, inputs themselves
+        self.learning: list[int] = []  # the places of these outputs
+        self.mutations: list[Operation] = []  # copies of results into inputs, at the end
 
     def add(self, operation: Operation) -> Operation:
         """Append it."""
@@ -106,7 +108,8 @@ class Operations:
 
     def wanted(self) -> Iterable[Operation]:
         """What the graph is there for."""
-        return (each for each in (*self.outputs, *self.gradients) if each is not None)
+        wanted = (*self.outputs, *self.gradients, *self.mutations)
+        return (each for each in wanted if each is not None)
 
     def replace(self, old: dict[Operation, Operation]) -> None:
         """Put other operations in the place of some, in all that reads them."""

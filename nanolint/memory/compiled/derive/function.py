@@ -1,0 +1,93 @@
+"""``torch.compile``: a function whose graphs are derived from its own operations.
+
+The first call with tensors of new shapes traces the function, and each call plays the memory plans
+that follow. What is called may be a model, a block of one, or a step of an optimizer that writes
+into its arguments.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.compiled.derive.program import Program
+from nanolint.memory.compiled.derive.results import flat
+from nanolint.memory.compiled.inductor import Inductor
+from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from nanolint.memory.tensors.device import Device
+
+NEWEST = Inductor()
+
+
+class CompiledFunction:
+    """``torch.compile(function)``, to be called as ``function`` is, with pretend tensors.
+
+    ``state`` is what else its graphs depend on, such as whether a module is in training.
+    ``host`` is where tensors lie that are numbers (a learning rate, for one); ``name`` is what a
+    doubt calls it.
+
+    Where the function has an operation that is not known, it is replayed as it is, eagerly, which
+    hardly ever takes less, and the tape says so among its doubts.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        device: Device,
+        inductor: Inductor = NEWEST,
+        *,
+        host: Device | None = None,
+        state: Callable[[], Hashable] = lambda: None,
+        name: str = "this model",
+    ) -> None:
+        self._function = function
+        self._device = device
+        self._host = host
+        self._inductor = inductor
+        self._state = state
+        self._name = name
+        self._programs: dict[object, Program] = {}
+        self._is_eager = False
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """What the function returns."""
+        device = self._device
+        if self._is_eager or device.tracer is not None:  # or inside of another compiled function
+            return self._function(*arguments, **named)
+        leaves = flat([arguments, named])
+        key = (
+            self._state(), device.grad_enabled, device.half, tuple(named),
+            tuple(map(_key, leaves)),
+        )  # fmt: skip
+        program = self._programs.get(key)
+        if program is None:
+
+            def call() -> Any:
+                return self._function(*arguments, **named)
+
+            try:
+                program = Program(device, call, leaves, self._inductor, self._host)
+            except NotTraced as error:
+                self._is_eager = True
+                device.tape.doubts.append(
+                    f"what torch.compile makes of {error} in {self._name} is not known; it is "
+                    "judged as it runs without, which takes more"
+                )
+                return call()
+            self._programs[key] = program
+        return program.run(leaves)
+
+
+def _key(leaf: Any) -> Hashable:
+    """What a graph is specialized for."""
+    if isinstance(leaf, Tensor):
+        return leaf.shape, leaf.strides, leaf.dtype, leaf.requires_grad, id(leaf.device)
+    try:
+        hash(leaf)
+    except TypeError:
+        return id(leaf)
+    return type(leaf), leaf

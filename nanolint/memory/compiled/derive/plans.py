@@ -1,0 +1,160 @@
+"""The memory plans of one traced call: its forward pass and, where it learns, its backward pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.compiled.derive.emission import Emission
+from nanolint.memory.compiled.derive.fusion import fuse
+from nanolint.memory.compiled.derive.lowering import Lowering
+from nanolint.memory.compiled.derive.operations import INPUT, VIEW, Operation, Operations
+from nanolint.memory.compiled.derive.partition import Parts, partition
+from nanolint.memory.compiled.order import reorder
+from nanolint.memory.compiled.planner import Planner
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from nanolint.memory.compiled.graph import Buffer
+    from nanolint.memory.compiled.inductor import Inductor
+    from nanolint.memory.tape import MemoryPlan
+    from nanolint.memory.tensors.device import Device
+
+
+class Plans:
+    """What a simplified graph allocates and frees.
+
+    ``given`` are the slots of inputs that may end with a call; ``weights`` live through the run.
+    ``results`` are the outputs with their slots, None where an input is handed out.
+    """
+
+    forward: MemoryPlan
+    backward: MemoryPlan | None = None
+
+    def __init__(
+        self,
+        graph: Operations,
+        given: dict[Operation, int],
+        weights: Container[Operation],
+        device: Device,
+        inductor: Inductor,
+    ) -> None:
+        self.device = device
+        self.inductor = inductor
+        self.given = given
+        self.tangents: list[Operation] = graph.tangents
+        self.learning = graph.learning
+        self.tangent_slots: list[int] = []
+        self.gradient_slots: list[int | None] = []
+        self.shared = set[int]()
+        if graph.tangents:
+            parts = partition(graph, weights)
+        else:
+            parts = Parts([each for each in graph.all if each.kind != INPUT], [], [])
+        self._plan_forward(graph, parts)
+        if graph.tangents:
+            self._plan_backward(graph, parts)
+
+    def _lowered(
+        self,
+        operations: list[Operation],
+        inputs: Sequence[Operation],
+        outputs: Sequence[Operation],
+        **how: Any,
+    ) -> tuple[Lowering, Emission]:
+        device = self.device
+        lowering = Lowering(
+            operations, inputs, outputs,
+            sm_count=device.sm_count, threads_per_sm=device.threads_per_sm,
+        )  # fmt: skip
+        lowering.run(operations)
+        kept = set()
+        for each in outputs:
+            memory = lowering.output(each)
+            memory.kept = True
+            kept.add(memory)
+        groups = fuse(lowering.kernels, kept, mixes=self.inductor.mixes_sums)
+        emission = Emission(
+            groups, lowering.inputs,
+            workspace_bytes=device.passing_workspace_bytes, sm_count=device.sm_count,
+            counts_mutated=self.inductor.counts_mutated, **how,
+        )  # fmt: skip
+        return lowering, emission
+
+    def _plan_forward(self, graph: Operations, parts: Parts) -> None:
+        inputs = [each for each in graph.all if each.kind == INPUT]
+        outputs = [*graph.outputs, *parts.saved]
+        outputs = [each for each in dict.fromkeys(outputs) if base_of(each).kind != INPUT]
+        lowering, emission = self._lowered(
+            parts.forward, inputs, outputs,
+            donated=(), freed=set(self.given), counted=(),
+        )  # fmt: skip
+        if self.inductor.reorders:
+            reorder(emission.graph)
+        for operation, place in self.given.items():
+            memory = lowering.inputs.get(operation)
+            if memory is not None and memory in emission.buffers:
+                buffer = emission.buffers[memory]
+                buffer.slot, buffer.kept = place, True
+        first = 1 + max(self.given.values(), default=-1)
+        planner = Planner(emission.graph, first, weighs=self.inductor.weighs_reuse)
+        self.forward = planner.plan()
+        self.slots = planner.slots
+        self._slot_of: dict[Operation, int] = {}
+        for each in outputs:
+            self._slot_of[base_of(each)] = _slot(lowering, emission, each)
+        self.results = [(each, self._slot_of.get(base_of(each))) for each in graph.outputs]
+
+    def _plan_backward(self, graph: Operations, parts: Parts) -> None:
+        gradients = [each for each in graph.gradients if each is not None]
+        bases = dict.fromkeys(base_of(each) for each in parts.saved)
+        given_out = {base_of(each) for each in graph.outputs}
+        freed = {each for each in bases if each.kind != INPUT or each in self.given}
+        counted = {each for each in freed if each.kind != INPUT}
+        single = {base_of(each) for each in parts.saved if each.kind != VIEW} | {
+            base for base in bases if sum(base_of(each) is base for each in parts.saved) == 1
+        }
+        lowering, emission = self._lowered(
+            parts.backward, [*parts.saved, *graph.tangents], gradients,
+            donated=(counted & single) - given_out,
+            freed=freed | set(graph.tangents), counted=counted,
+        )  # fmt: skip
+        if self.inductor.reorders:
+            reorder(emission.graph)
+        self.tangent_slots = [self.slots + place for place in range(len(graph.tangents))]
+        self.slots += len(graph.tangents)
+        shared: list[int] = []
+        for operation, memory in lowering.inputs.items():
+            buffer = emission.buffers.get(memory)
+            if buffer is None:
+                continue
+            if operation in graph.tangents:
+                buffer.slot = self.tangent_slots[graph.tangents.index(operation)]
+                shared.append(buffer.slot)
+            elif operation in self.given:
+                buffer.slot = self.given[operation]
+                shared.append(buffer.slot)
+            elif operation in self._slot_of:
+                buffer.slot = self._slot_of[operation]
+                if operation in given_out:
+                    shared.append(buffer.slot)
+        planner = Planner(emission.graph, self.slots, weighs=self.inductor.weighs_reuse)
+        to_the_end = self.tangent_slots if self.inductor.holds_gradients else ()
+        self.backward = planner.plan(shared=shared, last=to_the_end)
+        self.slots_backward = planner.slots
+        self.shared = set(shared)
+        self.gradient_slots = [
+            None if each is None else _slot(lowering, emission, each) for each in graph.gradients
+        ]
+
+
+def base_of(each: Operation) -> Operation:
+    """What it is a view of, through all views."""
+    while each.kind == VIEW:
+        (each,) = each.of
+    return each
+
+
+def _slot(lowering: Lowering, emission: Emission, each: Operation) -> int:
+    buffer: Buffer = emission.buffers[lowering.output(each)]
+    return buffer.slot

@@ -1,0 +1,99 @@
+"""``torch.compile`` of functions that are no model: steps of an optimizer, blocks of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nanolint.memory.compiled.derive.function import CompiledFunction
+from nanolint.memory.tape import Component, Tape
+from nanolint.memory.tensors.autograd import run_backward
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.ops.inplace import add_, mul_
+from nanolint.memory.tensors.ops.linear import linear
+from nanolint.memory.tensors.ops.pointwise import add, div, lerp, mul
+from nanolint.memory.tensors.ops.reductions import sum as total
+from nanolint.memory.tensors.ops.unary import sqrt, square
+from nanolint.memory.tensors.parameter import Parameter
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Tensor, empty
+
+SHAPE = (1024, 1024)
+
+
+def tensor(device: Device, shape: tuple[int, ...] = SHAPE) -> Tensor:
+    return empty(device, shape, FLOAT32, role("tensor", Component.PARAMETERS))
+
+
+def adam(p: Tensor, *rest: Tensor) -> None:
+    grad, mean, squares, rate = rest
+    mul_(p, mul(rate, rate))
+    add_(mean, lerp(mean, grad, rate))
+    add_(squares, square(grad))
+    add_(p, div(mean, add(sqrt(squares), 1e-8)), alpha=-1)
+
+
+def test_a_compiled_step_writes_into_its_arguments_and_allocates_nothing() -> None:
+    device, host = Device(Tape()), Device(Tape())
+    given = [tensor(device) for _ in range(4)]
+    rate = tensor(host, ())
+    before = len(device.tape.events)
+    with device.no_grad(), host.no_grad():
+        adam(*given, rate)
+        assert len(device.tape.events) > before
+        before = len(device.tape.events)
+        compiled = CompiledFunction(adam, device, host=host)
+        for _ in range(2):
+            assert compiled(*given, rate) is None
+    assert device.tape.doubts == []
+    assert len(device.tape.events) == before
+
+
+class Blocks:
+    """Blocks of a residual network, each compiled for itself or not."""
+
+    def __init__(self, device: Device, count: int, *, compiles: bool) -> None:
+        self.weights = [Parameter(device, "weight", (1024, 1024)) for _ in range(count)]
+        for each in self.weights:
+            each.move()
+        self.blocks: list[Any] = []
+        for weight in self.weights:
+
+            def block(x: Tensor, weight: Tensor = weight) -> Tensor:
+                return add(x, square(linear(x, weight)))
+
+            self.blocks.append(CompiledFunction(block, device) if compiles else block)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        for each in self.blocks:
+            x = each(x)
+        loss: Tensor = total(x)
+        return loss
+
+
+def peak_of(*, compiles: bool) -> int:
+    """The most bytes of a forward and a backward pass; all of them are given back in the end."""
+    device = Device(Tape())
+    model = Blocks(device, 3, compiles=compiles)
+    x = tensor(device)
+    for _ in range(2):
+        loss = model(x)
+        run_backward(loss, tensor(device, ()))
+        del loss
+        assert all(each.leaf.gradient is not None for each in model.weights)
+        for each in model.weights:
+            each.leaf.gradient = None
+    assert device.tape.doubts == []
+    sizes, events = device.tape.sizes, device.tape.events
+    freed = [~event for event in events if event < 0]
+    assert len(freed) == len(set(freed))
+    live = peak = 0
+    for event in events:
+        live += sizes[event] if event >= 0 else -sizes[~event]
+        peak = max(peak, live)
+    assert live == 4 * x.nbytes  # three weights and the input
+    return peak
+
+
+def test_blocks_that_are_compiled_one_by_one_hand_each_other_gradients() -> None:
+    assert peak_of(compiles=True) <= peak_of(compiles=False)
