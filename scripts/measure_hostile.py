@@ -49,7 +49,7 @@ def measure(case: Case) -> str:
     shown = told if len(told) <= MESSAGE_WIDTH else f"{told[: MESSAGE_WIDTH - 3]}..."
     message = f"`{shown}`" if shown else "nothing"
     if case.line == JUDGED:
-        message = "nothing; the config is judged"
+        message = "nothing; the config is checked"
     return f"| {case.name} | {ended.seconds:.1f} | {mebibytes} | {ended.status} | {message} |"
 
 

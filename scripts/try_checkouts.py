@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 LARGEST = 64 << 20  # bytes of a file that is copied; checkpoints and corpora are left behind
 COLUMNS = (
-    "checkout | files | findings | not judged | files fixed | crashes | unparsable | "
+    "checkout | files | findings | not checked | files fixed | crashes | unparsable | "
     "comments lost | unstable | median ms | worst ms | total s | slowest file"
 )
 
@@ -113,7 +113,7 @@ class Trial:
         result = self._judge(path, Work())
         tried.seconds[name] = process_time() - start
         tried.not_judged += result.error is not None or any(
-            "not judged" in remark for remark in result.remarks
+            "not checked" in remark for remark in result.remarks
         )
         for each in result.diagnostics:
             tried.findings[each.code] += 1

@@ -178,7 +178,7 @@ class TestWriting:
     def test_a_file_that_changed_meanwhile_is_left_alone(self) -> None:
         path = Path("a.py")
         path.write_bytes(b"edited in the meantime")
-        with pytest.raises(Unwritable, match="changed while it was judged"):
+        with pytest.raises(Unwritable, match="changed while it was checked"):
             replace(path, b"new", expected=b"old")
         assert path.read_bytes() == b"edited in the meantime"
         assert left() == ["a.py"]

@@ -51,7 +51,7 @@
   function show(answer) {
     const found = (answer.findings ?? []).map(article);
     if (answer.error) found.push(article({ severity: "error", message: answer.error }));
-    if (answer.why) found.push(article({ severity: "warning", message: `not judged: ${answer.why}` }));
+    if (answer.why) found.push(article({ severity: "warning", message: `not checked: ${answer.why}` }));
     if (!found.length) found.push(article({ severity: "good", message: "No findings." }));
     at("findings").replaceChildren(...found);
     fixed = answer.fixed ?? null;
@@ -90,7 +90,7 @@
     const run = () => {
       const began = performance.now();
       show(JSON.parse(judge(text.value, gpu.value.trim())));
-      state.textContent = `judged in ${Math.round(performance.now() - began)} ms`;
+      state.textContent = `checked in ${Math.round(performance.now() - began)} ms`;
     };
     const soon = () => {
       clearTimeout(waiting);

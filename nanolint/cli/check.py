@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
 
 DESCRIPTION = """\
-Find what would go wrong in nanoGPT training runs, above all running out of GPU memory, from
-their config files alone.
+Say before a GPT training run whether it fits its GPU, and what else would go
+wrong, from its script, config and launch line. Nothing is executed, and no GPU
+is needed.
 
   nanolint config/train_gpt2.py --gpu rtx-4070
   nanolint --fix config/*.py
@@ -22,18 +23,20 @@ their config files alone.
 
 EPILOG = """\
 commands, as the first argument:
-  check      judge files (the default)
+  check      find what would go wrong in files, and fix it (the default)
   explain    where the memory of a run goes
   fit        which micro-batch fits which GPU
-  launch     judge a launch line: nanolint launch -- torchrun ... train.py config/x.py
+  launch     check a launch line: nanolint launch -- torchrun ... train.py x.py
+  trace      run a script on your own PyTorch without a card, to see its memory
   rule       what a rule looks for, and why
   gpus       the cards that nanolint knows by name
   settings   the settings in force, and where they come from
-  version    what matters for a bug report
+  version    versions, for bug reports
   server     the language server, for editors
-  completion what makes bash, zsh or fish complete options and files
+  completion completion for bash, zsh or fish
 
-exit status: 0 clean or all fixed, 1 errors or warnings remain, 2 wrong usage or unreadable input"""
+exit status: 0 clean or all fixed, 1 errors or warnings remain, 2 wrong usage
+or unreadable input"""
 
 USAGE = "[check] [OPTION]... [FILE|DIR|-]..."
 STDIN = "-"
@@ -51,7 +54,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     overrides, launch = read_sets(options.set), read_launch(words, options.files)
     paths = options.files or [str(path) for path in launch.files]
     if STDIN in paths and len(paths) > 1:
-        raise UsageError("- (standard input) cannot be judged together with files")
+        raise UsageError("- (standard input) cannot be checked together with files")
     if options.add_ignore and (options.fix or options.diff or paths == [STDIN]):
         raise UsageError("--add-ignore goes with files, and with neither --fix nor --diff")
     if options.diff and options.output_format in FOR_PROGRAMS:

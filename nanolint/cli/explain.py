@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from nanolint.rule.case import Case
 
 DESCRIPTION = """\
-Tell where the memory of a run goes, phase by phase, whether it fits a GPU, and what would help.
+Show where the memory of a run goes, phase by phase, whether it fits a GPU, and
+what would help.
 
   nanolint explain config/train_gpt2.py --gpu rtx-4070
   nanolint explain config/train_gpt2.py --gpu rtx-4070 --plot memory.svg

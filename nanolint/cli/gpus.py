@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LAPTOP = "Laptop"
 INDENT, COLUMNS = 6, 80
-DESCRIPTION = "List the cards that nanolint knows, and the memory that PyTorch reports for them."
+DESCRIPTION = "List the cards that nanolint knows, with the memory that PyTorch reports there."
 
 
 def run(arguments: list[str], streams: Streams) -> int:

@@ -112,7 +112,7 @@ def _in_processes(
                 try:
                     yield from future.result()
                 except BrokenProcessPool:  # noqa: PERF203 (one try for a chunk of files)
-                    died = RuntimeError("the worker process that judged this file was killed")
+                    died = RuntimeError("the worker process that checked this file was killed")
                     yield from (internal_error(job.candidate.name, died) for job in chunk)
         finally:
             pool.shutdown(cancel_futures=True)

@@ -72,7 +72,7 @@ def read_launch_file(
     for line in lines:
         place = f"{name}:{line.place}"
         if line.launched is None:
-            remarks.append(f"{place}: not judged: {line.reason}")
+            remarks.append(f"{place}: not checked: {line.reason}")
             continue
         remarks += (f"{place}: {remark}" for remark in line.launched.remarks)
         configured = Configuration(configuration.options, configuration.overrides, line.launched)
@@ -128,7 +128,7 @@ def only_run(command: str, given: str, streams: Streams) -> Launched | None:
             one = f"{command} CONFIG -- --key=VALUE, with the values that are meant"
         raise UsageError(f"{given} starts {len(runs)} runs; name one: {one}")
     if not runs:
-        why = next((f"not judged: {line.reason}" for line in chosen), NO_LAUNCH)
+        why = next((f"not checked: {line.reason}" for line in chosen), NO_LAUNCH)
         raise UsageError(f"{given}: {why}")
     _, launched = runs[0]
     for remark in launched.remarks:

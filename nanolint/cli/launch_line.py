@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 NAME = "<launch line>"  # under which findings stand in it
 DESCRIPTION = """\
-Judge the run that a launch line starts: its world size, script, config, overrides and allocator.
+Check the run that a launch line starts: its processes, script, config,
+overrides and allocator.
 
-  nanolint launch --gpu a100-40gb -- torchrun --nproc_per_node=8 train.py config/train_gpt2.py
-  nanolint run.sh    judges the launch lines in a shell script"""
+  nanolint launch --gpu a100-40gb -- \\
+    torchrun --nproc_per_node=8 train.py config/train_gpt2.py
+  nanolint run.sh    checks the launch lines in a shell script"""
 
 
 def parser() -> Parser:

@@ -25,7 +25,7 @@ def add_target_options(parser: Parser) -> None:
         "--gpu",
         action="append",
         metavar="NAME|SIZE|auto",
-        help="target GPU: rtx-4070, 8xA100-40GB, 12GB, 11.69GiB; repeatable, each is judged",
+        help="target GPU: rtx-4070, 8xA100-40GB, 12GB, 11.69GiB; repeatable, each is checked",
     )
     group.add_argument(
         "--in-use",
@@ -41,9 +41,22 @@ def add_target_options(parser: Parser) -> None:
         metavar="KEY=VALUE",
         help="override a key, as nanoGPT's --key=value does; repeatable",
     )
-    group.add_argument("--torch-version", type=version, metavar="X.Y")
-    group.add_argument("--platform", choices=("linux", "windows", "wsl", "macos"))
-    group.add_argument("--allocator", choices=("default", "expandable"))
+    group.add_argument(
+        "--torch-version",
+        type=version,
+        metavar="X.Y",
+        help="PyTorch's release (default: what the project pins or has installed, else the newest)",
+    )
+    group.add_argument(
+        "--platform",
+        choices=("linux", "windows", "wsl", "macos"),
+        help="the system that the run is on",
+    )
+    group.add_argument(
+        "--allocator",
+        choices=("default", "expandable"),
+        help="expandable: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+    )
 
 
 def add_settings_options(parser: Parser) -> None:
@@ -78,7 +91,7 @@ def check_parser(prog: str, usage: str, description: str, epilog: str | None = N
     """A parser of everything that says what to judge, how, and how to report it."""
     parser = Parser(prog, usage, description, epilog)
     parser.add_argument(
-        "files", nargs="*", metavar="FILE|DIR|-", help="what to judge; this folder if none is given"
+        "files", nargs="*", metavar="FILE|DIR|-", help="what to check; this folder if none is given"
     )
     parser.add_argument("-V", "--version", action="version", version=f"nanolint {__version__}")
     _add_fix_options(parser)
@@ -97,12 +110,14 @@ def check_parser(prog: str, usage: str, description: str, epilog: str | None = N
         action="append",
         type=comma_separated,
         metavar="PATTERNS",
-        help="leave out what matches, beside what the settings leave out",
+        help="leave out files that match, besides those that the settings leave out",
     )
     files.add_argument(
-        "--show-files", action="store_true", help="list the files and what each holds; judge none"
+        "--show-files",
+        action="store_true",
+        help="list the files and what each holds, and check none",
     )
-    files.add_argument("--watch", action="store_true", help="judge again after each change")
+    files.add_argument("--watch", action="store_true", help="check again after each change")
     return parser
 
 
@@ -118,7 +133,7 @@ def _add_fix_options(parser: Parser) -> None:
     group.add_argument(
         "--add-ignore",
         action="store_true",
-        help="silence what is found, with comments in the files",
+        help="silence every finding with a comment in its file",
     )
     group.add_argument(
         "--exit-non-zero-on-fix", action="store_true", help="exit with 1 if anything was fixed"
@@ -129,25 +144,29 @@ def _add_baseline_options(parser: Parser) -> None:
     group = parser.add_argument_group("known findings")
     either = group.add_mutually_exclusive_group()
     either.add_argument(
-        "--write-baseline", metavar="PATH", help="write down all findings there, and exit with 0"
+        "--write-baseline", metavar="PATH", help="save today's findings there, and exit with 0"
     )
     either.add_argument(
-        "--baseline", metavar="PATH", help="leave out the findings that are written down there"
+        "--baseline", metavar="PATH", help="leave out the findings that were saved there"
     )
 
 
 def _add_output_options(parser: Parser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=tuple(FORMATS))
+    group.add_argument(
+        "--output-format", choices=tuple(FORMATS), help="how to report (default: full)"
+    )
     group.add_argument("--output-file", metavar="PATH", help="write the report there")
     group.add_argument("--statistics", action="store_true", help="count findings by rule, too")
     group.add_argument(
         "--min-severity",
         choices=("info", "warning", "error"),
         default="info",
-        help="leave out findings that are less than that",
+        help="leave out findings of lesser severity",
     )
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
     group.add_argument("-q", "--quiet", action="store_true", help="print findings only")
-    group.add_argument("-v", "--verbose", action="store_true", help="say more on what was skipped")
+    group.add_argument(
+        "-v", "--verbose", action="store_true", help="add details, and what was skipped and why"
+    )
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto")

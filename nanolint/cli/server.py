@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
 
 DESCRIPTION = """\
-Serve an editor over the language server protocol, on standard input and output: findings while
-you type, their fixes, and what each line costs. docs/editors.md says how editors start it."""
+Serve an editor over the language server protocol, on standard input and
+output: findings while you type, their fixes, and what each line costs.
+docs/editors.md says how editors start it."""
 
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Serve until the editor leaves; returns the exit status."""
     parser = Parser("nanolint server", "", DESCRIPTION)
     # Clients that cannot leave it out say that they talk over these streams, as all of them do.
-    parser.add_argument("--stdio", action="store_true", help="the only way to talk, and implied")
+    parser.add_argument("--stdio", action="store_true", help="the default, and the only way")
     parser.parse(arguments, streams)
     try:
         from nanolint.lsp.serving import serve

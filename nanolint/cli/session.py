@@ -81,7 +81,7 @@ def check_runs(
         try:
             plan = run.configuration.plan_of(run.candidate.path.parent)
         except SettingsError as error:
-            files.append(FileResult(run.candidate.name, error=f"not judged: {error}"))
+            files.append(FileResult(run.candidate.name, error=f"not checked: {error}"))
             refusals.append(error)
             continue
         plans[id(plan)] = plan

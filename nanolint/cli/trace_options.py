@@ -1,4 +1,4 @@
-"""What ``nanolint trace`` can be told."""
+"""The options of ``nanolint trace``."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from nanolint.cli.options import add_settings_options
 from nanolint.cli.parser import Parser, positive
 
 DESCRIPTION = """\
-Run a training script to its third optimizer step on a CUDA that only counts, and tell where its
-memory would go on a card. It needs Linux, a CUDA build of PyTorch and cc; no GPU, and none that is
-there is used. It is the only command that runs your code: without network, and without writing.
+Run a training script to its third optimizer step on a CUDA that only counts,
+and show where its memory would go on a card. It needs Linux, a CUDA build of
+PyTorch and cc, and uses no GPU. It is the only command that runs your code,
+and it does so without network and without writing to your files.
 
-  nanolint trace --gpu rtx-4070 -- python train.py config/train_shakespeare_char.py
-  nanolint trace --python .venv/bin/python -- torchrun --nproc_per_node=8 -m scripts.base_train"""
+  nanolint trace --gpu rtx-4070 -- python train.py config/train_shakespeare.py
+  nanolint trace --python .venv/bin/python -- \\
+    torchrun --nproc_per_node=8 -m scripts.base_train"""
 
 DEFAULT_SECONDS, DEFAULT_HOST_GIB = 600, 8
 DEFAULT_TRACES = 60
@@ -25,7 +27,7 @@ def parser() -> Parser:
     made = Parser("nanolint trace", "[OPTION]... -- COMMAND...", DESCRIPTION)
     made.add_argument(
         "--python", metavar="PATH", help="the interpreter that has your PyTorch (default: the one "
-        "in the command, .venv, or VIRTUAL_ENV, else python3)",
+        "in the command, in .venv or VIRTUAL_ENV, else python3)",
     )  # fmt: skip
     made.add_argument(
         "--before", type=Path, metavar="FILE", help="Python to run first: stand-ins for data, "
@@ -34,9 +36,9 @@ def parser() -> Parser:
     made.add_argument("--steps", type=positive, default=3, metavar="N",
                         help="optimizer steps to run (default: 3)")  # fmt: skip
     made.add_argument("--timeout", type=positive, default=DEFAULT_SECONDS, metavar="SECONDS",
-                        help=f"stop after so long (default: {DEFAULT_SECONDS})")  # fmt: skip
+                        help=f"stop after that long (default: {DEFAULT_SECONDS})")  # fmt: skip
     made.add_argument("--host-memory", type=positive, default=DEFAULT_HOST_GIB, metavar="GIB",
-                        help=f"stop at so much (default: {DEFAULT_HOST_GIB})")  # fmt: skip
+                        help=f"stop at that much memory (default: {DEFAULT_HOST_GIB})")  # fmt: skip
     made.add_argument("--yes", action="store_true", help="do not ask before running the code")
     made.add_argument(
         "--unprotected", action="store_true", help="run it even where the system cannot keep it "
@@ -50,8 +52,10 @@ def parser() -> Parser:
         "--profile", action="store_true", help="trace it at several micro-batches, and write what "
         "they have in common to .nanolint/, where the other commands find it",
     )  # fmt: skip
-    made.add_argument("--most-traces", type=positive, default=DEFAULT_TRACES, metavar="N",
-                        help=f"for a profile, at most (default: {DEFAULT_TRACES})")  # fmt: skip
+    made.add_argument(
+        "--most-traces", type=positive, default=DEFAULT_TRACES, metavar="N",
+        help=f"the most traces of a profile (default: {DEFAULT_TRACES})",
+    )  # fmt: skip
     made.add_argument("--format", choices=("text", "json"), default="text")
     made.add_argument(
         "--snapshot", type=Path, metavar="OUT.pickle",
@@ -64,11 +68,15 @@ def parser() -> Parser:
     made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     group = made.add_argument_group("the machine")
     group.add_argument("--gpu", action="append", metavar="NAME|SIZE|auto",
-                       help="target GPU; repeatable, each is judged")  # fmt: skip
+                       help="target GPU; repeatable, each is checked")  # fmt: skip
     group.add_argument("--in-use", metavar="SIZE", help="memory that other programs hold: 2GiB")
     group.add_argument("--world-size", type=positive, metavar="N", help="number of processes")
-    group.add_argument("--platform", choices=("linux", "windows", "wsl"))
-    group.add_argument("--allocator", choices=("default", "expandable"))
+    group.add_argument("--platform", choices=("linux", "windows", "wsl"),
+                       help="the system that the run is on")  # fmt: skip
+    group.add_argument(
+        "--allocator", choices=("default", "expandable"),
+        help="expandable: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+    )  # fmt: skip
     add_settings_options(made)
     return made
 

@@ -35,7 +35,7 @@ def replace(path: Path, new: bytes, *, expected: bytes, within: Path | None = No
         temporary = _written_beside(real, new)
         try:
             if read_bytes(real) != expected:
-                raise Unwritable("the file changed while it was judged; run nanolint again")
+                raise Unwritable("the file changed while it was checked; run nanolint again")
             temporary.replace(real)
             door.forget(path)
             door.forget(real)

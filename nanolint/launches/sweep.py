@@ -31,7 +31,7 @@ def find_launches(text: str) -> Iterator[Found]:
     values = {str(key): _values(given) for key, given in parameters.items()}
     count = prod(len(each) for each in values.values())
     if count > MOST_POINTS:
-        yield Found(row, None, f"its grid has {count:,} points, of which {MOST_POINTS} are judged")
+        yield Found(row, None, f"its grid has {count:,} points, of which {MOST_POINTS} are checked")
     for number, point in enumerate(product(*values.values())):
         if number >= MOST_POINTS:
             return

@@ -89,7 +89,7 @@ class Discovery:
             self.problems.append((str(folder), reason(error)))
             return
         except SettingsError as error:
-            self.problems.append((str(folder), f"not judged: {error}"))
+            self.problems.append((str(folder), f"not checked: {error}"))
             return
         ignored = ignored.enter(folder)
         for name, is_folder in entries:

@@ -80,12 +80,12 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     try:
         config = read_config(text, path, project, options, explicit=explicit)
     except TooComplex as error:
-        return Report(path, None, unjudged=f"not judged: {error}")
+        return Report(path, None, unjudged=f"not checked: {error}")
     except Unparsable as error:
         if path is not None and path.suffix not in PYTHON:
             return Report(path, None, unjudged="not a Python file")
         if not expected and not sets_keys(text, project.known_keys):
-            return Report(path, None, unjudged=f"not judged: {error}")
+            return Report(path, None, unjudged=f"not checked: {error}")
         fault = SyntaxFault(str(error), error.offset)
         config = config_of(NOTHING, text, path, project, options, explicit=explicit)
     return Context(

@@ -67,7 +67,7 @@ def choice(arguments: Sequence[object]) -> Choice | None:
         raise NoChoice("uri must be a string")
     gpu = _known(fields.get("gpu"))
     if gpu is None and scope == SETTINGS:
-        raise NoChoice("name the card that the settings shall have")
+        raise NoChoice("name the card to write into the settings")
     return Choice(gpu, scope == SETTINGS, uri)
 
 

@@ -29,7 +29,7 @@ from nanolint.trainers.nanogpt.kind import FileKind
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUESTION = "The GPU that configs are judged on"
+QUESTION = "The GPU that configs are checked for"
 FOR_THE_SESSION, FOR_GOOD = "Only for this session", "Write it into the settings"
 
 
@@ -60,7 +60,7 @@ async def _ask(server: NanolintServer) -> Choice | None:
     gpu = await _pressed(server, QUESTION, (*USUAL, SETTINGS_DECIDE))
     if gpu is None or gpu == SETTINGS_DECIDE:
         return None if gpu is None else Choice(None)
-    kept = await _pressed(server, f"Judge configs on {gpu}", (FOR_THE_SESSION, FOR_GOOD))
+    kept = await _pressed(server, f"Check configs for {gpu}", (FOR_THE_SESSION, FOR_GOOD))
     return Choice(gpu, in_settings=kept == FOR_GOOD)
 
 
@@ -82,7 +82,7 @@ async def _write(server: NanolintServer, chosen: Choice) -> None:
     encoding = server.workspace.position_encoding or types.PositionEncodingKind.Utf16
     edit = answers.workspace_edit(found, file, encoding, server.client_capabilities)
     result = await server.workspace_apply_edit_async(
-        types.ApplyWorkspaceEditParams(edit, label=f"nanolint: judge by {chosen.gpu}")
+        types.ApplyWorkspaceEditParams(edit, label=f"nanolint: check for {chosen.gpu}")
     )
     if not result.applied:
         raise NoChoice(f"{found.path.name} was not changed: {result.failure_reason or 'refused'}")

@@ -128,7 +128,7 @@ def _memory(context: Context, key: str) -> Iterator[str]:
     load = tightest(context)
     case = load.case if load else context.cases[0]
     if case.run is None:
-        yield f"memory is not judged: {escaped(case.resolution.why_unknown)}"
+        yield f"memory is not checked: {escaped(case.resolution.why_unknown)}"
         return
     if not case.run.on_gpu:
         yield f"device is {code(repr(case.run.device))}: nothing is allocated on a GPU"

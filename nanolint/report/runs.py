@@ -28,7 +28,7 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
     _reasons(files, printer, all_trainers=not holding, verbose=verbose)
     if not holding:
         hint = f" {TRACE_HINT}" if any(file.no_run is not None for file in files) else ""
-        printer.line(("No run was judged.", "bold yellow"), hint)
+        printer.line(("No run was checked.", "bold yellow"), hint)
         return
     unknown = sum(all(run.trust == Trust.UNKNOWN for run in file.runs) for file in holding)
     doubted = sum(any(run.trust == Trust.DOUBTED for run in file.runs) for file in holding)
@@ -46,15 +46,15 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
         if not waiting and not others and len(holding) == 1:
             return  # on no GPU, and none is needed
         if waiting:
-            parts.append(f"{_number(waiting, 'run')}, memory not judged: no target GPU")
+            parts.append(f"{_number(waiting, 'run')}, memory not checked: no target GPU")
         if waiting < len(holding):
-            parts.append(f"{_number(len(holding) - waiting, 'run')} judged, on no GPU")
+            parts.append(f"{_number(len(holding) - waiting, 'run')} checked, on no GPU")
     else:
         if known:
             among = f", {_of(doubted, known)}in doubt" if doubted else ""
-            parts.append(f"{_number(known, 'run')} judged for {', '.join(cards)}{among}")
+            parts.append(f"{_number(known, 'run')} checked for {', '.join(cards)}{among}")
         if unknown:
-            parts.append(f"{_number(unknown, 'run') if not known else unknown} not judged")
+            parts.append(f"{_number(unknown, 'run') if not known else unknown} not checked")
     if others:
         parts.append(f"{_number(others, 'file')} {'hold' if others > 1 else 'holds'} no run")
     printer.line(f"{'; '.join(parts)}.")
@@ -108,7 +108,7 @@ def _reasons(
         if file.no_run is not None and (file.named or all_trainers):
             reasons.append(("No run in", file.name, file.no_run))
         elif unknown is not None:
-            reasons.append(("Not judged:", file.name, unknown))
+            reasons.append(("Not checked:", file.name, unknown))
     shown = reasons if verbose else reasons[:MOST_REASONS]
     for head, name, why in shown:
         printer.line((f"{head} ", "yellow"), f"{printable(name)}: {printable(why)}")

@@ -183,7 +183,7 @@ def blocker(context: Context, key: str, changed: Mapping[str, int] | None = None
     if assignment is not None and assignment.shared:
         return f"{key} is set together with other names"
     if assignment is None and not _anchors(context, key):
-        return "the file sets nothing to put it beside"
+        return "the file sets nothing that it belongs to"
     for read in context.module.reads:
         if read.name == key and not read.in_text and in_settings(context, read.span.start):
             reader = _assignment_around(context, read.span)

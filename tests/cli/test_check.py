@@ -210,7 +210,7 @@ class TestOutput:
         out = nanolint("a.py", GPU).out
         assert out.startswith("error[NL303]: n_embd = 384 ")
         assert "\n 1 | n_embd = 384\n   | ^^^^^^^^^^^^\n" in out
-        assert out.endswith("Found 1 error in 1 file.\n1 run not judged.\n")
+        assert out.endswith("Found 1 error in 1 file.\n1 run not checked.\n")
 
     def test_the_settings_may_choose(self) -> None:
         write("a.py", HEADS)

@@ -41,7 +41,7 @@ def test_a_doubted_run_that_fits_is_told_once() -> None:
     assert found["notes"] == ["also in config/b.py:1, config/c.py:1"]
     outcome = nanolint("config", GPU)
     assert outcome.status == 1
-    assert outcome.out.endswith("3 runs judged for RTX 3060 12GB, all in doubt.\n")
+    assert outcome.out.endswith("3 runs checked for RTX 3060 12GB, all in doubt.\n")
 
 
 @pytest.mark.usefixtures("fork")

@@ -1,4 +1,4 @@
-"""``explain`` as text: every section, several targets, none, and configs that cannot be judged."""
+"""``explain`` as text: every section, several targets, none, and configs that cannot be checked."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TestTheRun:
         out = nanolint("explain", "config.py", "--gpu=rtx-4070")
         assert out.status == 0
         assert "batch_size ? not known before the run" in words(out.out)
-        assert "Memory cannot be judged" in out.out
+        assert "Memory cannot be checked" in out.out
         assert "nanolint trace -- python train.py" in out.out
 
     def test_values_that_nanogpt_would_refuse(self) -> None:

@@ -170,7 +170,7 @@ class TestOneRun:
             outcome = nanolint("launch", GPU, "--", line)
             assert outcome.status == 1
             assert "NL001" in outcome.out
-            assert "1 run not judged" in outcome.out or "No run was judged" in outcome.out
+            assert "1 run not checked" in outcome.out or "No run was checked" in outcome.out
         assert "broken.py cannot be read" in outcome.out
 
 
@@ -387,9 +387,9 @@ class TestShellScripts:
         )
         outcome = nanolint("run.sh", GPU)
         assert outcome.err.splitlines() == [
-            "nanolint: run.sh:2: not judged: $c is known only when the script runs",
-            "nanolint: run.sh:3: not judged: other_train.py: no such file",
-            "nanolint: run.sh:4: not judged: not followed from here: a quote is never closed",
+            "nanolint: run.sh:2: not checked: $c is known only when the script runs",
+            "nanolint: run.sh:3: not checked: other_train.py: no such file",
+            "nanolint: run.sh:4: not checked: not followed from here: a quote is never closed",
         ]
 
     def test_overlays_in_a_script_are_one_run(self) -> None:
@@ -464,7 +464,7 @@ class TestOtherFiles:
         )
         outcome = nanolint("run.sh", GPU, "--select=NL304")
         assert "as launched in run.sh:2" in outcome.out
-        assert outcome.err == "nanolint: run.sh:4: not judged: train.py: no such file\n"
+        assert outcome.err == "nanolint: run.sh:4: not checked: train.py: no such file\n"
 
 
 class TestExplainAndFit:

@@ -1,4 +1,4 @@
-"""What was not judged is said, and never taken for clean."""
+"""What was not checked is said, and never taken for clean."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def test_a_named_program_is_said_to_hold_no_run() -> None:
     assert outcome.status == 0
     assert outcome.out == (
         "No run in train_x.py: trains in a loop of its own and sets B, T on lines 1, 2\n"
-        f"No run was judged. {TRACE_HINT}\n"
+        f"No run was checked. {TRACE_HINT}\n"
     )
 
 
 def test_an_empty_folder_is_not_clean() -> None:
     Path("empty").mkdir()
     outcome = nanolint("empty", GPU)
-    assert (outcome.status, outcome.out) == (0, "No run was judged.\n")
+    assert (outcome.status, outcome.out) == (0, "No run was checked.\n")
     assert outcome.error == "nanolint: no Python files found"
 
 
@@ -39,8 +39,8 @@ def test_a_folder_ends_with_what_was_judged(tmp_path: Path) -> None:
     write("config/b.py", SMALL.replace("= 8", "= choose()"))
     write("tools/x.py", OTHER_TRAINER)
     out = nanolint(".", GPU).out
-    assert out.endswith("2 runs judged for RTX 3060 12GB; 1 not judged; 3 files hold no run.\n")
-    assert nanolint("config").out.endswith("2 runs, memory not judged: no target GPU.\n")
+    assert out.endswith("2 runs checked for RTX 3060 12GB; 1 not checked; 3 files hold no run.\n")
+    assert nanolint("config").out.endswith("2 runs, memory not checked: no target GPU.\n")
 
 
 def test_launch_refuses_a_script_that_is_no_run() -> None:
@@ -100,7 +100,7 @@ class TestJsonFull:
 def test_the_same_reason_is_not_given_twice() -> None:
     write("a.py", SMALL)
     out = nanolint("a.py", GPU, "--set", "n_embd=769", "--output-format=concise").out
-    assert out.splitlines()[1:] == ["Found 1 error in 1 file.", "1 run not judged."]
+    assert out.splitlines()[1:] == ["Found 1 error in 1 file.", "1 run not checked."]
 
 
 @pytest.mark.parametrize("output_format", ["json", "json-full", "sarif", "github"])
@@ -124,7 +124,7 @@ def test_what_is_no_python_is_not_read_as_such() -> None:
     write("broken.py", "batch_size = (\n")
     broken = nanolint("broken.py", GPU, "--output-format=concise")
     assert broken.status == 1
-    assert broken.out.splitlines()[1:] == ["Found 1 error in 1 file.", "No run was judged."]
+    assert broken.out.splitlines()[1:] == ["Found 1 error in 1 file.", "No run was checked."]
 
 
 def test_other_trainers_of_a_folder_are_named() -> None:
@@ -132,7 +132,7 @@ def test_other_trainers_of_a_folder_are_named() -> None:
     write("scripts/tools.py", "print(1)\n")
     assert nanolint("scripts", GPU).out == (
         "No run in scripts/base_train.py: trains in a loop of its own and sets B, T on lines 1, 2\n"
-        f"No run was judged. {TRACE_HINT}\n"
+        f"No run was checked. {TRACE_HINT}\n"
     )
 
 
@@ -144,4 +144,4 @@ def test_a_folder_is_judged_like_the_files_in_it(tmp_path: Path) -> None:
     named = nanolint("config/one.py", "config/sub/loop.py", GPU, "--output-format=concise")
     assert folder.out == named.out
     assert "config/one.py:1:1: NL101[error] " in folder.out
-    assert "1 run judged for RTX 3060 12GB; 1 not judged.\n" in folder.out
+    assert "1 run checked for RTX 3060 12GB; 1 not checked.\n" in folder.out

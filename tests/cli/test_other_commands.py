@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nanolint import __version__
+from nanolint.cli.main import COMMANDS
 from nanolint.linting import registry
 from tests.support.command import nanolint
 from tests.support.project_tree import write_project
@@ -155,3 +157,20 @@ class TestRulePageOnATerminal:
         assert "config/edge.py on rtx-3060:" in shown
         assert "The run fits comfortably" in shown
         assert shown.count("batch_size") < nanolint("rule", "NL103").out.count("batch_size")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_terminal_of_80_columns(command: str) -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", "nanolint", command, "--help"],
+        env={**os.environ, "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [line for line in found.stdout.splitlines() if len(line) > 79] == []
+
+
+def test_help_names_every_command() -> None:
+    out = nanolint("--help").out
+    assert [name for name in COMMANDS if f"\n  {name} " not in out] == []

@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_script_of_another_kind_holds_a_run_without_a_number(file: Path) -> None:
     found = nanolint("check", str(file), "--gpu", "rtx-4090")
     assert found.status == 0
-    assert "1 run not judged" in found.out + found.err
+    assert "1 run not checked" in found.out + found.err
     assert "Net in train.py is another network than nanoGPT's" in found.out + found.err
 
 
@@ -59,7 +59,7 @@ def test_a_launch_line_gives_the_flags(file: Path) -> None:
     launch = f"torchrun --nproc_per_node=2 {file} --batch-size 4 --total=8192"
     found = nanolint("launch", "--gpu", "rtx-4090", "--", *launch.split())
     assert found.status == 0
-    assert "1 run not judged" in found.out
+    assert "1 run not checked" in found.out
 
 
 def test_fit_refuses_a_run_whose_memory_nobody_knows(file: Path) -> None:

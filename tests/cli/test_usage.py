@@ -44,7 +44,7 @@ FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"
         (["a.py", "--train-script", "gone.py"], "--train-script: no such file: gone.py"),
         (["a.py", "--config", "gone.toml"], "gone.toml: no such file"),
         (["a.py", "--output-file", "gone/x"], "--output-file: gone/x: no such file or directory"),
-        (["-", "a.py"], "- (standard input) cannot be judged together with files"),
+        (["-", "a.py"], "- (standard input) cannot be checked together with files"),
         (["a.py", "--stdin-filename", "b.py"], "--stdin-filename goes with - (standard input)"),
         (["rule", "NL9999"], "unknown rule 'NL9999'"),
         (["rule", "NL101", "--all"], "--all prints every page; leave out the rule"),
@@ -125,11 +125,11 @@ class TestUnusable:
 
     def test_too_long_to_be_parsed(self) -> None:
         Path("a.py").write_bytes(b"x = 1  # long\n" * 100_000)
-        assert self.judge("a.py").startswith("nanolint: a.py: not judged: ")
+        assert self.judge("a.py").startswith("nanolint: a.py: not checked: ")
 
     def test_nested_too_deeply(self) -> None:
         Path("a.py").write_bytes(b"x = " + b"(" * 5000 + b"1" + b")" * 5000)
-        assert self.judge("a.py").startswith("nanolint: a.py: not judged: ")
+        assert self.judge("a.py").startswith("nanolint: a.py: not checked: ")
 
     @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
     def test_a_named_pipe(self) -> None:

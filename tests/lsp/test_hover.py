@@ -117,7 +117,7 @@ def test_without_a_target_bytes_are_told_and_no_verdict() -> None:
 
 def test_a_run_that_is_not_known_names_the_key_that_is_missing() -> None:
     shown = told("batch|_size = 4\nn_layer = int(open('layers').read())\n")
-    assert r"memory is not judged: not known before the run: n\_layer (calls " in shown
+    assert r"memory is not checked: not known before the run: n\_layer (calls " in shown
 
 
 def test_a_run_off_the_gpu_takes_nothing() -> None:

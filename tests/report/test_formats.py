@@ -149,7 +149,7 @@ class TestSummary:
         assert rendered(summary, Results(files)) == (
             "Found 3 errors, 1 warning and 1 info in 2 files.\n"
             "3 fixable with --fix, 1 more with --unsafe-fixes.\n"
-            "2 runs judged for RTX 4070.\n"
+            "2 runs checked for RTX 4070.\n"
         )
         assert "\n4 fixable with --fix --unsafe-fixes.\n" in rendered(
             summary, Results(files, unsafe_fixes=True)

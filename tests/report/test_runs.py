@@ -1,4 +1,4 @@
-"""What is said below the findings of what was judged, doubted and not judged."""
+"""What is said below the findings of what was checked, doubted and not checked."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ def holding(*found: JudgedRun) -> FileResult:
     ("files", "line"),
     [
         ([holding(FITS)], ""),
-        ([holding(FITS), holding(FITS)], "2 runs judged for RTX 4070."),
-        ([holding(DOUBTED)], "1 run judged for RTX 4070, in doubt."),
-        ([holding(DOUBTED)] * 2, "2 runs judged for RTX 4070, all in doubt."),
+        ([holding(FITS), holding(FITS)], "2 runs checked for RTX 4070."),
+        ([holding(DOUBTED)], "1 run checked for RTX 4070, in doubt."),
+        ([holding(DOUBTED)] * 2, "2 runs checked for RTX 4070, all in doubt."),
         ([holding(ON_CPU)], ""),
         (
             [holding(ON_CPU), holding(NO_CARD), SCRIPT],
-            "1 run, memory not judged: no target GPU; 1 run judged, on no GPU; "
+            "1 run, memory not checked: no target GPU; 1 run checked, on no GPU; "
             "1 file holds no run.",
         ),
-        ([holding(NO_CARD)], "1 run, memory not judged: no target GPU."),
+        ([holding(NO_CARD)], "1 run, memory not checked: no target GPU."),
         (
             [holding(FITS), holding(DOUBTED), holding(UNKNOWN), SCRIPT],
-            "2 runs judged for RTX 4070, 1 of them in doubt; 1 not judged; 1 file holds no run.",
+            "2 runs checked for RTX 4070, 1 of them in doubt; 1 not checked; 1 file holds no run.",
         ),
         ([holding(FITS, JudgedRun("T4", False, "exact")), SCRIPT, SCRIPT],
-         "1 run judged for RTX 4070, T4; 2 files hold no run."),
-        ([SCRIPT], "No run was judged."),
-        ([], "No run was judged."),
+         "1 run checked for RTX 4070, T4; 2 files hold no run."),
+        ([SCRIPT], "No run was checked."),
+        ([], "No run was checked."),
     ],
 )  # fmt: skip
 def test_the_last_line(files: list[FileResult], line: str) -> None:
@@ -65,12 +65,12 @@ def test_nothing_where_nobody_asked_about_memory() -> None:
 
 def test_a_run_that_no_finding_speaks_of_is_said_to_be_unknown() -> None:
     assert written(holding(UNKNOWN)) == (
-        "Not judged: config/a.py: not known before the run: batch_size\n1 run not judged.\n"
+        "Not checked: config/a.py: not known before the run: batch_size\n1 run not checked.\n"
     )
 
 
 def test_no_reason_where_a_finding_of_another_file_stands_for_it() -> None:
-    assert written(replace(holding(UNKNOWN), elsewhere=True)) == "1 run not judged.\n"
+    assert written(replace(holding(UNKNOWN), elsewhere=True)) == "1 run not checked.\n"
 
 
 def test_many_reasons_are_cut_short() -> None:
@@ -79,7 +79,7 @@ def test_many_reasons_are_cut_short() -> None:
     assert said[2:] == [
         "No run in c.py: trains nothing",
         "2 more files like these (-v lists them)",
-        f"No run was judged. {runs.TRACE_HINT}",
+        f"No run was checked. {runs.TRACE_HINT}",
     ]
     assert "No run in e.py: trains nothing\n" in written(*files, verbose=True)
 
@@ -87,6 +87,6 @@ def test_many_reasons_are_cut_short() -> None:
 def test_other_trainers_of_a_folder_are_named_where_no_run_was_judged() -> None:
     trainer = FileResult("base_train.py", no_run="takes its values from argparse")
     told = "No run in base_train.py: takes its values from argparse\n"
-    assert written(trainer, SCRIPT) == f"{told}No run was judged. {runs.TRACE_HINT}\n"
+    assert written(trainer, SCRIPT) == f"{told}No run was checked. {runs.TRACE_HINT}\n"
     assert told not in written(trainer, holding(FITS))
     assert told in written(replace(trainer, named=True), holding(FITS))

@@ -112,7 +112,7 @@ def test_two_fixes_at_once_do_not_undo_each_other(tmp_path: Path) -> None:
         assert ended.status in (0, 2)
         assert "Traceback" not in ended.err
         assert all(
-            "not fixed: the file changed while it was judged" in line
+            "not fixed: the file changed while it was checked" in line
             for line in ended.err.splitlines()
         )
     assert wholly_new(paths) == len(paths)
@@ -130,7 +130,7 @@ def test_two_fixes_at_once_do_not_undo_each_other(tmp_path: Path) -> None:
         (BEFORE_WRITING.format("os.unlink(path)"), "nanolint: x.py: not fixed: ", None),
         (
             BEFORE_WRITING.format("path.write_text('a = 1\\n')"),
-            "nanolint: x.py: not fixed: the file changed while it was judged; run nanolint again",
+            "nanolint: x.py: not fixed: the file changed while it was checked; run nanolint again",
             "a = 1\n",
         ),
         (

@@ -99,7 +99,7 @@ def test_several_training_scripts_are_a_doubt(tmp_path: Path) -> None:
     found = find_project(root / "config" / "a.py")
     assert found.train_script == root / "train_a.py"
     assert [doubt.text for doubt in found.doubts] == [
-        "train_a.py and train_b.py run configs; judged by train_a.py"
+        "train_a.py and train_b.py run configs; checked with train_a.py"
     ]
     (root / "train.py").write_text(train_script())
     door.forget()

@@ -69,7 +69,7 @@ def test_a_config_folder_without_a_script_is_one_doubt(tmp_path: Path) -> None:
     project = find_project(tmp_path / "config" / "a.py")
     for text, said in (
         ("batch_size = 4\n", "no script is near that says"),
-        (WHOLE, "no training script is near; judged by nanoGPT's own train.py"),
+        (WHOLE, "no training script is near; checked with nanoGPT's own train.py"),
     ):
         module = parse(text, project.environment)
         (doubt,) = resolve(module, project, Options(), None).doubts

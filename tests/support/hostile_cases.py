@@ -69,11 +69,11 @@ def meta(plant_it: Callable[[Path], object]) -> Callable[[Path], object]:
 
 
 META = "data/d/meta.pkl"
-TOO_LARGE = "x.py:5:1: NL004[info] memory not judged, because of {}: too large to evaluate"
-BEYOND = "x.py:5:1: NL004[info] memory not judged, because of {} is beyond every GPU"
+TOO_LARGE = "x.py:5:1: NL004[info] memory not checked, because of {}: too large to evaluate"
+BEYOND = "x.py:5:1: NL004[info] memory not checked, because of {} is beyond every GPU"
 # What is said of CONFIG where nothing hostile is in the way.
 JUDGED = ".py:1:1: NL312[info] "
-NOT_JUDGED = "memory not judged"  # by other sizes than those of the project
+NOT_JUDGED = "memory not checked"  # by other sizes than those of the project
 
 READING = [
     Case("64 KiB of noise", raw(NOISE), "x.py: it contains NUL bytes, so it is not a text file"),
@@ -149,7 +149,7 @@ READING = [
 
 TEXTS = [
     Case("100,000 assignments", text("a = 1\n" * 100_000), "it has more than 10,000 statements"),
-    Case("5,000 parentheses", text(DEEP), "x.py: not judged: its code is nested too deeply"),
+    Case("5,000 parentheses", text(DEEP), "x.py: not checked: its code is nested too deeply"),
     Case("5,000 open brackets", text("x = " + "[" * 5000), "its code is nested too deeply"),
     Case(
         "f-strings in f-strings",
@@ -211,7 +211,7 @@ TEXTS = [
     Case(
         "names in a circle",
         text("block_size = 64\n" + "a = b\nb = a\n" * 2000 + "batch_size = a\n"),
-        "x.py:4002:1: NL004[info] memory not judged, because of batch_size: reads b",
+        "x.py:4002:1: NL004[info] memory not checked, because of batch_size: reads b",
         FOUND,
     ),
     Case(
@@ -238,7 +238,7 @@ AROUND = [
     Case(
         "configs that import each other",
         both(text("from y import *\n" + CONFIG), text("from x import *\nn_layer = 4\n", "y.py")),
-        "memory not judged, because of eval_only, gradient_accumulation_steps, n_",
+        "memory not checked, because of eval_only, gradient_accumulation_steps, n_",
         FOUND,
     ),
     Case(
@@ -249,7 +249,7 @@ AROUND = [
             )
             for i in range(60)
         ],
-        "memory not judged, because of eval_only, gradient_accumulation_steps, n_",
+        "memory not checked, because of eval_only, gradient_accumulation_steps, n_",
         FOUND,
         ("x0.py",),
     ),

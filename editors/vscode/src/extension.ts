@@ -93,7 +93,7 @@ async function pickGpu(): Promise<string | null | undefined> {
   const cards = (await server?.ask<Card[]>("nanolint.listGpus", [])) ?? [];
   const picked = await vscode.window.showQuickPick(
     targetItems(cards, server?.gpus ?? []),
-    { title: "The GPU that configs are judged on", matchOnDescription: true },
+    { title: "The GPU that configs are checked for", matchOnDescription: true },
   );
   if (picked === undefined || picked.gpu !== undefined) {
     return picked?.gpu;

@@ -56,7 +56,7 @@ function running(version: Version, target: Target | undefined): StatusBar {
   if (first === undefined) {
     return {
       text: "$(circuit-board) no GPU",
-      tooltip: `${server}: memory is not judged until a GPU is chosen; click to choose one`,
+      tooltip: `${server}: memory is not checked until a GPU is chosen; click to choose one`,
       command: "nanolint.selectTarget",
       warning: false,
     };
@@ -65,7 +65,7 @@ function running(version: Version, target: Target | undefined): StatusBar {
   const from = origin === null ? "" : ` (${origin})`;
   return {
     text: `$(circuit-board) ${first}${others.length === 0 ? "" : ` +${others.length}`}`,
-    tooltip: `${server}: judged on ${[first, ...others].join(", ")}${from}; click to choose another GPU`,
+    tooltip: `${server}: checked for ${[first, ...others].join(", ")}${from}; click to choose another GPU`,
     command: "nanolint.selectTarget",
     warning: false,
   };

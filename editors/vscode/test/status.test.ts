@@ -18,7 +18,7 @@ test("the card is named, with what set it, and a click chooses another", () => {
 test("of several cards the first is named, and all of them in the tooltip", () => {
   const bar = statusBar(running(["RTX 4070", "T4", "L4"], null));
   assert.equal(bar.text, "$(circuit-board) RTX 4070 +2");
-  assert.match(bar.tooltip, /judged on RTX 4070, T4, L4; click/);
+  assert.match(bar.tooltip, /checked for RTX 4070, T4, L4; click/);
 });
 
 test("without a card it says so, and a click chooses one", () => {
@@ -28,7 +28,7 @@ test("without a card it says so, and a click chooses one", () => {
   ]) {
     const bar = statusBar(state);
     assert.equal(bar.text, "$(circuit-board) no GPU");
-    assert.match(bar.tooltip, /memory is not judged/);
+    assert.match(bar.tooltip, /memory is not checked/);
     assert.equal(bar.command, "nanolint.selectTarget");
   }
 });

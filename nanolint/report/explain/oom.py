@@ -55,7 +55,7 @@ def render(message: OomMessage, case: Case, printer: Printer) -> None:
         _row(printer, "allowed to the process", message.allowed_bytes)
     _row(printer, "total", message.total_bytes, target.label)
     printer.blank()
-    printer.line(("The replay", "bold"), " with as much held by other programs")
+    printer.line(("The replay", "bold"), " with the same use by other programs")
     _replayed(message, verdict.oom, printer)
     printer.blank()
     ways_out(case, verdict, printer, title="What would have fit")
@@ -88,7 +88,10 @@ def _replayed(message: OomMessage, oom: OutOfMemory | None, printer: Printer) ->
 
 def _differences(printer: Printer) -> None:
     printer.line(
-        ("  Usual reasons: the run had other values (--set KEY=VALUE tells them), another", "dim")
+        (
+            "  Usual reasons: the run had other values (give them with --set KEY=VALUE), another",
+            "dim",
+        )
     )
     printer.line(("  version of PyTorch, or a model.py or train.py of its own.", "dim"))
 

@@ -68,7 +68,7 @@ def _doubts(case: Case, printer: Printer) -> None:
 def _memory(case: Case, printer: Printer, width: int) -> None:
     run, verdict = case.run, case.verdict
     if run is None:
-        printer.line(("Memory cannot be judged", "bold yellow"))
+        printer.line(("Memory cannot be checked", "bold yellow"))
         for unresolved in case.resolution.unresolved:
             printer.paragraph(f"  {unresolved.key}: ", text=unresolved.reason, indent="    ")
         if not any(unresolved.impossible for unresolved in case.resolution.unresolved):

@@ -51,7 +51,9 @@ def needed_run(
     foreign = next((key for key in chosen if key in project.elsewhere), None)
     if foreign is not None:
         script = project.elsewhere[foreign]
-        values.refuse(foreign, f"a key of {script} alone; --train-script {script} judges by that")
+        values.refuse(
+            foreign, f"a key of {script} alone; --train-script {script} checks it with that"
+        )
     eval_only = values.truth("eval_only")
     if eval_only:  # then nothing accumulates
         accumulation = values.optional_integer("gradient_accumulation_steps", 1)

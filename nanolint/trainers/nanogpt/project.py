@@ -42,7 +42,9 @@ NANOGPT = Project(
 
 _LEFT_ALONE = replace(
     NANOGPT,
-    doubts=(Doubt(Subject.SCRIPT, "no training script is near; judged by nanoGPT's own train.py"),),
+    doubts=(
+        Doubt(Subject.SCRIPT, "no training script is near; checked with nanoGPT's own train.py"),
+    ),
 )
 
 
@@ -123,7 +125,7 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
         if len(hints) == 1:
             scripts = [named[hints.pop()]]
         else:
-            text = f"{listed(named)} run configs; judged by {usable[0].name}"
+            text = f"{listed(named)} run configs; checked with {usable[0].name}"
             doubts.append(Doubt(Subject.SCRIPT, text))
     for script in scripts:
         project = read_project(script)
@@ -131,7 +133,9 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
             problems.append((script, project))
             continue
         doubts += [
-            Doubt(Subject.SCRIPT, f"judged by {script.name}, as {nearer.name} is not used: {why}")
+            Doubt(
+                Subject.SCRIPT, f"checked with {script.name}, as {nearer.name} is not used: {why}"
+            )
             for nearer, why in problems
         ]
         return replace(project, doubts=(*doubts, *project.doubts)) if doubts else project
@@ -141,7 +145,7 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
 def _unusable(problems: list[tuple[Path, str]]) -> Project:
     return replace(
         NANOGPT,
-        problems=tuple(f"{path}: {why}; memory not judged" for path, why in problems),
+        problems=tuple(f"{path}: {why}; memory not checked" for path, why in problems),
         unusable="; ".join(f"{path.name}: {why}" for path, why in problems),
         foreign=any(FOREIGN in why for _, why in problems),
     )

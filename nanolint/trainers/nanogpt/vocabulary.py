@@ -89,8 +89,8 @@ def _characters(folder: Path) -> int | None:
 
 def _unwritten(path: str) -> str:
     return (
-        f"{path} holds it, which prepare.py writes and which is not here; --set vocab_size=N "
-        "tells it"
+        f"{path} holds it, which prepare.py writes and which is not here; give it with "
+        "--set vocab_size=N"
     )
 
 
@@ -110,7 +110,7 @@ def _from_pickle(meta: Path) -> Value:
 
     size = vocabulary(meta)
     if size is None:
-        return Unknown(f"{meta} does not tell it without being run; --set vocab_size=N tells it")
+        return Unknown(f"{meta} cannot be read without running it; give it with --set vocab_size=N")
     return Known(size)
 
 

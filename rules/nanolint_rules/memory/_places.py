@@ -44,7 +44,7 @@ def related(
         reasons[partner(context)] = "raised to keep the effective batch"
     shape = re.search(r"\(.*\bB\b.*\bT\b.*\)", oom.at)
     if shape and not is_too_large(verdict):
-        reasons["block_size"] = f"the T of {shape[0]}"
+        reasons["block_size"] = f"T in {shape[0]}"
     if verdict.run.init_from != "scratch":
         reasons["init_from"] = "the model's size comes from here"
     for key, reason in reasons.items():

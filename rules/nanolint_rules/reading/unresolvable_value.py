@@ -18,7 +18,7 @@ PARTNERS = {"vocab_size": "dataset"}
 
 @rule("NL004", "unresolvable-value", Severity.INFO, needs=[Need.CONFIG], once=Once.MESSAGE)
 def unresolvable_value(context: Context) -> Findings:
-    """A value that decides memory is unknown or impossible, so that memory is not judged."""
+    """A value that decides memory is unknown or impossible, so that memory is not checked."""
     unknown: dict[tuple[str, Span], list[str]] = {}
     for unresolved in context.settings.unresolved:
         if _is_reported_elsewhere(context, unresolved):
@@ -42,7 +42,7 @@ def _is_reported_elsewhere(context: Context, unresolved: Unresolved) -> bool:
 def _impossible(context: Context, unresolved: Unresolved) -> Finding:
     key = unresolved.key
     return Finding(
-        message=f"memory not judged: {key} {unresolved.reason}",
+        message=f"memory not checked: {key} {unresolved.reason}",
         span=_span(context, key),
         severity=Severity.WARNING if _may_be_replaced(context) else Severity.ERROR,
     )
@@ -55,7 +55,7 @@ def _may_be_replaced(context: Context) -> bool:
 
 def _unknown(context: Context, keys: list[str], reason: str, span: Span) -> Finding:
     return Finding(
-        message=f"memory not judged, because of {', '.join(keys)}: {reason}",
+        message=f"memory not checked, because of {', '.join(keys)}: {reason}",
         span=span,
         notes=_advice(context, keys),
     )

@@ -46,8 +46,8 @@ def unmodelled_compile_mode(context: Context) -> Findings:
             what = parameter if value is UNKNOWN else f"{parameter}={value!r}"
             yield Finding(
                 message=(
-                    f"torch.compile with {what} is not modelled; its memory is judged as that of "
-                    "the default"
+                    f"torch.compile with {what} is not modelled; its memory is computed as that "
+                    "of the default"
                 ),
                 span=context.spans([argument])[argument],
                 notes=(WHY[value],) if isinstance(value, str) and value in WHY else (),

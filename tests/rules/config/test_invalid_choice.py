@@ -80,4 +80,4 @@ def test_silent_where_the_last_branch_of_train_py_takes_any_text(tmp_path: Path)
         path = write_project(tmp_path, {"train.py": script}) / "config" / "a.py"
         assert len(Bench("NL314", path=path).findings(text)) == count
         unknown = Bench("NL004", path=path).findings(text)
-        assert len(unknown) == 1 - count, "memory is not judged, and that is said"
+        assert len(unknown) == 1 - count, "memory is not checked, and that is said"

@@ -54,10 +54,10 @@ def test_a_value_from_the_command_line_settles_it() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("batch_size = -4", "memory not judged: batch_size must be at least 1, is -4"),
-        ("n_layer = 'x'", "memory not judged: n_layer must be an integer, is 'x'"),
-        ("n_head = 0", "memory not judged: n_head must be at least 1, is 0"),
-        ("dropout = 10", "memory not judged: dropout must be a number from 0 to 1, is 10"),
+        ("batch_size = -4", "memory not checked: batch_size must be at least 1, is -4"),
+        ("n_layer = 'x'", "memory not checked: n_layer must be an integer, is 'x'"),
+        ("n_head = 0", "memory not checked: n_head must be at least 1, is 0"),
+        ("dropout = 10", "memory not checked: dropout must be a number from 0 to 1, is 10"),
     ],
 )
 def test_a_value_that_no_run_can_have_is_an_error(line: str, message: str) -> None:
@@ -110,7 +110,7 @@ def test_a_model_by_other_names_is_not_judged_as_gpt2(tmp_path: Path) -> None:
     bench = Bench("NL004", path=path)
     (found,) = bench.findings("batch_size = 512\nmax_iters = 100\n")
     assert found.message == (
-        "memory not judged, because of n_head, n_embd, dtype, dropout, block_size, n_layer, "
+        "memory not checked, because of n_head, n_embd, dtype, dropout, block_size, n_layer, "
         "vocab_size, bias, compile, device: no key of this project's train.py"
     )
     assert found.notes[0].startswith("give the values that they will have: --set n_head=VALUE ")
@@ -122,8 +122,8 @@ def test_a_config_of_another_training_script_is_not_judged_by_train_py(tmp_path:
     path = write_project(tmp_path, {"train_moe.py": other}) / "config" / "a.py"
     (found,) = Bench("NL004", path=path).findings("batch_size = 8\nexperts = 8\n")
     assert found.message == (
-        "memory not judged, because of experts: a key of train_moe.py alone; "
-        "--train-script train_moe.py judges by that"
+        "memory not checked, because of experts: a key of train_moe.py alone; "
+        "--train-script train_moe.py checks it with that"
     )
 
 

@@ -75,7 +75,7 @@ class CompiledFunction:
                 self._is_eager = True
                 device.tape.doubts.append(
                     f"what torch.compile makes of {error} in {self._name} is not known; it is "
-                    "judged as it runs without, which takes more"
+                    "computed as it runs without, which takes more"
                 )
                 return call()
             self._programs[key] = program
