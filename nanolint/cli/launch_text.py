@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.configuration import Configuration
@@ -17,7 +18,6 @@ from nanolint.source.text import Undecodable, decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from nanolint.cli.launched import Launched
     from nanolint.diagnostics import Diagnostic
@@ -54,7 +54,10 @@ class LaunchText:
         """
         found: list[Diagnostic] = []
         promises: list[tuple[str, Plain]] = []
-        for number, launched in enumerate(self._launches(text)):
+        runs = self._launches(text)
+        # A point of a loop or a sweep that becomes another one is a run less.
+        promises.append(("the number of different runs", len(set(map(_meant, runs)))))
+        for number, launched in enumerate(runs):
             for report in self._reports(launched):
                 found += (_of_text(each, report.path) for each in report.diagnostics)
                 promises += (
@@ -73,6 +76,16 @@ class LaunchText:
             report = _report(path, configured)
             if report is not None:
                 yield report
+
+
+def _meant(launched: Launched) -> str:
+    """What is the same for runs that do the same, wherever their words stand."""
+    line = launched.line
+    words = [(each.name, each.value) for each in (*line.flags, *line.variables)]
+    given = [
+        each if isinstance(each, Path) else (each.key, each.value) for each in launched.arguments
+    ]
+    return repr((launched.script, given, words, launched.processes))
 
 
 def _report(path: Path, configuration: Configuration) -> Report | None:

@@ -79,7 +79,6 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
 
     ``around`` is the file that the line stands in: its folder and those above it are searched, too.
     """
-    from nanolint.run.flags import read_line
     from nanolint.run.overrides import read_arguments
 
     launch = _beside(launch, around)
@@ -90,7 +89,7 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
         launch.processes,
         launch.allocator,
         (*launch.remarks, *_taken_for_granted(launch.processes)),
-        read_line(launch.arguments, launch.environment, launch.script_end),
+        _line_of(launch),
     )
     if is_foreign(script):
         return found
@@ -107,6 +106,14 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
             what = "is a folder, not a config" if each.is_dir() else "no such file"
             raise NotJudged(f"{each}: {what}")
     return replace(found, arguments=arguments)
+
+
+def _line_of(launch: Launch) -> LaunchLine:
+    from nanolint.run.flags import read_line
+
+    line = read_line(launch.arguments, launch.environment, launch.script_end)
+    at = line.end if launch.added_at is None else launch.added_at
+    return replace(line, end=at, added=launch.added)
 
 
 def script_near(around: Path, path: str) -> str | None:

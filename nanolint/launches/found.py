@@ -63,8 +63,13 @@ def once(found: Iterable[Found]) -> Iterator[Found]:
     """Each different run of a line once, whatever ways lead to it."""
     seen = set()
     for each in found:
-        launch = each.launch and replace(each.launch, environment={})
-        key = (each.cell, each.row, each.reason, repr(launch))
+        key = (each.cell, each.row, each.reason, repr(each.launch and _plain(each.launch)))
         if key not in seen:
             seen.add(key)
             yield each
+
+
+def _plain(launch: Launch) -> Launch:
+    """A launch without its surroundings, and without where its words come from."""
+    words = tuple(replace(each, pieces=()) for each in launch.arguments)
+    return replace(launch, arguments=words, environment={})

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.launches.commands import Argument
+    from nanolint.launches.placed import Placed
+
+
+ON_LINE = " {flag}={value}"  # how a flag is put behind the last word of a line
 
 
 class NotALaunch(ValueError):
@@ -42,7 +46,8 @@ class Launch:
     ``script`` is relative to ``folder``, which is relative to where the line stands, and None
     where that is not known. ``allocator`` is None where the line leaves it open. ``remarks`` say
     what of the line was not followed. ``script_end`` is where the word that names the script
-    ends in the text, where that is one place.
+    ends in the text, where that is one place. ``added`` is what is put for another flag behind the
+    last word, or at ``added_at``.
     """
 
     script: Path
@@ -55,6 +60,8 @@ class Launch:
     is_module: bool = False  # python -m package.module
     written: frozenset[str] = frozenset()  # files that the script writes before
     script_end: int | None = None
+    added: str = ON_LINE
+    added_at: int | None = None
 
 
 def no_scripts(_path: str) -> str | None:
@@ -81,7 +88,7 @@ class Nested:
     """A text that another shell runs: ``bash -c '...'``, ``ssh host '...'``; or, where ``path`` is
     given, that of another script, with its arguments: ``bash other.sh 8``."""
 
-    text: str
+    text: Placed
     environment: Mapping[str, Argument]
     around: Around
     path: str | None = None

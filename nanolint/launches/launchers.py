@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.launches.launch import Processes
@@ -74,7 +73,7 @@ class Options:
 
 
 def _behind_equals(word: Argument) -> Argument:
-    return replace(word, text=word.text.partition("=")[2])
+    return word.since(word.text.index("=") + 1)
 
 
 def _completed(name: str, known: frozenset[str]) -> str:

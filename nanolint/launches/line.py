@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nanolint.launches import launchers, programs
 from nanolint.launches.commands import Argument
 from nanolint.launches.launch import Around, Launch, Nested, NotALaunch, Processes, UnknownScript
+from nanolint.launches.placed import Placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +75,7 @@ class _Reader:
             assignment = _ASSIGNMENT.fullmatch(word.text)
             program = re.split(r"[/\\]", word.text)[-1]
             if assignment is not None:
-                self._environment[assignment[1]] = replace(word, text=assignment[2])
+                self._environment[assignment[1]] = word.since(assignment.start(2))
                 continue
             if first and program in programs.START_NOTHING:
                 break
@@ -205,7 +206,7 @@ class _Reader:
                     raise NotALaunch("python -c launches no training script")
                 if letter == "m":
                     if rest:
-                        return replace(option, text=rest)
+                        return option.since(at)
                     return self._words.pop(0) if self._words else Argument("")
                 if letter in "WX":
                     if not rest and self._words:
@@ -223,7 +224,7 @@ class _Reader:
             return self._script_of_its_own()
         if not self._words:
             raise NotALaunch("the launch line ends before the command")
-        return self._nested(self._words.pop(0).text)
+        return self._nested(self._words.pop(0).placed)
 
     def _script_of_its_own(self) -> Nested:
         """``bash other.sh 8``, ``./other.sh``."""
@@ -231,17 +232,17 @@ class _Reader:
         text = self._around.scripts(path.text) if path.unknown is None else None
         if text is None:
             raise NotALaunch(f"{path.text} is a script of its own")
-        return replace(self._nested(text), path=path.text, arguments=tuple(arguments))
+        return replace(self._nested(Placed(text)), path=path.text, arguments=tuple(arguments))
 
     def _remote(self, program: str) -> Nested | None:
         """The command that ssh, tmux and screen run."""
         word = next((word for word in self._words if " " in word.text), None)
         if word is None:
             return None
-        text = word.text.removeprefix("--wrap=") if program == "sbatch" else word.text
-        return self._nested(text)
+        is_wrapped = program == "sbatch" and word.text.startswith("--wrap=")
+        return self._nested((word.since(len("--wrap=")) if is_wrapped else word).placed)
 
-    def _nested(self, text: str) -> Nested:
+    def _nested(self, text: Placed) -> Nested:
         around = replace(self._around, tasks=self._tasks, starter=self._tasks_of)
         return Nested(text, self._environment, around)
 

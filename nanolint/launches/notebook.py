@@ -5,23 +5,31 @@ from __future__ import annotations
 import ast
 import json
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from nanolint.launches.commands import Argument
+from nanolint.launches.commands import argument
 from nanolint.launches.found import Found, once
+from nanolint.launches.json_text import cell_sources
+from nanolint.launches.placed import Placed, joined
 from nanolint.launches.script import launches_of
 from nanolint.launches.shell.worlds import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nanolint.launches.commands import Argument
+
 _SHELL_CELL = re.compile(r"%%(?:bash|sh|shell|script\s+(?:bash|sh))\b.*")
 _WRITTEN_CELL = re.compile(r"%%(?:writefile|file)\s+(?:-a\s+)?(\S+)\s*")
 _LINE = re.compile(
-    r"(?P<before>[ \t]*(?:[A-Za-z_]\w*[ \t]*=[ \t]*)?)(!{1,2}|%)[ \t]*(.*)", re.DOTALL
+    r"(?P<before>[ \t]*(?:[A-Za-z_]\w*[ \t]*=[ \t]*)?)(?P<sign>!{1,2}|%)[ \t]*(?P<command>.*)",
+    re.DOTALL,
 )
 _ENVIRONMENT = re.compile(r"(?:set_)?env\s+([A-Za-z_]\w*)[=\s]\s*(.*)")
 _IN_BRACES = re.compile(r"(?<!\$)\{(?!\s)([^{},]*)\}")
+_CONTINUED = re.compile(r"\\\r?\n")
+_JOINT = re.compile("\0")
 _FOLDER = ("cd", "chdir")
 
 
@@ -34,11 +42,16 @@ def find_launches(text: str) -> Iterator[Found]:
     yield from once(_Notebook(_cells(text)).found())
 
 
-def _cells(text: str) -> list[str]:
+def _cells(text: str) -> list[Placed]:
     """The text of each cell; those that hold no code are empty."""
     try:
         cells = json.loads(text)["cells"]
-        return [_source(cell) if cell.get("cell_type") == "code" else "" for cell in cells]
+        texts = [_source(cell) if cell.get("cell_type") == "code" else "" for cell in cells]
+        placed = cell_sources(text) if any(texts) else []
+        return [
+            there if there is not None and there.text == each else Placed(each)
+            for each, there in zip_longest(texts, placed[: len(texts)])
+        ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise NotANotebook("it is no notebook: no JSON with cells") from None
 
@@ -51,7 +64,7 @@ def _source(cell: dict[str, Any]) -> str:
 class _Notebook:
     """Goes through the cells from the first to the last, as if each were run once."""
 
-    def __init__(self, cells: Sequence[str]) -> None:
+    def __init__(self, cells: Sequence[Placed]) -> None:
         self._cells = cells
         self._names = _python_values(cells)
         self._environment: dict[str, tuple[Argument, ...]] = {}
@@ -60,52 +73,57 @@ class _Notebook:
 
     def found(self) -> Iterator[Found]:
         for number, cell in enumerate(self._cells, 1):
-            first, _, rest = cell.partition("\n")
+            first = cell.text.partition("\n")[0]
             written = _WRITTEN_CELL.fullmatch(first)
             if _SHELL_CELL.fullmatch(first):
-                yield from self._shell(number, 2, rest, self._environment)
+                yield from self._shell(number, 2, cell.part(len(first) + 1), self._environment)
             elif written is not None:
                 self._written |= {written[1]}
             elif not first.startswith("%%"):
                 yield from self._lines(number, cell)
 
-    def _lines(self, number: int, cell: str) -> Iterator[Found]:
+    def _lines(self, number: int, cell: Placed) -> Iterator[Found]:
         row = 1
-        for line in re.sub(r"\\\r?\n", "\0", cell).split("\n"):
-            match = _LINE.fullmatch(line.replace("\0", " "))
-            if match is not None and match[2] == "%":
-                yield from self._magic(number, row, match[3].strip())
-            elif match is not None:
-                yield from self._interpolated(number, row, match[3])
-            row += 1 + line.count("\0")
+        for line in cell.sub(_CONTINUED, "\0").lines():
+            placed = line.sub(_JOINT, " ")
+            match = _LINE.fullmatch(placed.text)
+            if match is not None:
+                command = placed.group(match, "command")
+                if match["sign"] == "%":
+                    yield from self._magic(number, row, command.stripped())
+                else:
+                    yield from self._interpolated(number, row, command)
+            row += 1 + line.text.count("\0")
 
-    def _magic(self, number: int, row: int, line: str) -> Iterator[Found]:
+    def _magic(self, number: int, row: int, line: Placed) -> Iterator[Found]:
         """``%cd``, ``%env`` and ``%run``; other magics start nothing."""
-        name, _, rest = line.partition(" ")
-        environment = _ENVIRONMENT.fullmatch(line)
+        name, _, rest = line.text.partition(" ")
+        environment = _ENVIRONMENT.fullmatch(line.text)
         if environment is not None:
-            self._environment[environment[1]] = (Argument(environment[2].strip()),)
+            value = line.group(environment, 2).stripped()
+            self._environment[environment[1]] = (argument(value),)
         elif name in _FOLDER:
             world = World(folder=self._folder)
-            list(launches_of(f"cd {rest}", world))
+            list(launches_of(Placed(f"cd {rest}"), world))
             self._folder = world.folder
         elif name == "run" and ".py" in rest:
-            yield from self._interpolated(number, row, f"python {rest}")
+            started = joined(("python ", line.part(len(name) + 1)))
+            yield from self._interpolated(number, row, started)
 
-    def _interpolated(self, number: int, row: int, line: str) -> Iterator[Found]:
+    def _interpolated(self, number: int, row: int, line: Placed) -> Iterator[Found]:
         """A line for the shell, in which ``{name}`` and ``$name`` are Python's first."""
-        names = {name: (Argument(value),) for name, value in self._names.items()}
-        text = _IN_BRACES.sub(_as_variable, line)
+        names = {name: (argument(value),) for name, value in self._names.items()}
+        text = line.sub(_IN_BRACES, _as_variable)
         yield from self._shell(number, row, text, {**self._environment, **names})
 
     def _shell(
-        self, number: int, row: int, text: str, variables: dict[str, tuple[Argument, ...]]
+        self, number: int, row: int, text: Placed, variables: dict[str, tuple[Argument, ...]]
     ) -> Iterator[Found]:
         exported = frozenset(self._environment)
         world = World(dict(variables), exported, folder=self._folder, written=self._written)
         for each in launches_of(text, world):
             if each.matters:
-                below = text.count("\n", 0, each.offset)
+                below = text.text.count("\n", 0, each.offset)
                 yield Found(row + below, each.launch, each.reason, cell=number)
 
 
@@ -121,15 +139,15 @@ def _as_python(line: str) -> str:
     return line if match is None else f"{match['before']}..."
 
 
-def _python_values(cells: Sequence[str]) -> dict[str, str]:
+def _python_values(cells: Sequence[Placed]) -> dict[str, Placed]:
     """The names that the cells give one plain value, and no other."""
-    values: dict[str, str] = {}
+    values: dict[str, Placed] = {}
     bound: list[str] = []
     for cell in cells:
         try:
-            tree = ast.parse("\n".join(map(_as_python, cell.split("\n"))))
+            tree = ast.parse("\n".join(map(_as_python, cell.text.split("\n"))))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            bound += re.findall(r"[A-Za-z_]\w*", cell)  # any of them may be set there
+            bound += re.findall(r"[A-Za-z_]\w*", cell.text)  # any of them may be set there
             continue
         bound += (
             node.id
@@ -142,5 +160,17 @@ def _python_values(cells: Sequence[str]) -> dict[str, str]:
                     value = ast.literal_eval(statement.value)
                 except (ValueError, TypeError, MemoryError, RecursionError):
                     continue
-                values[statement.targets[0].id] = str(value)
+                written = _written(cell, statement.value)
+                as_text = str(value)
+                same = written is not None and written.text == as_text
+                values[statement.targets[0].id] = written if same and written else Placed(as_text)
     return {name: value for name, value in values.items() if bound.count(name) == 1}
+
+
+def _written(cell: Placed, value: ast.expr) -> Placed | None:
+    """The characters of a value in its cell."""
+    rows = cell.text.split("\n")
+    if value.end_lineno != value.lineno or not rows[value.lineno - 1].isascii():
+        return None  # Python counts bytes there
+    before = sum(len(row) + 1 for row in rows[: value.lineno - 1])
+    return cell.part(before + value.col_offset, before + (value.end_col_offset or 0))

@@ -11,6 +11,7 @@ from nanolint.launches.commands import Argument, Started, Stopped
 from nanolint.launches.found import MOST_CHARACTERS, Found, Line, Rows, once
 from nanolint.launches.launch import Around, Nested, NotALaunch, UnknownScript
 from nanolint.launches.line import read_launch_line
+from nanolint.launches.placed import Placed
 from nanolint.launches.shell.follow import follow
 from nanolint.launches.shell.worlds import World
 from nanolint.launches.slurm import read_header, slurm_variables
@@ -33,7 +34,7 @@ def find_launches(text: str, around: Around = ALONE, *, every: bool = False) -> 
         yield Found(1, None, f"it has more than {MOST_CHARACTERS:,} characters")
         return
     rows = Rows(text)
-    lines = launches_of(text, World(), 0, around)
+    lines = launches_of(Placed.whole(text), World(), around)
     yield from once(
         Found(rows.row(line.offset), line.launch, line.reason)
         for line in lines
@@ -42,23 +43,19 @@ def find_launches(text: str, around: Around = ALONE, *, every: bool = False) -> 
 
 
 def launches_of(
-    text: str,
+    text: Placed,
     world: World,
-    base: int | None = None,
     around: Around = ALONE,
     depth: int = 0,
 ) -> Iterator[Line]:
-    """Each program that a shell starts as it reads ``text``.
-
-    ``base`` is where ``text`` begins in the file, None where it does not stand there as it is.
-    """
-    around = replace(around, batch={**around.batch, **read_header(text)})
+    """Each program that a shell starts as it reads ``text``."""
+    around = replace(around, batch={**around.batch, **read_header(text.text)})
     world.variables |= {
         name: (Argument(value),)
         for name, value in slurm_variables(around.batch).items()
         if name not in world.variables
     }
-    for each in follow(text, world, base, around.scripts):
+    for each in follow(text.text, world, text, around.scripts):
         if isinstance(each, Stopped):
             yield Line(each.offset, None, f"not followed from here: {each.reason}")
             continue
@@ -100,7 +97,9 @@ def _from_folder(scripts: Callable[[str], str | None], folder: str | None, path:
     return None if folder is None else scripts(posixpath.normpath(posixpath.join(folder, path)))
 
 
-def _inner(started: Started, text: str, world: World, around: Around, depth: int) -> Iterator[Line]:
+def _inner(
+    started: Started, text: Placed, world: World, around: Around, depth: int
+) -> Iterator[Line]:
     """The launches of a text that ``started`` has another shell run."""
-    for line in launches_of(text, world, None, around, depth + 1):
+    for line in launches_of(text, world, around, depth + 1):
         yield replace(line, offset=started.offset)

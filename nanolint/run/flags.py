@@ -37,12 +37,18 @@ class Flag:
 class LaunchLine:
     """The words behind a script on its launch line, and the variables in front of it.
 
-    ``end`` is the offset in the line's text at which another flag can be put, where there is one.
+    ``end`` is the offset in the line's text at which another flag can be put, where there is one,
+    and ``added`` what is put there for ``{flag}``, or ``{key}`` without dashes, and ``{value}``.
     """
 
     flags: tuple[Flag, ...] = ()
     variables: tuple[Flag, ...] = ()
     end: int | None = None
+    added: str = " {flag}={value}"
+
+    def with_flag(self, flag: str, value: object) -> str:
+        """What is put at ``end`` for a flag."""
+        return self.added.format(flag=flag, key=flag.lstrip("-"), value=value)
 
 
 def read_line(
@@ -53,14 +59,19 @@ def read_line(
     ``end`` is where the script's own name ends; behind its words, if it has any, is the place for
     another flag.
     """
-    if words:
-        last = words[-1].place
-        end = last.end if last else None
     return LaunchLine(
         tuple(_flags(words)),
         tuple(_flag(f"{name}=", word) for name, word in environment.items()),
-        end,
+        _place_for_another(words, end),
     )
+
+
+def _place_for_another(words: Sequence[Argument], end: int | None) -> int | None:
+    """Behind the last word that stands in one place, and that no other belongs to."""
+    for word, following in zip(reversed(words), (None, *reversed(words)), strict=False):
+        if word.place is not None and (following is None or _is_flag(following)):
+            return word.place.end
+    return end if not words or _is_flag(words[0]) else None
 
 
 def _flags(words: Sequence[Argument]) -> Iterator[Flag]:
@@ -89,14 +100,14 @@ def _with_value(name: Argument, value: Argument) -> Flag:
         value.text,
         name.unknown or value.unknown,
         Span(name.place.start, value.place.end) if both and name.place and value.place else None,
-        value.place if value.literal else None,
+        value.placed.exact(0, len(value.text)),
     )
 
 
 def _flag(start: str, word: Argument) -> Flag:
     """A name with its value in one word; the text of a variable's word is the value alone."""
-    text = word.text.removeprefix(start)
-    value_place = None
-    if word.place is not None and word.literal:
-        value_place = Span(word.place.end - len(text), word.place.end)
-    return Flag(start.removesuffix("="), text, word.unknown, word.place, value_place)
+    value = word.since(len(start)) if word.text.startswith(start) else word
+    value_place = value.placed.exact(0, len(value.text))
+    return Flag(
+        start.removesuffix("="), value.text, word.unknown, word.place or value_place, value_place
+    )

@@ -7,13 +7,13 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nanolint.diagnostics import Span
 from nanolint.run.settled import Override
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from nanolint.diagnostics import Span
     from nanolint.launches.commands import Argument
     from nanolint.run.settled import Options, Project
     from nanolint.source.values import Plain, Value
@@ -59,7 +59,8 @@ def _argument(word: Argument) -> Path | Override:
         raise ValueError(f"nanoGPT needs two dashes: --{_format(text)}")
     if word.unknown is None:
         key, value = parse_override(text)
-        return Override(key, value, word.place, _value_place(word))
+        value_place = _value_place(word)
+        return Override(key, value, word.place or value_place, value_place)
     key = text.removeprefix("--").partition("=")[0]
     if not key.isidentifier():
         raise ValueError(word.unknown)
@@ -67,9 +68,7 @@ def _argument(word: Argument) -> Path | Override:
 
 
 def _value_place(word: Argument) -> Span | None:
-    if word.place is None or not word.literal:
-        return None
-    return Span(word.place.start + word.text.index("=") + 1, word.place.end)
+    return word.placed.exact(word.text.index("=") + 1, len(word.text))
 
 
 def all_overrides(options: Options) -> tuple[tuple[str, Value], ...]:

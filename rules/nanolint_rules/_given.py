@@ -79,7 +79,9 @@ def _on_line(context: Context, given: Given, value: Scalar) -> Edit | None:
         return (
             Edit(span.start, span.end, str(value)) if span is not None and span in spans else None
         )
-    return None if line.end is None else Edit(line.end, line.end, f" {given.key}={value}")
+    if line.end is None:
+        return None
+    return Edit(line.end, line.end, line.with_flag(given.key, value))
 
 
 def span_of(context: Context, given: Given | None, otherwise: Span) -> Span:

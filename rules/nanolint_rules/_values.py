@@ -122,14 +122,16 @@ def insertion(context: Context, key: str, literal: str) -> Edit:
 def flags_fix(context: Context, changed: Mapping[str, int], safety: Safety) -> Fix | None:
     """Set ``changed`` on the launch line, where one of them stands in its text as it is."""
     flags = {key: context.flag(key) for key in changed}
-    last = max((flag.place for flag in flags.values() if flag and flag.place), default=None)
-    if last is None:
+    line = context.options.line
+    if not any(flag and flag.place for flag in flags.values()):
         return None
     edits = []
     for key, value in changed.items():
         flag = flags[key]
         if flag is None or flag.place is None:
-            edits.append(Edit(last.end, last.end, f" --{key}={value}"))
+            if line.end is None:
+                return None
+            edits.append(Edit(line.end, line.end, line.with_flag(f"--{key}", value)))
         elif flag.value_place is None:
             return None
         else:

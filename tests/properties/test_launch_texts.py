@@ -54,6 +54,10 @@ def test_no_text_breaks_a_reader(name: str, text: str) -> None:
         assert "\n" not in each.reason
         for argument in each.launch.arguments if each.launch else ():
             place = argument.place
-            assert place is None or 0 <= place.start < place.end <= len(text)
-            if place is not None and argument.literal:
-                assert text[place.start : place.end] == argument.text
+            assert place is None or 0 <= place.start < place.end <= len(given_text)
+            for piece in argument.pieces:
+                assert 0 <= piece.start < piece.end <= len(given_text)
+                assert piece.at + piece.length <= len(argument.text)
+                if piece.is_exact:
+                    word = argument.text[piece.at : piece.at + piece.length]
+                    assert given_text[piece.start : piece.end] == word

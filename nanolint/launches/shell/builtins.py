@@ -6,15 +6,26 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from nanolint.diagnostics import Span
-from nanolint.launches.commands import Argument
-from nanolint.launches.shell.expand import expand, joined
+from nanolint.frozen import dataclass
+from nanolint.launches.commands import Argument, argument
+from nanolint.launches.placed import joined
+from nanolint.launches.shell.expand import NOWHERE, expand, one_word
 from nanolint.launches.shell.tokens import Array, Literal, Word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from nanolint.launches.placed import Placed
     from nanolint.launches.shell.expand import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A builtin's arguments, and the words of the text ``whole`` that they came from."""
+
+    arguments: Sequence[Argument]
+    words: Sequence[Word]
+    whole: Placed
 
 
 class State(Protocol):
@@ -31,10 +42,9 @@ class State(Protocol):
         """What its names stand for."""
 
 
-def assign(word: Word, scope: Scope, base: int | None = None) -> tuple[str, tuple[Argument, ...]]:
-    """Name and value of ``NAME=value``, ``NAME+=value`` and ``NAME=(a b)``.
-
-    ``base`` is where the text of the word begins in the whole; None where it is no part of it.
+def assign(word: Word, scope: Scope, whole: Placed = NOWHERE) -> tuple[str, tuple[Argument, ...]]:
+    """Name and value of ``NAME=value``, ``NAME+=value`` and ``NAME=(a b)``; ``whole`` is the text
+    that the word stands in.
     """
     first = word.parts[0]
     assert isinstance(first, Literal)
@@ -44,59 +54,57 @@ def assign(word: Word, scope: Scope, base: int | None = None) -> tuple[str, tupl
     before = (scope.variables.get(name) or ()) if appends else ()
     rest = word.parts[1:]
     if rest and isinstance(rest[0], Array):
-        return name, (*before, *(e for each in rest[0].words for e in expand(each, scope, None)))
+        return name, (*before, *(e for each in rest[0].words for e in expand(each, scope, whole)))
     # Nothing is split or matched here: a glob in a value is seen where the value is used.
-    value = joined((Literal(begin, quoted=True), *map(_as_it_is, rest)), scope)
+    at = None if first.start is None else first.start + len(first.text) - len(begin)
+    value = one_word((Literal(begin, quoted=True, start=at), *map(_as_it_is, rest)), scope, whole)
     if before:
-        unknown = before[0].unknown or value.unknown
-        value = Argument(before[0].text + value.text, unknown)
-    elif base is not None and word.plain == f"{name}={value.text}":
-        place = Span(base + word.end - len(value.text), base + word.end)
-        value = replace(value, place=place, literal=True)
-    return name, (value,)
+        both = joined((before[0].placed, value.placed))
+        return name, (argument(both, before[0].unknown or value.unknown),)
+    return name, (replace(value, place=value.placed.span(0, len(value.text))),)
 
 
 def _as_it_is(part: object) -> Literal:
     if isinstance(part, Literal):
-        return Literal(part.text, quoted=True)
+        return replace(part, quoted=True)
     return part  # type: ignore[return-value]
 
 
-def _export(_: Sequence[Argument], words: Sequence[Word], world: State) -> None:
-    _declare_words(words, world, exports=True)
+def _export(call: Call, world: State) -> None:
+    _declare_words(call, world, exports=True)
 
 
-def _declare(arguments: Sequence[Argument], words: Sequence[Word], world: State) -> None:
-    _declare_words(words, world, exports=any(each.text == "-x" for each in arguments))
+def _declare(call: Call, world: State) -> None:
+    _declare_words(call, world, exports=any(each.text == "-x" for each in call.arguments))
 
 
-def _declare_words(words: Sequence[Word], world: State, *, exports: bool) -> None:
-    for word in words:
+def _declare_words(call: Call, world: State, *, exports: bool) -> None:
+    for word in call.words:
         first = word.parts[0] if word.parts else None
         if not isinstance(first, Literal) or first.text.startswith("-"):
             continue
         name = first.text.partition("=")[0].removesuffix("+")
         if "=" in first.text:
-            name, value = assign(word, world.scope)
+            name, value = assign(word, world.scope, call.whole)
             world.variables[name] = value
         if exports:
             world.exported |= {name}
 
 
-def _unset(arguments: Sequence[Argument], _: Sequence[Word], world: State) -> None:
-    for each in arguments:
+def _unset(call: Call, world: State) -> None:
+    for each in call.arguments:
         world.variables.pop(each.text, None)
 
 
-def _read(arguments: Sequence[Argument], _: Sequence[Word], world: State) -> None:
-    for each in arguments:
+def _read(call: Call, world: State) -> None:
+    for each in call.arguments:
         if each.text.isidentifier():
             reason = f"${each.text} is read when the script runs"
             world.variables[each.text] = (Argument(f"${each.text}", reason),)
 
 
-def _cd(arguments: Sequence[Argument], _: Sequence[Word], world: State) -> None:
-    places = [each for each in arguments if not each.text.startswith("-")]
+def _cd(call: Call, world: State) -> None:
+    places = [each for each in call.arguments if not each.text.startswith("-")]
     if len(places) != 1 or places[0].unknown or places[0].text.startswith("~"):
         world.folder = None
     elif posixpath.isabs(places[0].text):
@@ -105,35 +113,33 @@ def _cd(arguments: Sequence[Argument], _: Sequence[Word], world: State) -> None:
         world.folder = posixpath.join(world.folder, places[0].text)
 
 
-def _shift(arguments: Sequence[Argument], _: Sequence[Word], world: State) -> None:
-    count = arguments[0].text if arguments else "1"
+def _shift(call: Call, world: State) -> None:
+    count = call.arguments[0].text if call.arguments else "1"
     if world.arguments is not None:
         world.arguments = world.arguments[int(count) :] if count.isdecimal() else ()
 
 
-def _set(arguments: Sequence[Argument], _: Sequence[Word], world: State) -> None:
-    texts = [each.text for each in arguments]
+def _set(call: Call, world: State) -> None:
+    texts = [each.text for each in call.arguments]
     if "--" in texts:
-        world.arguments = tuple(arguments[texts.index("--") + 1 :])
+        world.arguments = tuple(call.arguments[texts.index("--") + 1 :])
 
 
-def _nothing(_: Sequence[Argument], __: Sequence[Word], ___: State) -> None:
+def _nothing(_: Call, __: State) -> None:
     pass
 
 
 def _leave(how: str) -> Builtin:
-    def leave(_: Sequence[Argument], __: Sequence[Word], world: State) -> None:
+    def leave(_: Call, world: State) -> None:
         world.leaving = how
 
     return leave
 
 
 class Builtin(Protocol):
-    """Changes the world as a command does, by its arguments and the words that they came from."""
+    """Changes the world as a command does."""
 
-    def __call__(
-        self, arguments: Sequence[Argument], words: Sequence[Word], world: State, /
-    ) -> None: ...
+    def __call__(self, call: Call, world: State, /) -> None: ...
 
 
 BUILTINS: Mapping[str, Builtin] = {

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Span
 from nanolint.frozen import dataclass
-from nanolint.launches.commands import Argument
+from nanolint.launches.commands import Argument, argument
+from nanolint.launches.placed import Placed, joined
 from nanolint.launches.shell.arithmetic import number
 from nanolint.launches.shell.tokens import Arithmetic, Array, Expansion, Literal, Opaque
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from nanolint.diagnostics import Span
     from nanolint.launches.shell.tokens import Part, Word
 
 OWN_FOLDER = "/.the-folder-of-the-script"  # which nobody has
 MOST_CHARACTERS = 1 << 12  # of one word; variables made of variables could grow without end
+NOWHERE = Placed("")  # the whole of a text that stands in no file as it is
 MOST_SHOWN = 60  # characters of what is not known
 MOST_WORDS = 1 << 10  # that one becomes
 _ALL = ("@", "*")  # the arguments of a script or of a function
@@ -30,6 +32,7 @@ _OWN_FOLDER = re.compile(
     rf"""{_DIRNAME}|\$\(\s*cd\s+(?:-P\s+)?(?:--\s+)?"?{_DIRNAME}((?:/\.\.)*)/?"?"""
     r"""\s*(?:&?>\s*/dev/null\s*(?:2>&1)?)?\s*&&\s*pwd(?:\s+-P)?\s*\)"""
 )
+_NO_BLANK = re.compile(r"\S+")
 _GLOB = re.compile(r"[*?]")
 _SPECIAL = re.compile(r"[*?{]")  # what does not stand for itself without quotes
 
@@ -60,40 +63,47 @@ class Scope:
         return found[0].text if found and found[0].unknown is None else None
 
 
-def expand(word: Word, scope: Scope, base: int | None = 0) -> list[Argument]:
-    """The words that ``word`` becomes: none, one or several.
-
-    ``base`` is where the text of the word begins in the whole; None where it is no part of it.
-    """
-    place = None if base is None else Span(base + word.start, base + word.end)
-    if place is not None and word.plain is not None and not _SPECIAL.search(word.plain):
-        return [Argument(word.plain, None, place, literal=True)]
+def expand(word: Word, scope: Scope, whole: Placed = NOWHERE) -> list[Argument]:
+    """The words that ``word`` becomes: none, one or several. ``whole`` is the text it stands in."""
+    place = whole.span(word.start, word.end)
+    if word.plain is not None and not _SPECIAL.search(word.plain):
+        return [argument(_letters(word.parts[0], whole), None, place)]
     found: list[Argument] = []
     for parts in _without_braces(word.parts):
-        builder = _Builder(scope)
+        builder = _Builder(scope, whole)
         for part in parts:
             builder.add(part)
         found += builder.finished(place)
     return found[:MOST_WORDS]
 
 
-def joined(parts: Sequence[Part], scope: Scope) -> Argument:
+def one_word(parts: Sequence[Part], scope: Scope, whole: Placed = NOWHERE) -> Argument:
     """The parts as one word, as after ``NAME=`` and between double quotes."""
-    texts, unknown = "", None
+    texts: list[Placed] = []
+    unknown = None
     for part in parts:
-        builder = _Builder(scope)
+        builder = _Builder(scope, whole)
         builder.add(part)
-        for number_, each in enumerate(builder.finished(None)):
-            texts += (" " if number_ else "") + each.text
-            unknown = unknown or each.unknown
-    return _bounded(texts, unknown, None)
+        found = builder.finished(None)
+        texts.append(joined((each.placed for each in found), " "))
+        unknown = unknown or next((each.unknown for each in found if each.unknown), None)
+    return _bounded(joined(texts), unknown, None)
+
+
+def _letters(part: Part, whole: Placed) -> Placed:
+    """The text of a literal, with its places."""
+    assert isinstance(part, Literal)
+    if part.start is None or not whole.pieces:
+        return Placed(part.text)
+    return whole.part(part.start, part.start + len(part.text))
 
 
 class _Builder:
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, whole: Placed) -> None:
         self._scope = scope
-        self._done: list[tuple[str, str | None]] = []
-        self._text = ""
+        self._whole = whole
+        self._done: list[tuple[Placed, str | None]] = []
+        self._texts: list[Placed] = []
         self._unknown: str | None = None
         self._begun = False  # an empty word in quotes is a word
 
@@ -103,19 +113,19 @@ class _Builder:
 
     def add(self, part: Part) -> None:
         if isinstance(part, Literal):
-            self._append(part.text)
+            self._append(_letters(part, self._whole))
             self._begun = self._begun or part.quoted
             if not part.quoted and _GLOB.search(part.text):
                 self._hide(part.text)
         elif isinstance(part, Arithmetic):
-            text = joined(part.inside, self._scope)
+            text = one_word(part.inside, self._scope)
             value = None if text.unknown else number(text.text, self._scope.text)
-            self._append(part.source if value is None else str(value))
+            self._append(Placed(part.source if value is None else str(value)))
             if value is None:
                 self._hide(part.source)
         elif isinstance(part, Opaque):
             own = _OWN_FOLDER.fullmatch(part.source)
-            self._append(part.source if own is None else f"{OWN_FOLDER}{own[1] or ''}")
+            self._append(Placed(part.source if own is None else f"{OWN_FOLDER}{own[1] or ''}"))
             if own is None:
                 self._hide(part.source)
         elif isinstance(part, Expansion):
@@ -125,9 +135,9 @@ class _Builder:
 
     def _add_variable(self, part: Expansion) -> None:
         several = part.name in _ALL or "[@]" in part.source or "[*]" in part.source
-        values = _chosen(part, self._scope)
+        values = _chosen(part, self._scope, self._whole)
         if values is None:
-            self._append(part.source)
+            self._append(Placed(part.source))
             self._hide(part.source)
             return
         self._begun = self._begun or (part.quoted and not several)
@@ -135,26 +145,27 @@ class _Builder:
             if position:
                 self._next()
             if part.quoted or value.unknown is not None:  # how a text splits that nobody knows?
-                self._append(value.text)
+                self._append(value.placed)
                 self._begun = True
             else:
-                self._split(value.text)
+                self._split(value.placed)
             self._unknown = self._unknown or value.unknown
 
-    def _split(self, text: str) -> None:
+    def _split(self, placed: Placed) -> None:
         """Add what stands without quotes: its blanks end words."""
-        pieces = text.split()
+        text = placed.text
         if text[:1].isspace():
             self._next()
-        for position, piece in enumerate(pieces[:MOST_WORDS]):
+        for position, match in enumerate(islice(_NO_BLANK.finditer(text), MOST_WORDS)):
             if position:
                 self._next()
-            self._append(piece)
-        if pieces and text[-1:].isspace():
+            self._append(placed.part(*match.span()))
+        if text[-1:].isspace():
             self._next()
 
-    def _append(self, text: str) -> None:
-        self._text += text[:MOST_CHARACTERS]
+    def _append(self, placed: Placed) -> None:
+        if placed.text:
+            self._texts.append(placed.part(0, MOST_CHARACTERS))
 
     def _hide(self, source: str) -> None:
         shown = " ".join(source.split())
@@ -162,26 +173,27 @@ class _Builder:
         self._unknown = self._unknown or f"{shown} is known only when the script runs"
 
     def _next(self) -> None:
-        if self._text or self._begun:
-            self._done.append((self._text, self._unknown))
-        self._text, self._unknown, self._begun = "", None, False
+        if self._texts or self._begun:
+            self._done.append((joined(self._texts), self._unknown))
+        self._texts, self._unknown, self._begun = [], None, False
 
 
-def _bounded(text: str, unknown: str | None, place: Span | None) -> Argument:
-    if len(text) > MOST_CHARACTERS:
-        return Argument(text[:MOST_CHARACTERS], "it is longer than any word of a launch", place)
-    return Argument(text, unknown, place)
+def _bounded(placed: Placed, unknown: str | None, place: Span | None) -> Argument:
+    if len(placed.text) > MOST_CHARACTERS:
+        unknown = "it is longer than any word of a launch"
+        return argument(placed.part(0, MOST_CHARACTERS), unknown, place)
+    return argument(placed, unknown, place)
 
 
-def _chosen(part: Expansion, scope: Scope) -> tuple[Argument, ...] | None:
+def _chosen(part: Expansion, scope: Scope, whole: Placed) -> tuple[Argument, ...] | None:
     """What a variable stands for, or what stands in its place where it is not set."""
     values = scope.values(part.name)
     empty = part.operator.startswith(":") and values is not None and not _any_text(values)
     unset = values is None or empty
     if part.operator.endswith("+"):
-        return (Argument(""),) if unset else (joined(part.default, scope),)
+        return (Argument(""),) if unset else (one_word(part.default, scope, whole),)
     if unset and part.operator.endswith(("-", "=")):
-        return (joined(part.default, scope),)
+        return (one_word(part.default, scope, whole),)
     return values
 
 

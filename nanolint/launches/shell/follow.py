@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.launches.commands import Argument, Started, Stopped
+from nanolint.launches.placed import Placed, joined
 from nanolint.launches.shell.arithmetic import holds
-from nanolint.launches.shell.builtins import BUILTINS, assign
+from nanolint.launches.shell.builtins import BUILTINS, Call, assign
 from nanolint.launches.shell.expand import expand
 from nanolint.launches.shell.parse import parse
 from nanolint.launches.shell.tokens import Literal
@@ -18,7 +20,7 @@ from nanolint.launches.shell.worlds import LIKELY, NO, YES, Status, World, hide,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from nanolint.launches.shell.tokens import Word
+    from nanolint.launches.shell.tokens import HereDocument, Word
     from nanolint.launches.shell.tree import Block, Node
 
 MOST_BETWEEN_ROUNDS = 4  # worlds: what one round sets, the next mostly sets anew
@@ -27,21 +29,22 @@ MOST_COMMANDS = 10_000  # that are followed
 MOST_VARIABLES = 500
 MOST_CALLS = 8  # of functions within functions
 _SOURCES = ("source", ".")
+_KEPT_FOR_LATER = re.compile(r"\\\$")  # a variable, in a here-document
 _TESTS = ("[", "[[", "test", "((")
 
 
 def follow(
     text: str,
     world: World | None = None,
-    base: int | None = 0,
+    whole: Placed | None = None,
     scripts: Callable[[str], str | None] = lambda _path: None,
 ) -> Iterator[Started | Stopped]:
     """The programs that ``text`` starts, in its order, on every way through it.
 
-    ``base`` is where ``text`` begins in the whole, None where it is no part of it. ``scripts``
-    gives the text of another script by its path. What cannot be followed is told as ``Stopped``.
+    ``whole`` is ``text`` with its places. ``scripts`` gives the text of another script by its path.
+    What cannot be followed is told as ``Stopped``.
     """
-    follower = _Follower(base, scripts)
+    follower = _Follower(whole or Placed(text), scripts)
     commands, flaw = parse(text)
     try:
         follower.block(commands, [world or World()])
@@ -60,11 +63,11 @@ class _TooMuch(Exception):
 
 
 class _Follower:
-    def __init__(self, base: int | None, scripts: Callable[[str], str | None]) -> None:
+    def __init__(self, whole: Placed, scripts: Callable[[str], str | None]) -> None:
         self._scripts = scripts
         self.found: list[Started | Stopped] = []
-        self._base = base
-        self._functions: dict[str, Node] = {}
+        self._whole = whole
+        self._functions: dict[str, tuple[Node, Placed]] = {}
         self._calls = 0
         self._commands = 0
 
@@ -90,7 +93,7 @@ class _Follower:
         if isinstance(node, While):
             return self._rounds((*node.test, *node.body), worlds)
         if isinstance(node, Function):
-            self._functions[node.name] = node.body
+            self._functions[node.name] = node.body, self._whole
             return worlds
         if not node.subshell:
             return self.block(node.body, worlds)
@@ -138,7 +141,7 @@ class _Follower:
         if node.words is None:
             values = world.arguments if node.name else None
         else:
-            values = tuple(e for word in node.words for e in expand(word, world.scope, self._base))
+            values = tuple(e for word in node.words for e in expand(word, world.scope, self._whole))
         if values is None or len(values) > MOST_ROUNDS or any(each.unknown for each in values):
             reason = f"${node.name} is known only when the script runs"
             world.variables[node.name] = (Argument(f"${node.name}", reason),)
@@ -169,10 +172,10 @@ class _Follower:
 
     def _command(self, node: Command, world: World) -> list[World]:
         self._count(node.start, world)
-        words = [e for word in node.words for e in expand(word, world.scope, self._base)]
+        words = [e for word in node.words for e in expand(word, world.scope, self._whole)]
         names = {}
         for word in node.assignments:
-            name, values = assign(word, world.scope, self._base)
+            name, values = assign(word, world.scope, self._whole)
             names[name] = values
         if not words:
             world.variables |= names
@@ -180,16 +183,16 @@ class _Follower:
             return [self._writing(node, world)]
         program = words[0].text
         if program in self._functions and words[0].unknown is None:
-            return self._call(self._functions[program], words, world)
+            return self._call(program, words, node, world)
         world.status = LIKELY
         builtin = BUILTINS.get(program)
         if builtin is not None:
-            builtin(words[1:], node.words[1:], world)
+            builtin(Call(words[1:], node.words[1:], self._whole), world)
             world.status = NO if program == "false" else YES
         elif program == "eval" and not any(each.unknown for each in words):
-            return self._evaluate(" ".join(each.text for each in words[1:]), node, world)
+            return self._evaluate(joined((each.placed for each in words[1:]), " "), node, world)
         elif program in _SOURCES and (text := self._sourced(words, world)) is not None:
-            worlds = self._evaluate(text, node, world)
+            worlds = self._evaluate(Placed(text), node, world)
             for each in worlds:
                 each.leaving = None if each.leaving == "return" else each.leaving
             return worlds
@@ -221,7 +224,7 @@ class _Follower:
                 environment=environment,
                 folder=world.folder,
                 written=world.written,
-                here=None if here is None else here.text if here.quoted else _unescaped(here.text),
+                here=None if here is None else self._read(here),
             )
         )
 
@@ -230,14 +233,25 @@ class _Follower:
             world.written |= {each.text for each in expand(word, world.scope)}
         return world
 
-    def _call(self, body: Node, words: list[Argument], world: World) -> list[World]:
+    def _read(self, here: HereDocument) -> Placed:
+        """The text of a here-document as a program gets it, but for variables."""
+        lines = here.text.split("\n")
+        text = joined(
+            (
+                self._whole.part(start, start + len(line))
+                for start, line in zip(here.starts, lines, strict=False)
+            ),
+            "\n",
+        )
+        return text if here.quoted else text.sub(_KEPT_FOR_LATER, "$")
+
+    def _call(self, name: str, words: list[Argument], node: Command, world: World) -> list[World]:
         if self._calls >= MOST_CALLS:
             return [world]
+        body, whole = self._functions[name]
         outer = world.arguments
         world.arguments = tuple(words[1:])
-        self._calls += 1
-        worlds = self._node(body, [world])
-        self._calls -= 1
+        worlds = self._elsewhere(lambda: self._node(body, [world]), whole, node)
         for each in worlds:
             each.arguments = outer
             each.leaving = None if each.leaving == "return" else each.leaving
@@ -249,22 +263,24 @@ class _Follower:
             return None
         return self._scripts(posixpath.normpath(posixpath.join(world.folder, words[1].text)))
 
-    def _evaluate(self, text: str, node: Command, world: World) -> list[World]:
+    def _evaluate(self, text: Placed, node: Command, world: World) -> list[World]:
         if self._calls >= MOST_CALLS:
             return [world]
-        base, self._base = self._base, None
+        return self._elsewhere(lambda: self.block(parse(text.text)[0], [world]), text, node)
+
+    def _elsewhere(
+        self, run: Callable[[], list[World]], whole: Placed, node: Command
+    ) -> list[World]:
+        """Follow what stands in another text, on behalf of ``node`` in this one."""
+        outer, self._whole = self._whole, whole
         self._calls += 1
         count = len(self.found)
-        worlds = self.block(parse(text)[0], [world])
-        self.found[count:] = [replace(each, offset=node.start) for each in self.found[count:]]
+        worlds = run()
+        if whole is not outer:
+            self.found[count:] = [replace(each, offset=node.start) for each in self.found[count:]]
         self._calls -= 1
-        self._base = base
+        self._whole = outer
         return worlds
-
-
-def _unescaped(text: str) -> str:
-    """The text of a here-document without the backslashes that keep its variables for later."""
-    return text.replace("\\$", "$")
 
 
 def _names_set(nodes: Iterable[Node]) -> Iterator[str]:

@@ -52,8 +52,9 @@ def split(text: str) -> tuple[list[Token], ShellError | None]:
 
 
 class _Lexer:
-    def __init__(self, text: str, at: int = 0, depth: int = 0) -> None:
+    def __init__(self, text: str, at: int = 0, depth: int = 0, shift: int = 0) -> None:
         self.text = text
+        self._shift = shift  # where the text begins in the whole
         self.at = at
         self.tokens: list[Token] = []
         self._depth = depth
@@ -87,7 +88,7 @@ class _Lexer:
         while self.at < len(self.text):
             char = self.text[self.at]
             if char == "(" and not parts and _ARRAY_BEGINS.fullmatch(self.text[start : self.at]):
-                parts += [Literal(self.text[start : self.at], quoted=False), self._array()]
+                parts += [self._literal(start, self.at), self._array()]
                 bare = self.at
             elif self.at == start and self.text.startswith(_SUBSTITUTIONS, start):
                 self.at = self._closing("(", ")", start + 1) + 1
@@ -97,16 +98,19 @@ class _Lexer:
                 break
             elif char in "\\'\"$`":
                 if bare < self.at:
-                    parts.append(Literal(self.text[bare : self.at], quoted=False))
+                    parts.append(self._literal(bare, self.at))
                 parts += self._special(char)
                 bare = self.at
             else:
                 self.at += 1
         if bare < self.at:
-            parts.append(Literal(self.text[bare : self.at], quoted=False))
+            parts.append(self._literal(bare, self.at))
         if self.at == start:
             raise ShellError(f"{self._peek()} is not expected", start)
         return Word(tuple(parts), start, self.at)
+
+    def _literal(self, start: int, end: int, *, quoted: bool = False) -> Literal:
+        return Literal(self.text[start:end], quoted, self._shift + start)
 
     def _peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -150,14 +154,14 @@ class _Lexer:
     def _special(self, char: str) -> list[Part]:
         """The parts that begin with a backslash, a quote, a dollar or a backtick."""
         if char == "\\":
-            after = self.text[self.at + 1 : self.at + 2]
+            start = self.at + 1
             self.at += 2
-            return [] if after == "\n" else [Literal(after, quoted=True)]
+            escaped = self._literal(start, self.at, quoted=True)
+            return [] if escaped.text == "\n" else [escaped]
         if char == "'":
             end = self._find("'", self.at + 1)
-            text = self.text[self.at + 1 : end]
-            self.at = end + 1
-            return [Literal(text, quoted=True)]
+            start, self.at = self.at + 1, end + 1
+            return [self._literal(start, end, quoted=True)]
         if char == '"':
             self.at += 1
             parts = self._quoted('"')
@@ -168,26 +172,26 @@ class _Lexer:
     def _quoted(self, end: str) -> list[Part]:
         """What stands between double quotes, up to ``end``."""
         parts: list[Part] = []
-        text = ""
-        begin = self.at
+        first = begin = self.at
         while self.at < len(self.text) and self.text[self.at] != end:
             char = self.text[self.at]
             after = self.text[self.at + 1 : self.at + 2]
-            if char == "\\" and after and after in _ESCAPED_IN_QUOTES:
-                text += "" if after == "\n" else after
-                self.at += 2
-            elif char in "$`":
-                if text:
-                    parts.append(Literal(text, quoted=True))
-                    text = ""
-                parts.append(self._expansion(quoted=True))
-            else:
-                text += char
+            escapes = char == "\\" and after and after in _ESCAPED_IN_QUOTES
+            if not escapes and char not in "$`":
                 self.at += 1
+                continue
+            if begin < self.at:
+                parts.append(self._literal(begin, self.at, quoted=True))
+            if escapes:  # what stands behind the backslash begins anew
+                begin = self.at + 1 + (after == "\n")
+                self.at += 2
+            else:
+                parts.append(self._expansion(quoted=True))
+                begin = self.at
         if end and self.at >= len(self.text):
-            raise ShellError("a quote is never closed", begin - 1)
-        if text:
-            parts.append(Literal(text, quoted=True))
+            raise ShellError("a quote is never closed", first - 1)
+        if begin < self.at:
+            parts.append(self._literal(begin, self.at, quoted=True))
         return parts
 
     def _expansion(self, *, quoted: bool) -> Part:
@@ -199,14 +203,14 @@ class _Lexer:
             end = self._closing("(", ")", start + 1)
             if self.text[end - 1 : end + 1] == "))":
                 self.at = end + 1
-                inside = _quoted_parts(self.text[start + 3 : end - 1], self._depth)
+                inside = self._quoted_parts(start + 3, end - 1)
                 return Arithmetic(self.text[start : self.at], inside)
         if self.text.startswith("$(", start):
             self.at = self._closing("(", ")", start + 1) + 1
             return Opaque(self.text[start : self.at], quoted)
         if self.text.startswith("${", start):
             self.at = self._closing("{", "}", start + 1) + 1
-            return self._braced(self.text[start : self.at], quoted=quoted)
+            return self._braced(start, quoted=quoted)
         if self.text.startswith("$'", start):
             self.at = self._find("'", start + 2) + 1
             return Opaque(self.text[start : self.at], quoted)
@@ -219,12 +223,14 @@ class _Lexer:
         self.at = start + 1 + len(found)
         return Expansion(f"${found}", quoted, found)
 
-    def _braced(self, source: str, *, quoted: bool) -> Part:
+    def _braced(self, start: int, *, quoted: bool) -> Part:
+        source = self.text[start : self.at]
         match = _BRACED.fullmatch(source[2:-1])
         if match is None:
             return Opaque(source, quoted)
         name, operator, default = match.groups()
-        parts = _quoted_parts(default, self._depth) if default else ()
+        first = start + 2
+        parts = self._quoted_parts(*(first + each for each in match.span(3))) if default else ()
         return Expansion(source, quoted, name, operator or "", parts)
 
     def _find(self, char: str, start: int) -> int:
@@ -259,27 +265,28 @@ class _Lexer:
             assert isinstance(operator, Operator)
             end = "".join(each.text for each in word.parts if isinstance(each, Literal))
             quoted = any(isinstance(each, Literal) and each.quoted for each in word.parts)
-            start, lines = self.at, []
+            start, lines, starts = self.at, [], []
             while True:
                 if self.at >= len(self.text):
                     raise ShellError(f"a here-document is never ended by {end}", start)
                 newline = self.text.find("\n", self.at)
                 stop = len(self.text) if newline < 0 else newline
-                line = self.text[self.at : stop].removesuffix("\r")
+                line, begin = self.text[self.at : stop].removesuffix("\r"), self.at
                 self.at = min(stop + 1, len(self.text))
                 if operator.text == "<<-":
+                    begin += len(line) - len(line.lstrip("\t"))
                     line = line.lstrip("\t")
                 if line == end:
                     break
                 lines.append(line)
-            body = HereDocument("\n".join(lines), start, quoted)
+                starts.append(begin)
+            body = HereDocument("\n".join(lines), start, quoted, tuple(starts))
             self.tokens.insert(position + inserted + 1, body)
         self._awaited = []
 
-
-def _quoted_parts(text: str, depth: int) -> tuple[Part, ...]:
-    """``text`` as it is read between double quotes."""
-    if depth >= MOST_NESTED:
-        raise ShellError("variables are nested too deeply", 0)
-    lexer = _Lexer(text, depth=depth + 1)
-    return tuple(lexer._quoted(""))
+    def _quoted_parts(self, start: int, end: int) -> tuple[Part, ...]:
+        """The characters as they are read between double quotes."""
+        if self._depth >= MOST_NESTED:
+            raise ShellError("variables are nested too deeply", 0)
+        inside = _Lexer(self.text[start:end], depth=self._depth + 1, shift=self._shift + start)
+        return tuple(inside._quoted(""))

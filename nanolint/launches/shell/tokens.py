@@ -19,10 +19,11 @@ class ShellError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Characters that stand for themselves."""
+    """Characters that stand for themselves, in the text from ``start`` on where that is known."""
 
     text: str
     quoted: bool
+    start: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,15 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class HereDocument:
-    """The lines below a command that it reads; ``quoted``: taken as they are written."""
+    """The lines below a command that it reads; ``quoted``: taken as they are written.
+
+    Each line stands in the text from one of ``starts`` on.
+    """
 
     text: str
     start: int
     quoted: bool
+    starts: tuple[int, ...] = ()
 
 
 Token: TypeAlias = "Word | Operator | HereDocument"
