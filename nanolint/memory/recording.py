@@ -20,7 +20,7 @@ from nanolint.memory.tape import Phase, Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.ops.attention import FLASH_SINCE
 from nanolint.memory.torch import passing_bias_workspace_bytes
-from nanolint.run.program import Profiled, ReadModel
+from nanolint.run.program import Profiled, ReadModel, ReadScript
 from nanolint.run.run import Attention, Run
 
 if TYPE_CHECKING:
@@ -105,7 +105,9 @@ def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
 
 
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
-    return _Recipe(representative(run), Shapes.of(run, gpu), runs_compiled(run, gpu))
+    # A script may ask the card for more than what decides a tape.
+    card = gpu if isinstance(run.program, ReadScript) else None
+    return _Recipe(representative(run), Shapes.of(run, gpu), runs_compiled(run, gpu), card)
 
 
 class _Recipe(NamedTuple):
@@ -114,26 +116,32 @@ class _Recipe(NamedTuple):
     run: Run
     shapes: Shapes
     compiled: bool
+    gpu: Gpu | None = None
 
     def record(self) -> Tape:
         if isinstance(self.run.program, Profiled):
             profile = self.run.program.profile
             return profiled(profile, self.run.batch_size, self.run.micro_steps)
+        if isinstance(self.run.program, ReadScript):
+            return _read(self.run.program, self)
         tape = Tape()
         write(self.run, self.shapes, tape, compiled=self.compiled)
         return tape
 
 
-def write(
-    run: Run,
-    shapes: Shapes,
-    tape: Tape,
-    *,
-    compiled: bool,
-    micro_steps: Sequence[int] = MICRO_STEPS,
-) -> None:
-    """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
-    device = Device(
+def _read(program: ReadScript, recipe: _Recipe) -> Tape:
+    """The tape of a script that is read whole."""
+    from nanolint.memory.loop.reading.script import read_script
+
+    tape = Tape()
+    device = device_of(recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
+    read_script(program, recipe.run, recipe.gpu, device)
+    return tape
+
+
+def device_of(run: Run, shapes: Shapes, tape: Tape, *, compiled: bool) -> Device:
+    """The card of ``run``, which writes to ``tape``."""
+    return Device(
         tape,
         sm_count=shapes.sm_count,
         threads_per_sm=shapes.threads_per_sm,
@@ -145,6 +153,18 @@ def write(
         capability=FLASH_SINCE if run.attention is Attention.FLASH else BEFORE_FLASH,
         release=run.torch,
     )
+
+
+def write(
+    run: Run,
+    shapes: Shapes,
+    tape: Tape,
+    *,
+    compiled: bool,
+    micro_steps: Sequence[int] = MICRO_STEPS,
+) -> None:
+    """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
+    device = device_of(run, shapes, tape, compiled=compiled)
     model = _model(run, shapes, device)
     if compiled and run.program is None:
         from nanolint.memory.compiled.program import Compiled
@@ -160,8 +180,8 @@ def write(
 def _model(run: Run, shapes: Shapes, device: Device) -> Module:
     if run.program is None:
         return GPT(device, shapes)
-    if isinstance(run.program, Profiled):
-        raise NotImplementedError("the model of a profile")
+    if not isinstance(run.program, ReadModel):
+        raise NotImplementedError("a profile or a script has no model of its own")
     from nanolint.memory.model.read import Read
 
     return Read(run.program, run, device, _ABSENT if run.attention is Attention.MATH else NO_NAMES)

@@ -72,6 +72,40 @@ class ReadModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """A value of the run that takes the place of the characters from ``start`` to ``end``."""
+
+    module: str
+    start: int
+    end: int
+    value: FromRun
+
+
+@dataclass(frozen=True, slots=True)
+class ReadScript:
+    """A whole script to be read: its model, its loop, its optimizer, its evaluation.
+
+    The first of ``modules`` is the script; the others are what it imports within the project.
+    ``values`` are those that follow the run; so do ``words``, the flags of the launch line, and
+    ``variables``, its environment. ``vocabulary`` is the size of a tokenizer that only a run reads.
+    """
+
+    modules: tuple[SourceText, ...]
+    values: tuple[Placed, ...] = ()
+    words: tuple[tuple[str, Plain | FromRun], ...] = ()
+    variables: tuple[tuple[str, Plain | FromRun], ...] = ()
+    vocabulary: int | None = None
+
+    @property
+    def follows(self) -> frozenset[str]:
+        """The fields of a run that its tape follows."""
+        named = (*self.words, *self.variables)
+        fields = {value.field for _, value in named if isinstance(value, FromRun)}
+        fields |= {each.value.field for each in self.values}
+        return frozenset(fields) | {"gradient_accumulation_steps"}
+
+
+@dataclass(frozen=True, slots=True)
 class Profiled:
     """A tape that was recorded once, as a function of the micro-batch.
 
@@ -91,4 +125,4 @@ class Profiled:
         return self.profile.regime(batch_size, micro_steps) is not None
 
 
-Program = ReadModel | Profiled
+Program = ReadModel | ReadScript | Profiled

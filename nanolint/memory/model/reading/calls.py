@@ -154,15 +154,13 @@ def _run(
             frame.result = machine.evaluate(node.body, frame)
         else:
             if generates(node):
-                frame.yields = []
+                return Generated(machine.generate(node, frame))
             machine.execute(node.body, frame)
     finally:
         machine.callers.pop()
         machine.call_number = number
     machine.module, machine.line = module, line
     frame.leave()
-    if frame.yields is not None:
-        return Generated(iter(frame.yields))
     return frame.result
 
 

@@ -7,7 +7,6 @@ holds it: so a temporary tensor is released where PyTorch releases it.
 from __future__ import annotations
 
 import ast
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading import operators
@@ -263,20 +262,8 @@ def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Value:
     return value
 
 
-def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Value:
-    value = None if node.value is None else machine.evaluate(node.value, frame)
-    if frame.yields is None:
-        raise machine.unread("a yield outside of a function")
-    machine.bounded(len(frame.yields))
-    frame.yields.append(value)
-    return None
-
-
-def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Value:
-    if frame.yields is None:
-        raise machine.unread("a yield outside of a function")
-    frame.yields += islice(machine.iterate(machine.evaluate(node.value, frame)), 1_000_000)
-    return None
+def _yield(machine: Machine, _node: ast.expr, _frame: Frame) -> Value:
+    raise machine.unread("a yield inside an expression is not known")
 
 
 EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
@@ -304,5 +291,5 @@ EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.FormattedValue: _formatted,
     ast.NamedExpr: _walrus,
     ast.Yield: _yield,
-    ast.YieldFrom: _yield_from,
+    ast.YieldFrom: _yield,
 }

@@ -15,6 +15,7 @@ from nanolint.memory.model.reading import (
     builtins,
     calls,
     classes,
+    generators,
     libraries,
     operators,
     plain,
@@ -80,6 +81,11 @@ class Interpreter(Machine):
 
     def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
         return statements.execute(self, body, frame)
+
+    def generate(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame
+    ) -> Iterator[Value]:
+        return generators.generated(self, node.body, frame)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
         binding.assign(self, target, value, frame)
@@ -213,13 +219,16 @@ class Interpreter(Machine):
                 return Namespace(name, {}, "")
             return self.unknown(f"{name} is no module of the project")
         module = self.imported[name] = Namespace(name, {"__name__": name}, source.path)
-        tree = _parsed(source.text)
+        tree = parsed(source.text)
         if tree is None:
             raise Unread("no Python that is known", Place(source.path, 1))
         before = self.module, self.line
-        statements.read_module(self, tree.body, Frame(module, module.names, kind=Kind.MODULE))
+        self._read_module(tree, Frame(module, module.names, kind=Kind.MODULE))
         self.module, self.line = before
         return module
+
+    def _read_module(self, tree: ast.Module, frame: Frame) -> None:
+        statements.read_module(self, tree.body, frame)
 
     def _torch_nn(self) -> Namespace:
         """``torch.nn`` is written in the language that is read."""
@@ -231,7 +240,7 @@ class Interpreter(Machine):
             "parameter_values": Native("values", modules.own_parameters, plain=False),
         }
         module = self.imported[NN] = Namespace(NN, names)
-        tree = _parsed(PRELUDE.read_text(encoding="utf-8"))
+        tree = parsed(PRELUDE.read_text(encoding="utf-8"))
         assert tree is not None
         self.execute(tree.body, Frame(module, names, kind=Kind.MODULE))
         return module
@@ -289,7 +298,7 @@ PRELUDE = Path(__file__).with_name("torch") / "prelude.py"
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: str) -> ast.Module | None:
+def parsed(text: str) -> ast.Module | None:
     """The tree of a text; None where it is no Python."""
     try:
         return ast.parse(text)

@@ -209,12 +209,13 @@ class _Defaults(dict["Value", "Value"]):
 
 
 def _context(machine: Machine, function: Value) -> Value:
-    """``@contextmanager``. What follows its ``yield`` would have to wait: that is not known."""
+    """``@contextmanager``."""
 
     @contextmanager
     def entered(arguments: list[Value], keywords: dict[str, Value]) -> Iterator[Value]:
         values = machine.iterate(machine.call(function, arguments, keywords))
         yield next(values, None)
+        next(values, None)
 
     return Native(
         "contextmanager",

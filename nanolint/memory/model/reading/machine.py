@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.locating import Line, Where
-from nanolint.memory.model.reading.values import Place, Unknown, Unread
+from nanolint.memory.model.reading.values import Event, Place, Unknown, Unread
 
 if TYPE_CHECKING:
     import ast
@@ -100,6 +100,15 @@ class Machine:
         if elements > ELEMENTS:
             raise self.unread(f"makes something of {elements} elements")
 
+    # What a reading of more than a model adds.
+
+    def happens(self, what: Event) -> None:
+        """Something that divides a run into its phases."""
+
+    def manager(self, value: Value) -> Value:
+        """What a ``with`` statement enters."""
+        return value
+
     # What the parts need of each other.
 
     zero_super: Value  # ``super``, which looks at who calls it
@@ -112,6 +121,12 @@ class Machine:
 
     def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
         """Run statements; what is returned tells how they ended."""
+        raise NotImplementedError
+
+    def generate(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame
+    ) -> Iterator[Value]:
+        """What a call of a function that yields yields, as it is asked for."""
         raise NotImplementedError
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:

@@ -38,7 +38,6 @@ class Frame:
         "names",
         "outer",
         "result",
-        "yields",
     )
 
     def __init__(
@@ -57,7 +56,6 @@ class Frame:
         self.defines = False  # whether a function that sees its names was made
         self.outer = outer_names(function.node) if function else NO_NAMES
         self.result: Value = None
-        self.yields: list[Value] | None = None
 
     def find(self, name: str) -> Value:
         """The value of ``name`` here or further out; ``MISSING`` where it has none."""

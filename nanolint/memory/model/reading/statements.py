@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.binding import (
@@ -26,7 +27,7 @@ from nanolint.memory.model.reading.values import (
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.scopes import Frame
@@ -125,24 +126,31 @@ def _entered(
 ) -> object:
     if not items:
         return machine.execute(body, frame)
-    first, rest = items[0], items[1:]
-    manager = machine.evaluate(first.context_expr, frame)
+    with enter(machine, items[0], frame):
+        return _entered(machine, items[1:], body, frame)
+
+
+@contextmanager
+def enter(machine: Machine, item: ast.withitem, frame: Frame) -> Iterator[None]:
+    """One manager of a ``with`` statement, around its body."""
+    manager = machine.manager(machine.evaluate(item.context_expr, frame))
     if isinstance(manager, Manager):
         with manager.enter() as entered:
-            if first.optional_vars is not None:
-                machine.assign(first.optional_vars, entered, frame)
-            return _entered(machine, rest, body, frame)
+            if item.optional_vars is not None:
+                machine.assign(item.optional_vars, entered, frame)
+            del entered
+            yield
+        return
     if not isinstance(manager, Instance):
         if isinstance(manager, Unknown):
             raise manager.unread()
         raise machine.unread(f"the context manager {manager!r} is not known")
     value = machine.call(machine.attribute(manager, "__enter__"), [])
-    if first.optional_vars is not None:
-        machine.assign(first.optional_vars, value, frame)
+    if item.optional_vars is not None:
+        machine.assign(item.optional_vars, value, frame)
     del value
-    ended = _entered(machine, rest, body, frame)
+    yield
     machine.call(machine.attribute(manager, "__exit__"), [None, None, None])
-    return ended
 
 
 def _function(machine: Machine, node: ast.FunctionDef, frame: Frame) -> None:

@@ -6,6 +6,7 @@ all else is one of these classes, or an ``Unknown`` with its reason and its plac
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nanolint.errors import UserError
@@ -27,6 +28,16 @@ class Place(NamedTuple):
         return f"{self.path}:{self.line}"
 
 
+class Event(Enum):
+    """What divides a run into its phases."""
+
+    OPTIMIZER_MADE = "an optimizer is made"
+    BACKWARD = "a backward pass begins"
+    AFTER_BACKWARD = "a backward pass has ended"
+    EVALUATES = "model.eval()"
+    TRAINS = "model.train()"
+
+
 class Unread(UserError):
     """Reading ends here: something that memory depends on is not known.
 
@@ -38,6 +49,7 @@ class Unread(UserError):
         super().__init__(f"{reason} ({place})")
         self.reason = reason
         self.place = place
+        self.decided = False  # whether it is known that memory of the card depends on it
 
 
 class Raised(Exception):

@@ -112,6 +112,8 @@ def randperm(n: int, *, device: Device, dtype: Dtype | None = None, **_options: 
 
 def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options: Any) -> Tensor:
     """``torch.tensor`` of a number or of nested lists of numbers."""
+    if isinstance(data, Tensor):  # copied
+        return empty(device, data.shape, dtype or data.dtype, MADE)
     shape, inner = [], data
     while isinstance(inner, (list, tuple)):
         shape.append(len(inner))

@@ -44,6 +44,7 @@ def operation(
     if "device" in options:
         options["device"] = device_of(machine, options["device"])
     options.pop("out", None)
+    options.pop("generator", None)
     try:
         return call(function, arguments, options, machine.default)
     except DataDependent as error:

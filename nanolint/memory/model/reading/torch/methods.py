@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.reading.torch.calling import device_of, operation
-from nanolint.memory.model.reading.values import PARAMETER, TENSOR, Native
+from nanolint.memory.model.reading.values import PARAMETER, TENSOR, Event, Native
 from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, Dtype
@@ -100,8 +100,10 @@ def _same(_machine: Machine, x: Tensor, *_: Value, **__: Value) -> Tensor:
     return x
 
 
-def _backward(_machine: Machine, x: Tensor, gradient: Tensor | None = None, **_: Value) -> None:
+def _backward(machine: Machine, x: Tensor, gradient: Tensor | None = None, **_: Value) -> None:
+    machine.happens(Event.BACKWARD)
     run_backward(x, zeros_like(x) if gradient is None else gradient)
+    machine.happens(Event.AFTER_BACKWARD)
 
 
 def _hook(machine: Machine, _x: Tensor, *_: Value) -> Value:

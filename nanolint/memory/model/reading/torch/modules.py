@@ -6,7 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.torch.calling import device_of
-from nanolint.memory.model.reading.values import Class, Instance, Namespace, Native, Unknown
+from nanolint.memory.model.reading.values import (
+    Class,
+    Event,
+    Instance,
+    Namespace,
+    Native,
+    Unknown,
+)
 from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOATING, Dtype
 from nanolint.memory.tensors.parameter import Parameter
@@ -161,7 +168,8 @@ def _apply(machine: Machine, module: Instance, function: Value) -> Instance:
     return module
 
 
-def _train(_machine: Machine, module: Instance, mode: bool = True) -> Instance:
+def _train(machine: Machine, module: Instance, mode: bool = True) -> Instance:
+    machine.happens(Event.TRAINS if mode else Event.EVALUATES)
     return train(module, mode)
 
 
@@ -232,7 +240,7 @@ METHODS: dict[str, Callable[..., Value]] = {
     "load_state_dict": _load,
     "apply": _apply,
     "train": _train,
-    "eval": lambda _, module: train(module, False),
+    "eval": lambda machine, module: _train(machine, module, False),
     "requires_grad_": _requires,
     "zero_grad": _zero_grad,
     "to": _to,

@@ -1,0 +1,30 @@
+"""What the parts of a script's reading share beside what every reading has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.machine import Machine
+
+if TYPE_CHECKING:
+    from nanolint.memory.loop.reading.phases import Phases
+    from nanolint.memory.loop.reading.surroundings import Surroundings
+    from nanolint.memory.model.reading.values import Namespace
+    from nanolint.memory.tensors.device import Device
+
+
+class Script(Machine):
+    """The state of one reading of a script.
+
+    ``around`` is what the script finds around it, ``meta`` the device without memory. ``doubts``
+    say what was left out.
+    """
+
+    around: Surroundings
+    meta: Device
+    doubts: list[str]
+    phases: Phases
+
+    def library(self, name: str) -> Namespace:
+        """A module that nanolint itself has."""
+        raise NotImplementedError

@@ -1,0 +1,297 @@
+"""What scripts ask of Python and its packages that is not torch: files, flags, arrays, processes.
+
+A file of tokens is an array that is long enough; what else a file holds is not known.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from nanolint.memory.loop.reading import training
+from nanolint.memory.model.reading.torch.calling import device_of
+from nanolint.memory.model.reading.values import (
+    Generated,
+    Instance,
+    Namespace,
+    Native,
+    Unknown,
+)
+from nanolint.memory.tape import Component
+from nanolint.memory.tensors.dtypes import DTYPES, INT16, INT64, Dtype
+from nanolint.memory.tensors.ops.conversion import to
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Tensor, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Value
+
+TOKENS = 1 << 40  # of a file: more than any run reads
+UINT16 = Dtype("uint16", 2, INT16.kind)
+DATA = role("data", Component.INPUTS)
+
+
+class File(Unknown):
+    """A file that is open; what it holds is not known."""
+
+
+def silent(name: str, value: Value = None) -> Native:
+    """A function that does nothing to memory."""
+    return Native(name, lambda *_, **__: value, plain=False)
+
+
+def table(machine: Script) -> dict[str, Value]:
+    """The modules by their names."""
+    packages = training.read_text(
+        machine,
+        "packages.py",
+        "packages",
+        {
+            "words": list(machine.around.words),
+            "argparse_boolean": "BooleanOptionalAction",
+            "scaler_pieces": Native("scaler_pieces", lambda: training.scaler_pieces(machine)),
+            "buckets": Native("buckets", lambda m: training.ddp_buckets(machine, m), plain=False),
+            "nothing": Native("nothing", training.nothing),
+            "batches": Native("batches", lambda *a: Generated(_batches(machine, *a)), plain=False),
+        },
+    ).names
+    scaler, parallel = packages["GradScaler"], packages["DistributedDataParallel"]
+    parser = packages["ArgumentParser"]
+    torch: Namespace = machine.library("torch")
+    torch.names |= _of_torch(machine)
+    machine.library("torch.cuda").names.update(_of_card(machine))
+    for name in ("torch.amp", "torch.cuda.amp"):
+        machine.library(name).names["GradScaler"] = scaler
+    machine.library("torch.distributed").names.update(_processes(machine))
+    return {
+        "os": Namespace("os", _system(machine)),
+        "os.path": _paths(machine),
+        "sys": Namespace("sys", _interpreter(machine)),
+        "glob": Namespace("glob", {"glob": _unknown(machine, "which files there are")}),
+        "argparse": Namespace(
+            "argparse",
+            {
+                "ArgumentParser": parser,
+                "BooleanOptionalAction": "BooleanOptionalAction",
+                "ArgumentDefaultsHelpFormatter": None,
+                "RawDescriptionHelpFormatter": None,
+            },
+        ),
+        "numpy": _arrays(machine),
+        "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
+        "torch.nn.parallel": Namespace("torch.nn.parallel", {"DistributedDataParallel": parallel}),
+        "torch.utils.data": Namespace(
+            "torch.utils.data",
+            {
+                "DataLoader": packages["DataLoader"],
+                "Dataset": packages["Arguments"],
+                "IterableDataset": packages["Arguments"],
+            },
+        ),
+    }
+
+
+def builtins(machine: Script) -> dict[str, Value]:
+    """Python's own functions that reach outside."""
+    return {
+        "open": Native("open", lambda *_, **__: _file(machine), plain=False),
+        "exec": Native("exec", lambda *_, **__: _configure(machine), plain=False),
+    }
+
+
+def _file(machine: Script) -> File:
+    return File("the contents of a file", machine.place)
+
+
+def _unknown(machine: Script, reason: str) -> Native:
+    return Native(reason, lambda *_, **__: machine.unknown(reason), plain=False)
+
+
+def _configure(machine: Script) -> None:
+    """nanoGPT's configurator and its like: the launch line's values replace globals."""
+    module = machine.module
+    if module is None:
+        return
+    for name, value in machine.around.words:
+        key = name.lstrip("-").replace("-", "_")
+        if key in module.names:
+            module.names[key] = value
+
+
+def _system(machine: Script) -> dict[str, Value]:
+    environment: dict[str, Value] = dict(machine.around.variables)
+    if machine.around.world_size > 1:
+        world = str(machine.around.world_size)
+        environment |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": world}
+
+    def get(name: Value, default: Value = None) -> Value:
+        return name if isinstance(name, Unknown) else environment.get(name, default)
+
+    return {
+        "environ": environment,
+        "getenv": Native("getenv", get, plain=False),
+        "makedirs": silent("makedirs"),
+        "remove": silent("remove"),
+        "chdir": silent("chdir"),
+        "listdir": _unknown(machine, "which files there are"),
+        "getcwd": _unknown(machine, "the working folder"),
+        "path": _paths(machine),
+        "sep": "/",
+    }
+
+
+def _paths(machine: Script) -> Namespace:
+    def join(*parts: Value) -> Value:
+        unknown = next((each for each in parts if isinstance(each, Unknown)), None)
+        return posixpath.join(*parts) if unknown is None else unknown
+
+    known = ("basename", "dirname", "splitext", "normpath", "expanduser")
+    names: dict[str, Value] = {
+        name: Native(name, getattr(posixpath, name)) for name in known if name != "expanduser"
+    }
+    names |= {
+        "join": Native("join", join, plain=False),
+        "expanduser": Native("expanduser", lambda path: path),
+        "abspath": Native("abspath", lambda path: path),
+        "exists": _unknown(machine, "whether a file exists"),
+        "isfile": _unknown(machine, "whether a file exists"),
+        "isdir": _unknown(machine, "whether a folder exists"),
+    }
+    return Namespace("os.path", names)
+
+
+def _interpreter(machine: Script) -> dict[str, Value]:
+    words = [f"--{name.lstrip('-')}={value}" for name, value in machine.around.words]
+    return {
+        "argv": ["script.py", *words],
+        "path": [],
+        "exit": Native("exit", lambda *_: _ends(machine), plain=False),
+        "executable": "python",
+    }
+
+
+def _ends(machine: Script) -> Value:
+    raise machine.unread("the program ends here")
+
+
+def _of_torch(machine: Script) -> dict[str, Value]:
+    def same(x: Value, *_: Value, **__: Value) -> Value:
+        return x
+
+    return {
+        "from_numpy": Native("from_numpy", same),
+        "save": silent("save"),
+        "load": _unknown(machine, "the contents of a file"),
+        "set_default_device": silent("set_default_device"),
+        "set_default_dtype": silent("set_default_dtype"),
+        "manual_seed": silent("manual_seed"),
+        "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
+        "version": Namespace("torch.version", {"cuda": "13.0", "hip": None}),
+    }
+
+
+def _named(machine: Script, name: Value) -> Value:
+    if isinstance(name, str) and name.startswith("meta"):
+        return machine.meta
+    return device_of(machine, name)
+
+
+def _of_card(machine: Script) -> dict[str, Value]:
+    around = machine.around
+    major, minor = around.capability
+    properties = Namespace(
+        "properties",
+        {
+            "total_memory": around.total_bytes,
+            "major": major,
+            "minor": minor,
+            "multi_processor_count": around.sm_count,
+            "name": machine.unknown("the name of the card"),
+        },
+    )
+    quiet = ("synchronize", "set_device", "reset_peak_memory_stats", "empty_cache", "manual_seed")
+    known = {name: silent(name) for name in (*quiet, "manual_seed_all", "init")}
+    return known | {
+        "device_count": silent("device_count", around.world_size),
+        "current_device": silent("current_device", 0),
+        "get_device_properties": silent("get_device_properties", properties),
+        "get_device_capability": silent("get_device_capability", around.capability),
+        "get_device_name": _unknown(machine, "the name of the card"),
+        "is_bf16_supported": silent("is_bf16_supported", around.has_bfloat16),
+        "max_memory_allocated": _unknown(machine, "the memory of a run"),
+        "memory_allocated": _unknown(machine, "the memory of a run"),
+    }
+
+
+def _processes(machine: Script) -> dict[str, Value]:
+    several = machine.around.world_size > 1
+    quiet = ("init_process_group", "destroy_process_group", "barrier", "broadcast", "all_reduce")
+    return {name: silent(name) for name in quiet} | {
+        "is_initialized": silent("is_initialized", several),
+        "is_available": silent("is_available", value=True),
+        "get_rank": silent("get_rank", 0),
+        "get_world_size": silent("get_world_size", machine.around.world_size),
+        "ReduceOp": Namespace("ReduceOp", dict.fromkeys(("AVG", "SUM", "MAX", "MIN"), "op")),
+    }
+
+
+# Arrays are tensors of the host.
+
+
+def _arrays(machine: Script) -> Namespace:
+    def tokens(*given: Value, dtype: Value = None, **_: Value) -> Value:
+        kind = next((each for each in (*given, dtype) if isinstance(each, Dtype)), INT64)
+        return empty(machine.host, (TOKENS,), kind, DATA)
+
+    found: dict[str, Value] = {
+        each: Native(f"numpy.{each}", tokens, plain=False)
+        for each in ("load", "memmap", "fromfile", "frombuffer")
+    }
+    found |= {name: kind for name, kind in DTYPES.items() if name != "bool"}
+    found |= {"uint16": UINT16, "ndarray": Namespace("ndarray", {})}
+    return Namespace("numpy", found)
+
+
+def _astype(_machine: Script, x: Tensor, dtype: Value = INT64, **_: Value) -> Tensor:
+    return to(x, dtype if isinstance(dtype, Dtype) else INT64)
+
+
+def _copied(_machine: Script, x: Tensor, *_: Value, **__: Value) -> Tensor:
+    return x
+
+
+OF_ARRAYS: dict[str, Callable[..., Value]] = {
+    "astype": _astype,
+    "copy": _copied,
+    "pin_memory": _copied,
+}
+
+
+def of_array(machine: Script, x: Tensor, name: str) -> Native:
+    """A method of numpy's arrays."""
+    method = OF_ARRAYS[name]
+    return Native(name, lambda *given, **named: method(machine, x, *given, **named), plain=False)
+
+
+def _batches(machine: Script, dataset: Value, size: Value) -> Iterator[Value]:
+    """What a data loader makes of a data set: its first element, as often as a batch has room."""
+    if isinstance(dataset, Instance) and dataset.cls.has("__iter__"):
+        elements = machine.iterate(dataset)
+        while True:
+            yield _collated(machine, next(elements), size)
+    if isinstance(dataset, Instance) and dataset.cls.has("__getitem__"):
+        while True:
+            yield _collated(machine, machine.item(dataset, 0), size)
+    while True:
+        yield machine.unknown("what a data loader loads")
+
+
+def _collated(machine: Script, element: Value, size: Value) -> Value:
+    if isinstance(element, Tensor) and isinstance(size, int):
+        return empty(machine.host, (size, *element.shape), element.dtype, DATA)
+    if isinstance(element, tuple | list):
+        return type(element)(_collated(machine, each, size) for each in element)
+    return machine.unknown("what a data loader loads")

@@ -1,0 +1,191 @@
+"""Statements that cannot be read: passed over, left out with a doubt, or the end of the reading."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.binding import forget
+from nanolint.memory.model.reading.scopes import MISSING
+from nanolint.memory.model.reading.torch import modules
+from nanolint.memory.model.reading.values import (
+    Function,
+    Instance,
+    Method,
+    Partial,
+    Property,
+    Unknown,
+)
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.scopes import Frame
+    from nanolint.memory.model.reading.values import Unread, Value
+
+DEPTH = 4  # of what holds what
+EVALUATES = frozenset({"eval", "no_grad", "inference_mode"})
+TRAINS = frozenset({"backward"})
+
+
+def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
+    """Go on behind ``node``, of which nothing is known; raises ``error`` where that is wrong."""
+    if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise | ast.FunctionDef):
+        raise error
+    why = Unknown(error.reason, error.place)
+    if not error.decided and not reaches_card(machine, node, frame):
+        if leaves(node) and not isinstance(node, ast.Assert):
+            raise error
+        _forget(machine, node, frame, why)
+        return
+    error.decided = True
+    if not _only_evaluates(node):
+        raise error
+    place = f"{error.place.path}:{node.lineno}"
+    machine.doubts.append(f"an evaluation cannot be read ({place}): {error.reason}")
+    _forget(machine, node, frame, why)
+
+
+def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
+    """Whether what a statement names holds, or could make, something on the card."""
+    return _names_reach(machine, node, frame, set(), DEPTH)
+
+
+def _names_reach(machine: Script, node: ast.AST, frame: Frame, seen: set[int], depth: int) -> bool:
+    for name in _loaded(node):
+        value = frame.find(name)
+        if value is not MISSING and _holds(machine, value, seen, depth):
+            return True
+    return False
+
+
+def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
+    if value is None or isinstance(value, int | float | Unknown):
+        return False
+    if isinstance(value, str):
+        return value.startswith("cuda")
+    if isinstance(value, Tensor):
+        return value.device is machine.card and value.storage is not None
+    if isinstance(value, Device):
+        return value is machine.card
+    if depth == 0 or id(value) in seen:
+        return False
+    seen.add(id(value))
+    if isinstance(value, list | tuple | set):
+        return any(_holds(machine, each, seen, depth - 1) for each in list(value)[:50])
+    if isinstance(value, dict):
+        return any(_holds(machine, each, seen, depth - 1) for each in list(value.values())[:50])
+    if isinstance(value, Method):
+        return _holds(machine, value.owner, seen, depth) or _holds(
+            machine, value.function, seen, depth
+        )
+    if isinstance(value, Partial):
+        return _holds(machine, value.function, seen, depth)
+    if isinstance(value, Property):
+        return _holds(machine, value.getter, seen, depth)
+    if isinstance(value, Instance):
+        return modules.is_module(value) or any(
+            _holds(machine, each, seen, depth - 1) for each in value.attributes.values()
+        )
+    if isinstance(value, Function):
+        inner = value.closure
+        frame = _Scope(value, inner)
+        return any(
+            found is not MISSING and _holds(machine, found, seen, depth - 1)
+            for found in map(frame.find, _loaded(value.node))
+        )
+    return False
+
+
+class _Scope:
+    """The names that a function sees around it."""
+
+    def __init__(self, function: Function, closure: Frame | None) -> None:
+        self._function = function
+        self._closure = closure
+
+    def find(self, name: str) -> Value:
+        if self._closure is not None:
+            return self._closure.find(name)
+        return self._function.module.names.get(name, MISSING)
+
+
+@lru_cache(maxsize=4096)
+def _loaded(node: ast.AST) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            each.id
+            for each in ast.walk(node)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+        )
+    )
+
+
+@lru_cache(maxsize=4096)
+def leaves(node: ast.stmt) -> bool:
+    """Whether a statement could end the function that it stands in, or yield."""
+    unseen: list[ast.AST] = [node]
+    while unseen:
+        each = unseen.pop()
+        if isinstance(each, ast.Return | ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(each, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            unseen += ast.iter_child_nodes(each)
+    return False
+
+
+@lru_cache(maxsize=4096)
+def _only_evaluates(node: ast.stmt) -> bool:
+    called = {
+        each.func.attr
+        for each in ast.walk(node)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
+    }
+    compound = isinstance(node, ast.If | ast.For | ast.While | ast.With)
+    return compound and bool(called & EVALUATES) and not called & TRAINS
+
+
+def _forget(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None:
+    """What it binds, and what it changes in place, is not known from here on."""
+    forget(machine, node, frame, why)
+    for name in changed(node):
+        value = frame.find(name)
+        if isinstance(value, list | dict | set):
+            _rebind(frame, name, why)
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name):
+            value = frame.find(each.func.id)
+            if isinstance(value, Function) and value.closure is not None:
+                for name in changed(value.node):
+                    found = value.closure.find(name)
+                    if isinstance(found, list | dict | set):
+                        _rebind(value.closure, name, why)
+
+
+def _rebind(frame: Frame, name: str, why: Unknown) -> None:
+    each: Frame | None = frame
+    while each is not None and name not in each.names:
+        each = each.closure
+    if each is not None:
+        each.names[name] = why
+    elif name in frame.module.names:
+        frame.module.names[name] = why
+
+
+@lru_cache(maxsize=4096)
+def changed(node: ast.AST) -> tuple[str, ...]:
+    """Names of what may be changed in place: by a method, by an index, in a call."""
+    found: dict[str, None] = {}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            if isinstance(each.func, ast.Attribute) and isinstance(each.func.value, ast.Name):
+                found[each.func.value.id] = None
+        elif (
+            isinstance(each, ast.Subscript)
+            and isinstance(each.ctx, ast.Store)
+            and isinstance(each.value, ast.Name)
+        ):
+            found[each.value.id] = None
+    return tuple(found)

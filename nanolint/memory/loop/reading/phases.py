@@ -1,0 +1,68 @@
+"""Where a run is: setting up, evaluating, forward, backward, in the optimizer's step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.values import Event
+from nanolint.memory.tape import Phase
+
+if TYPE_CHECKING:
+    from nanolint.memory.model.reading.values import Instance
+    from nanolint.memory.tape import Tape
+
+
+class Finished(BaseException):
+    """As many optimizer steps are done as are read; no program catches it."""
+
+
+class Phases:
+    """Puts the phases on the tape as ``nanolint trace`` does, and counts the steps."""
+
+    def __init__(self, tape: Tape, steps: int) -> None:
+        self._tape = tape
+        self._steps = steps
+        self._done: dict[int, int] = {}
+        self.optimizers: list[Instance] = []
+        tape.phase(Phase.SETUP)
+        self._after_backward = False
+
+    @property
+    def done(self) -> int:
+        """The steps that every optimizer has made that makes any."""
+        return min(self._done.values(), default=0)
+
+    def _enter(self, phase: Phase) -> None:
+        self._after_backward = False
+        if self._tape.phases[-1][1] is not phase:
+            self._tape.phase(phase)
+
+    def happens(self, what: Event) -> None:
+        """What divides the run."""
+        if what is Event.OPTIMIZER_MADE:
+            if not self._done:
+                self._enter(Phase.FORWARD)
+        elif what is Event.BACKWARD:
+            self._enter(Phase.BACKWARD)
+        elif what is Event.AFTER_BACKWARD:
+            self._enter(Phase.FORWARD)  # the optimizer's if its step comes next
+            self._after_backward = True
+        elif self._tape.phases[-1][1] is not Phase.SETUP:
+            late = Phase.EVAL_LATE if self._done else Phase.EVAL
+            self._enter(Phase.FORWARD if what is Event.TRAINS else late)
+
+    def before_step(self) -> None:
+        """An optimizer's step begins: unscaling and clipping before it are its, too."""
+        if self._after_backward:
+            at, _ = self._tape.phases.pop()
+            self._tape.phases.append((at, Phase.OPTIMIZER))
+            self._after_backward = False
+        self._enter(Phase.OPTIMIZER)
+
+    def after_step(self, optimizer: Instance) -> None:
+        """It ends. Raises Finished behind the last one."""
+        self._done[id(optimizer)] = self._done.get(id(optimizer), 0) + 1
+        if self.done >= self._steps:
+            self._tape.close()
+            raise Finished
+        self._enter(Phase.FORWARD)

@@ -1,0 +1,161 @@
+"""Reads a script: its statements as ``__main__``, to the end of its third optimizer step."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from nanolint.memory.loop.reading import outside, passing, training
+from nanolint.memory.loop.reading.machine import Script
+from nanolint.memory.loop.reading.phases import Phases
+from nanolint.memory.loop.reading.turns import Turns
+from nanolint.memory.model.reading import statements
+from nanolint.memory.model.reading.interpreter import Interpreter, parsed
+from nanolint.memory.model.reading.scopes import Frame, Kind
+from nanolint.memory.model.reading.values import (
+    Instance,
+    Manager,
+    Namespace,
+    Native,
+    Place,
+    Unknown,
+    Unread,
+)
+from nanolint.memory.tape import Tape
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nanolint.memory.loop.reading.surroundings import Surroundings
+    from nanolint.memory.model.reading.values import Event, Value
+    from nanolint.run.program import SourceText
+
+MAIN = "__main__"
+
+
+class Reader(Interpreter, Script):
+    """The interpreter of a script; ``around`` is what it finds around it.
+
+    A statement that needs what is not known is passed over where it has nothing to do with the
+    card, and what it binds is not known. An evaluation that cannot be read is left out, and said
+    so by ``doubts``; where training itself cannot be, Unread is raised.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[SourceText],
+        card: Device,
+        around: Surroundings,
+        *,
+        version: tuple[int, int],
+        steps: int,
+    ) -> None:
+        super().__init__(sources, card, Device(Tape()), version=version)
+        self.around = around
+        self.meta = Device(Tape())
+        self.doubts: list[str] = []
+        self.phases = Phases(card.tape, steps)
+        self.turns = Turns(self)
+        self._libraries |= outside.table(self)
+        training.install(self, self._libraries)
+        self._builtins |= outside.builtins(self)
+
+    def read(self) -> None:
+        """Read the script. Raises Finished at the end of the last step, Unread where it cannot."""
+        source = self._sources[MAIN]
+        module = self.imported[MAIN] = Namespace(
+            MAIN, {"__name__": MAIN, "__file__": source.path, "__doc__": None}, source.path
+        )
+        tree = parsed(source.text)
+        if tree is None:
+            raise Unread("no Python that is known", Place(source.path, 1))
+        self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
+
+    def _read_module(self, tree: ast.Module, frame: Frame) -> None:
+        self.execute(tree.body, frame)
+
+    def library(self, name: str) -> Namespace:
+        """A module that nanolint itself has."""
+        found = self._libraries[name]
+        assert isinstance(found, Namespace)
+        return found
+
+    # Statements.
+
+    def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
+        for node in body:
+            try:
+                if type(node) is ast.For or type(node) is ast.While:
+                    self.step()
+                    self.at(frame.module, node.lineno)
+                    ended = self.turns.run(node, frame)
+                else:
+                    ended = statements.execute(self, (node,), frame)
+            except Unread as error:
+                passing.over(self, node, frame, error)
+                ended = None
+            if ended is not None:
+                return ended
+        return None
+
+    def happens(self, what: Event) -> None:
+        self.phases.happens(what)
+        self.turns.happens(what)
+
+    def manager(self, value: Value) -> Value:
+        if isinstance(value, Device):
+            return Manager(lambda: self._default(value))
+        if isinstance(value, outside.File):
+            return Manager(lambda: _itself(value))
+        return value
+
+    @contextmanager
+    def _default(self, device: Device) -> Iterator[Device]:
+        before, self.default = self.default, device
+        try:
+            yield device
+        finally:
+            self.default = before
+
+    # Values.
+
+    def attribute(self, owner: Value, name: str) -> Value:
+        if isinstance(owner, outside.File):
+            return Unknown(owner.reason, owner.place)
+        if isinstance(owner, Unknown) and name in ("to", "cuda"):
+            return Native(name, lambda *given, **named: self._moved(owner, name, given, named))
+        if isinstance(owner, Tensor) and owner.device is self.host and name in outside.OF_ARRAYS:
+            return outside.of_array(self, owner, name)
+        if name == "step" and isinstance(owner, Instance) and training.is_optimizer(owner):
+            step = super().attribute(owner, name)
+            return Native("step", lambda *a, **k: self._step(owner, step, a, k), plain=False)
+        return super().attribute(owner, name)
+
+    def _moved(
+        self, owner: Unknown, name: str, given: tuple[Value, ...], named: dict[str, Value]
+    ) -> Value:
+        """``x.to(device)`` of what is not known: on the card it takes nobody knows how much."""
+        targets = (*given, *named.values())
+        if name == "cuda" or any(
+            each is self.card or (isinstance(each, str) and each.startswith("cuda"))
+            for each in targets
+        ):
+            raise self.unread(f"what is moved to the card is not known ({owner.reason})")
+        return owner
+
+    def _step(
+        self, optimizer: Instance, step: Value, given: tuple[Value, ...], named: dict[str, Value]
+    ) -> Value:
+        self.phases.before_step()
+        out = self.call(step, list(given), named)
+        self.phases.after_step(optimizer)
+        self.turns.stepped()
+        return out
+
+
+@contextmanager
+def _itself(value: Value) -> Iterator[Value]:
+    yield value

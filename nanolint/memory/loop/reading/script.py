@@ -1,0 +1,97 @@
+"""The tape of a script that is read whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.gpus.abilities import has_bfloat16
+from nanolint.memory.loop.reading.phases import Finished
+from nanolint.memory.loop.reading.reader import Reader
+from nanolint.memory.loop.reading.surroundings import Surroundings
+from nanolint.memory.model.reading.exceptions import CATCHABLE
+from nanolint.memory.model.reading.values import Raised
+from nanolint.memory.tape import Component, Phase
+from nanolint.run.program import FromRun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.tape import Tape
+    from nanolint.memory.tensors.device import Device
+    from nanolint.run.program import ReadScript, SourceText
+    from nanolint.run.run import Run
+    from nanolint.source.values import Plain
+
+STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
+
+
+def read_script(
+    program: ReadScript, run: Run, gpu: Gpu | None, device: Device, *, whole: bool = False
+) -> None:
+    """Write the events of a script to the tape of ``device``; ``whole`` reads every turn.
+
+    Raises Unread where its memory depends on what is not known.
+    """
+    machine = Reader(
+        written(program, run),
+        device,
+        around(program, run, gpu, device),
+        version=run.torch,
+        steps=STEPS,
+    )
+    machine.turns.whole = whole
+    try:
+        machine.read()
+    except Finished:
+        _name(device.tape)
+        device.tape.doubts += machine.doubts
+        return
+    except Raised as error:
+        raise machine.unread(f"raises {error}") from error
+    except CATCHABLE as error:
+        raise machine.unread(f"raises {type(error).__name__}: {error}") from error
+    except RecursionError as error:
+        raise machine.unread("nested too deeply") from error
+    raise machine.unread("the script ends before its third optimizer step")
+
+
+def written(program: ReadScript, run: Run) -> Iterable[SourceText]:
+    """The modules with the values of the run in their places."""
+    for source in program.modules:
+        text = source.text
+        for each in sorted(program.values, key=lambda each: -each.start):
+            if each.module == source.module:
+                text = f"{text[: each.start]}{getattr(run, each.value.field)!r}{text[each.end :]}"
+        yield source if text is source.text else replace(source, text=text)
+
+
+def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Surroundings:
+    """What the script finds around it."""
+    return Surroundings(
+        words=tuple((name, _value(each, run)) for name, each in program.words),
+        variables=tuple((name, _value(each, run)) for name, each in program.variables),
+        world_size=run.world_size,
+        capability=(gpu.compute_capability if gpu else None) or device.capability,
+        total_bytes=gpu.total_bytes if gpu else 80 << 30,
+        sm_count=device.sm_count,
+        has_bfloat16=has_bfloat16(gpu),
+        shape=(run.batch_size, run.block_size),
+        vocabulary=program.vocabulary,
+    )
+
+
+def _value(value: Plain | FromRun, run: Run) -> Plain:
+    found: Plain = getattr(run, value.field) if isinstance(value, FromRun) else value
+    return found
+
+
+def _name(tape: Tape) -> None:
+    """What optimizers keep, and what else they make, is theirs."""
+    bounds = [*(at for at, _ in tape.phases[1:]), len(tape.events)]
+    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
+        if phase is Phase.OPTIMIZER:
+            for event in tape.events[start:stop]:
+                if event >= 0 and tape.components[event] is Component.ACTIVATIONS:
+                    tape.components[event] = Component.OPTIMIZER

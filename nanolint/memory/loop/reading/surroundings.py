@@ -1,0 +1,29 @@
+"""What a script finds around it: its launch line, its environment, the card, other processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+
+if TYPE_CHECKING:
+    from nanolint.source.values import Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Plain data. ``words`` are the flags of the launch line in their order.
+
+    ``vocabulary`` stands for the size of a tokenizer that only a run reads. ``shape`` is that of a
+    batch, (B, T), where what loads it cannot be read.
+    """
+
+    words: tuple[tuple[str, Plain], ...]
+    variables: tuple[tuple[str, Plain], ...]
+    world_size: int
+    capability: tuple[int, int]
+    total_bytes: int
+    sm_count: int
+    has_bfloat16: bool
+    shape: tuple[int, int]
+    vocabulary: int | None = None

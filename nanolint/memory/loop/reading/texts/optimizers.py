@@ -1,0 +1,228 @@
+"""``torch.optim``, written as its users would: the interpreter reads this text, nothing imports it.
+
+As torch/optim/adam.py and sgd.py: what a step makes, in their order. ``kept``, ``made`` and
+``torch`` are handed in.
+"""
+
+import torch
+from collections import defaultdict
+
+
+class Optimizer:
+    def __init__(self, params, defaults):
+        self.defaults = defaults
+        self.state = defaultdict(dict)
+        groups = list(params)
+        if not groups or not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        self.param_groups = []
+        for group in groups:
+            self.add_param_group(group)
+        made(self)
+
+    def add_param_group(self, group):
+        params = group["params"]
+        listed = [params] if isinstance(params, torch.Tensor) else list(params)
+        for name, value in self.defaults.items():
+            group.setdefault(name, value)
+        group["params"] = listed
+        self.param_groups.append(group)
+
+    def zero_grad(self, set_to_none=True):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    if set_to_none:
+                        p.grad = None
+                    else:
+                        p.grad.zero_()
+
+    def state_dict(self):
+        return {"state": self.state, "param_groups": self.param_groups}
+
+    def load_state_dict(self, state_dict):
+        loaded(self, state_dict)
+
+
+def uses_foreach(group, params):
+    if group["foreach"] is not None or group["fused"]:
+        return bool(group["foreach"]) and not group["fused"]
+    for p in params:
+        if not p.is_cuda:
+            return False
+    return len(params) > 0
+
+
+def by_type(tensors):
+    found = {}
+    for place, tensor in enumerate(tensors):
+        found.setdefault((tensor.is_cuda, tensor.dtype), []).append(place)
+    return found.values()
+
+
+class Adam(Optimizer):
+    decoupled = False
+
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        amsgrad=False,
+        *,
+        foreach=None,
+        maximize=False,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+        decoupled_weight_decay=False,
+    ):
+        defaults = dict(
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            amsgrad=amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            fused=fused,
+        )
+        super().__init__(params, defaults)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        if closure is not None:
+            with torch.enable_grad():
+                closure()
+        for group in self.param_groups:
+            self.step_group(group)
+
+    def step_group(self, group):
+        params = [p for p in group["params"] if p.grad is not None]
+        for p in params:
+            state = self.state[p]
+            if len(state) == 0:
+                on_card = group["capturable"] or group["fused"]
+                state["step"] = kept(p, "Adam step", (), on_card)
+                state["exp_avg"] = kept(p, "Adam first moment")
+                state["exp_avg_sq"] = kept(p, "Adam second moment")
+                if group["amsgrad"]:
+                    state["max_exp_avg_sq"] = kept(p, "Adam largest second moment")
+        if group["fused"]:
+            return
+        if uses_foreach(group, params):
+            for places in by_type(params):
+                self.step_together([params[place] for place in places], group)
+        else:
+            for p in params:
+                self.step_alone(p, group)
+
+    def step_together(self, params, group):
+        grads = [p.grad for p in params]
+        seconds = [self.state[p]["exp_avg_sq"] for p in params]
+        if group["maximize"]:
+            grads = torch._foreach_neg(grads)
+        if group["weight_decay"] != 0 and not self.decoupled:
+            if not group["maximize"]:
+                grads = torch._foreach_add(grads, params)
+        del grads
+        denominators = torch._foreach_sqrt(seconds)
+
+    def step_alone(self, p, group):
+        grad = p.grad if not group["maximize"] else -p.grad
+        if group["weight_decay"] != 0 and not self.decoupled:
+            grad = grad.add(p)
+        denominator = (self.state[p]["exp_avg_sq"].sqrt() / 2.0).add_(1e-8)
+
+
+class AdamW(Adam):
+    decoupled = True
+
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=1e-2,
+        amsgrad=False,
+        *,
+        maximize=False,
+        foreach=None,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+    ):
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            fused=fused,
+        )
+
+
+class SGD(Optimizer):
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        momentum=0,
+        dampening=0,
+        weight_decay=0,
+        nesterov=False,
+        *,
+        maximize=False,
+        foreach=None,
+        differentiable=False,
+        fused=None,
+    ):
+        defaults = dict(
+            lr=lr,
+            momentum=momentum,
+            weight_decay=weight_decay,
+            nesterov=nesterov,
+            maximize=maximize,
+            foreach=foreach,
+            fused=fused,
+        )
+        super().__init__(params, defaults)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            params = [p for p in group["params"] if p.grad is not None]
+            together = uses_foreach(group, params)
+            sizes = by_type(params) if together else [[place] for place in range(len(params))]
+            for places in sizes:
+                self.step_some([params[place] for place in places], group)
+
+    def step_some(self, params, group):
+        grads = [p.grad for p in params]
+        if group["fused"]:
+            if group["momentum"] != 0:
+                self.buffers(params)
+            return
+        if group["maximize"]:
+            grads = torch._foreach_neg(grads)
+        if group["weight_decay"] != 0:
+            grads = torch._foreach_add(grads, params)
+        if group["momentum"] != 0:
+            buffers = self.buffers(params)
+            if group["nesterov"]:
+                grads = torch._foreach_add(grads, buffers)
+
+    def buffers(self, params):
+        for p in params:
+            state = self.state[p]
+            if "momentum_buffer" not in state:
+                state["momentum_buffer"] = kept(p, "momentum")
+        return [self.state[p]["momentum_buffer"] for p in params]

@@ -1,0 +1,162 @@
+"""What scripts use beside torch, written as its users would: the interpreter reads this text.
+
+``words`` are the launch line's flags in their order, each a name and a value; ``scaler_pieces`` is
+what a gradient scaler allocates, ``buckets`` what DDP keeps.
+"""
+
+import torch
+from torch import nn
+
+
+class Arguments:
+    def __contains__(self, name):
+        return hasattr(self, name)
+
+
+class ArgumentParser:
+    def __init__(self, *args, **kwargs):
+        self.flags = {}
+        self.places = []
+
+    def add_argument(self, *names, **options):
+        first = names[0]
+        for name in names:
+            if name.startswith("--"):
+                first = name
+                break
+        dest = options.get("dest")
+        if dest is None:
+            dest = first.lstrip("-").replace("-", "_")
+        options["dest"] = dest
+        if not first.startswith("-"):
+            self.places.append(options)
+        for name in names:
+            self.flags[name.lstrip("-").replace("-", "_")] = options
+        if options.get("action") is argparse_boolean:
+            self.flags["no_" + dest] = {"dest": dest, "action": "store_false"}
+        return options
+
+    def add_argument_group(self, *args, **kwargs):
+        return self
+
+    def add_mutually_exclusive_group(self, *args, **kwargs):
+        return self
+
+    def set_defaults(self, **values):
+        for name, value in values.items():
+            self.flags.setdefault(name, {"dest": name})["default"] = value
+
+    def parse_known_args(self, *args):
+        return self.parse_args(), []
+
+    def parse_args(self, *args):
+        found = Arguments()
+        for options in self.flags.values():
+            action = options.get("action")
+            default = options.get("default")
+            if default is None and action == "store_true":
+                default = False
+            if default is None and action == "store_false":
+                default = True
+            kind = options.get("type")
+            if isinstance(default, str) and kind is not None:
+                default = kind(default)
+            if not hasattr(found, options["dest"]):
+                setattr(found, options["dest"], default)
+        for name, value in words:
+            options = self.flag(name)
+            if options is not None:
+                self.put(found, options, value)
+        return found
+
+    def flag(self, name):
+        if name in self.flags:
+            return self.flags[name]
+        alike = [each for each in self.flags if each.startswith(name)]
+        return self.flags[alike[0]] if len(alike) == 1 else None
+
+    def put(self, found, options, value):
+        action = options.get("action")
+        if action == "store_true":
+            value = True
+        elif action == "store_false":
+            value = False
+        elif action is argparse_boolean:
+            value = True
+        elif options.get("type") is not None:
+            value = options["type"](value)
+        else:
+            value = str(value)
+        setattr(found, options["dest"], value)
+
+
+class GradScaler:
+    def __init__(
+        self,
+        device="cuda",
+        init_scale=65536.0,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=2000,
+        enabled=True,
+    ):
+        self.enabled = enabled
+        self.pieces = scaler_pieces()
+        self.found = None
+
+    def is_enabled(self):
+        return self.enabled
+
+    def get_scale(self):
+        return 65536.0
+
+    def scale(self, outputs):
+        return self.pieces.scale(outputs) if self.enabled else outputs
+
+    def unscale_(self, optimizer):
+        if self.enabled:
+            self.found = self.pieces.unscale()
+
+    def step(self, optimizer, *args, **kwargs):
+        if not self.enabled:
+            return optimizer.step(*args, **kwargs)
+        if self.found is None:
+            self.found = self.pieces.unscale()
+        total = self.pieces.found_inf()
+        optimizer.step(*args, **kwargs)
+        del total
+
+    def update(self, new_scale=None):
+        self.found = None
+
+    def state_dict(self):
+        return {}
+
+    def load_state_dict(self, state):
+        pass
+
+
+class DistributedDataParallel(nn.Module):
+    def __init__(self, module, *args, **kwargs):
+        super().__init__()
+        self.module = module
+        self.require_backward_grad_sync = True
+        self.buckets = buckets(module)
+
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs)
+
+    def no_sync(self):
+        return nothing()
+
+
+class DataLoader:
+    def __init__(self, dataset, batch_size=1, *args, **kwargs):
+        self.dataset = dataset
+        self.batch_size = batch_size
+
+    def __len__(self):
+        return len(self.dataset) // self.batch_size
+
+    def __iter__(self):
+        return batches(self.dataset, self.batch_size)

@@ -1,0 +1,194 @@
+"""What trains: optimizers, clipping, gradient scalers, DDP, and the project's other processes."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.memory.constants import GRAD_NORM_CHUNK
+from nanolint.memory.loop.grad_scaler import GradScaler
+from nanolint.memory.loop.nanogpt import buckets
+from nanolint.memory.model.reading.interpreter import parsed
+from nanolint.memory.model.reading.scopes import Frame, Kind
+from nanolint.memory.model.reading.torch import modules
+from nanolint.memory.model.reading.torch.calling import operation
+from nanolint.memory.model.reading.values import (
+    Event,
+    Instance,
+    Manager,
+    Namespace,
+    Native,
+)
+from nanolint.memory.tape import Component
+from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.names import METHODS
+from nanolint.memory.tensors.parameter import Parameter
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Tensor, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Value
+
+OPTIM = "torch.optim"
+TEXTS = Path(__file__).parent / "texts"
+OPTIMIZERS = ("Optimizer", "Adam", "AdamW", "SGD")
+
+
+def is_optimizer(value: Instance) -> bool:
+    """Whether an object updates parameters."""
+    return any(each.name == "Optimizer" and each.module.name == OPTIM for each in value.cls.mro)
+
+
+def read_text(machine: Script, name: str, module: str, given: dict[str, Value]) -> Namespace:
+    """A module that is written in the language that is read."""
+    namespace = Namespace(module, dict(given))
+    tree = parsed((TEXTS / name).read_text(encoding="utf-8"))
+    assert tree is not None
+    machine.execute(tree.body, Frame(namespace, namespace.names, kind=Kind.MODULE))
+    return namespace
+
+
+def install(machine: Script, libraries: dict[str, Value]) -> None:
+    """Put them where programs look for them."""
+    torch: dict[str, Value] = libraries["torch"].names
+    for name in ("sqrt", "neg", "reciprocal", "abs", "sign"):
+        torch[f"_foreach_{name}"] = _each(machine, name)
+    for name in ("add", "sub", "mul", "div", "lerp"):
+        torch[f"_foreach_{name}"] = _each(machine, name)
+        torch[f"_foreach_{name}_"] = Native(f"_foreach_{name}_", lambda *_, **__: None, plain=False)
+    for name in ("sqrt_", "neg_", "addcmul_", "addcdiv_", "copy_", "zero_", "pow_", "clamp_min_"):
+        torch[f"_foreach_{name}"] = Native(f"_foreach_{name}", lambda *_, **__: None, plain=False)
+    torch["Generator"] = Native("Generator", lambda *_, **__: _generator())
+    optim = read_text(
+        machine,
+        "optimizers.py",
+        OPTIM,
+        {
+            "kept": Native("kept", lambda *given: _kept(machine, *given), plain=False),
+            "made": Native("made", lambda optimizer: _made(machine, optimizer), plain=False),
+            "loaded": Native("loaded", lambda *_: None, plain=False),
+        },
+    )
+    machine.imported[OPTIM] = optim
+    libraries["torch.optim.optimizer"] = optim
+    clip = Native("clip_grad_norm_", lambda *a, **k: _clip(machine, *a, **k), plain=False)
+    utils = Namespace(
+        "torch.nn.utils",
+        {
+            "clip_grad_norm_": clip,
+            "clip_grad_value_": Native("clip_grad_value_", lambda *_, **__: None, plain=False),
+        },
+    )
+    libraries["torch.nn.utils"] = utils
+    libraries["torch.nn.utils.clip_grad"] = utils
+
+
+def _generator() -> Namespace:
+    silent = Native("seed", lambda *_, **__: None)
+    return Namespace("generator", {"manual_seed": silent, "seed": silent})
+
+
+def _made(machine: Script, optimizer: Instance) -> None:
+    machine.phases.optimizers.append(optimizer)
+    machine.happens(Event.OPTIMIZER_MADE)
+
+
+def _kept(
+    machine: Script,
+    parameter: Parameter,
+    label: str,
+    shape: tuple[int, ...] | None = None,
+    on_card: bool = True,
+) -> Tensor:
+    """State of an optimizer, as its parameter lies or a number of its own."""
+    kind = role(label, Component.OPTIMIZER)
+    if shape is not None:
+        return empty(parameter.device if on_card else machine.host, shape, FLOAT32, kind)
+    return empty(parameter.device, parameter.shape, parameter.dtype, kind, parameter.strides)
+
+
+def _each(machine: Script, name: str) -> Native:
+    function = METHODS[name]
+
+    def call(tensors: Sequence[Tensor], *others: Value, **options: Value) -> list[Tensor]:
+        options.pop("alpha", None)
+        found = []
+        for place, each in enumerate(tensors):
+            given = [other[place] if isinstance(other, list | tuple) else other for other in others]
+            found.append(operation(machine, f"_foreach_{name}", function, (each, *given), {}))
+        return found
+
+    return Native(f"_foreach_{name}", call, plain=False)
+
+
+def _clip(machine: Script, parameters: Value, *_: Value, **__: Value) -> Value:
+    """``clip_grad_norm_``: a norm per tensor in chunks, then the norm of the norms.
+
+    torch/nn/utils/clip_grad.py; ForeachReduceOp.cu.
+    """
+    listed = [parameters] if isinstance(parameters, Tensor) else machine.iterate(parameters)
+    grads = [
+        each.leaf.gradient
+        for each in listed
+        if isinstance(each, Parameter) and each.requires_grad and each.leaf.gradient is not None
+    ]
+    del listed
+    if not grads:
+        return empty(machine.host, (), FLOAT32, role("total gradient norm", Component.OPTIMIZER))
+    norms: list[Tensor] = []
+    for dtype in dict.fromkeys(each.dtype for each in grads):
+        alike = [each for each in grads if each.dtype is dtype]
+        chunks = max(-(-prod(each.shape) // GRAD_NORM_CHUNK) for each in alike)
+        partial = _vector(machine, len(alike) * chunks, "partial gradient norms")
+        norms += [_scalar(machine, "gradient norm") for _ in alike]
+        del partial
+    stacked = _vector(machine, len(norms), "gradient norms")
+    norm = _scalar(machine, "total gradient norm")
+    del stacked, norms
+    summed = _scalar(machine, "clip coefficient")
+    inverse = _scalar(machine, "clip coefficient")
+    coefficient = _scalar(machine, "clip coefficient")
+    del inverse, summed
+    clamped = _scalar(machine, "clip coefficient")
+    del coefficient, clamped
+    return norm
+
+
+def _scalar(machine: Script, label: str) -> Tensor:
+    return empty(machine.card, (), FLOAT32, role(label, Component.OPTIMIZER))
+
+
+def _vector(machine: Script, numel: int, label: str) -> Tensor:
+    return empty(machine.card, (numel,), FLOAT32, role(label, Component.OPTIMIZER))
+
+
+def scaler_pieces(machine: Script) -> Namespace:
+    """What a gradient scaler allocates."""
+    scaler = GradScaler(machine.card)
+    return Namespace(
+        "scaler",
+        {
+            "scale": Native("scale", scaler.scale, plain=False),
+            "unscale": Native("unscale", scaler.unscale, plain=False),
+            "found_inf": Native("found_inf", scaler.found_inf, plain=False),
+        },
+    )
+
+
+def ddp_buckets(machine: Script, module: Value) -> list[Tensor]:
+    """The buckets of gradients that DDP keeps where there are several processes."""
+    if machine.around.world_size == 1 or not isinstance(module, Instance):
+        return []
+    learning = [each for _, each in modules.parameters(module) if each.requires_grad]
+    kind = role("DDP gradient bucket", Component.GRADIENTS)
+    return [empty(machine.card, (numel,), FLOAT32, kind) for numel in buckets(learning)]
+
+
+def nothing() -> Manager:
+    """A context manager that does nothing."""
+    return Manager(nullcontext)

@@ -1,0 +1,168 @@
+"""Loops: turns that do what the one before did are not read again.
+
+A loop over ``range(n)`` whose last two turns wrote the same to the tape goes on with its last
+turns, as many as keep its number odd or even: batches alternate between two places. One that has
+nothing to do with the card, and whose last turn left behind what the one before left, is over.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nanolint.memory.loop.reading.passing import changed
+from nanolint.memory.model.reading.scopes import MISSING
+from nanolint.memory.model.reading.statements import BREAK, RETURN
+from nanolint.memory.model.reading.values import Event, Function, Unknown
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.scopes import Frame
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tape import Mark, Tape
+
+FEW = 4  # turns of a loop that are always read
+
+
+class Turns:
+    """Reads loops; ``whole`` reads every turn of those that have to do with the card."""
+
+    def __init__(self, machine: Script, *, whole: bool = False) -> None:
+        self._machine = machine
+        self.whole = whole
+
+    def happens(self, what: Event) -> None:
+        """What divides the run."""
+
+    def stepped(self) -> None:
+        """An optimizer has stepped."""
+
+    def run(self, node: ast.For | ast.While, frame: Frame) -> object:
+        """Read a loop."""
+        if isinstance(node, ast.While):
+            return self._while(node, frame)
+        machine = self._machine
+        found = machine.evaluate(node.iter, frame)
+        if isinstance(found, range) and len(found) > FEW and not _counts(node):
+            return self._range(node, frame, found)
+        for value in machine.iterate(found):
+            machine.step()
+            machine.assign(node.target, value, frame)
+            del value
+            ended = machine.execute(node.body, frame)
+            if ended is BREAK or ended is RETURN:
+                return ended if ended is RETURN else None
+        return machine.execute(node.orelse, frame)
+
+    def _while(self, node: ast.While, frame: Frame) -> object:
+        machine = self._machine
+        while True:
+            machine.step()
+            test = machine.evaluate(node.test, frame)
+            machine.at(frame.module, node.lineno)
+            if not machine.truth(test):
+                return machine.execute(node.orelse, frame)
+            ended = machine.execute(node.body, frame)
+            if ended is BREAK or ended is RETURN:
+                return ended if ended is RETURN else None
+
+    def _range(self, node: ast.For, frame: Frame, values: range) -> object:
+        machine, tape = self._machine, self._machine.card.tape
+        place, before, left = 0, [object()], list[object]()
+        while place < len(values):
+            machine.step()
+            machine.assign(node.target, values[place], frame)
+            start = tape.mark()
+            ended = machine.execute(node.body, frame)
+            if ended is BREAK or ended is RETURN:
+                return ended if ended is RETURN else None
+            place += 1
+            rest = len(values) - place
+            if rest > 2:
+                wrote: list[object] = list(_written(tape, start))
+                if wrote and wrote == before and not self.whole:
+                    place += (rest - 1) // 2 * 2
+                elif not wrote and not before:
+                    leaves = _left(node, frame)
+                    if leaves is not None and leaves == left:
+                        machine.assign(node.target, values[-1], frame)
+                        break
+                    left = leaves or []
+                before = wrote
+        return machine.execute(node.orelse, frame)
+
+
+def _written(tape: Tape, start: Mark) -> list[int]:
+    """What a turn wrote, the same for two turns that did the same."""
+    first = start.allocations
+    return [
+        tape.sizes[event] if event >= 0 else event + first for event in tape.events[start.events :]
+    ]
+
+
+def _left(node: ast.For, frame: Frame) -> list[object] | None:
+    """What a turn bound that the next one could see; None where that is not all it leaves."""
+    found: list[object] = []
+    targets = {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+    names, plain = _bound(node)
+    if not plain:
+        return None
+    for name in names:
+        if name not in targets:
+            value = frame.find(name)
+            found.append(_sort(value))
+    for name in changed(node):
+        value = frame.find(name)
+        if isinstance(value, list | dict | set):
+            return None
+    for name in _called(node):
+        function = frame.find(name)
+        if isinstance(function, Function):
+            for inner in (*changed(function.node), *_bound(function.node)[0]):
+                value = MISSING if function.closure is None else function.closure.find(inner)
+                if isinstance(value, list | dict | set):
+                    return None
+    return found
+
+
+def _sort(value: Value) -> object:
+    if isinstance(value, Unknown):
+        return "unknown"
+    if isinstance(value, Tensor):
+        return value.shape, value.dtype, value.device
+    return value if isinstance(value, int | float | str | bool) or value is None else id(value)
+
+
+@lru_cache(maxsize=1024)
+def _bound(node: ast.AST) -> tuple[tuple[str, ...], bool]:
+    """The names that statements bind; and whether they bind nothing but names and elements."""
+    names, plain = dict[str, None](), True
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            names[each.id] = None
+        elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
+            plain = False
+    return tuple(names), plain
+
+
+@lru_cache(maxsize=1024)
+def _called(node: ast.AST) -> tuple[str, ...]:
+    return tuple(
+        each.func.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _counts(node: ast.For) -> bool:
+    """Whether what a loop does may depend on the number of the turn: ``if i % 10 == 0``."""
+    targets = {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+    return any(
+        isinstance(each, ast.BinOp)
+        and isinstance(each.op, ast.Mod)
+        and any(isinstance(name, ast.Name) and name.id in targets for name in ast.walk(each))
+        for each in ast.walk(node)
+    )

@@ -1,0 +1,114 @@
+"""Generators: a function that yields is read as far as its next value is asked for."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.statements import BREAK, RETURN, enter
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.scopes import Frame
+    from nanolint.memory.model.reading.values import Value
+
+    Steps = Generator[Value, None, object]  # yields values; returns how the statements ended
+
+
+def generated(machine: Machine, body: Iterable[ast.stmt], frame: Frame) -> Iterator[Value]:
+    """What a call of a function that yields yields."""
+    try:
+        yield from _run(machine, body, frame)
+    finally:
+        frame.leave()
+
+
+def _run(machine: Machine, body: Iterable[ast.stmt], frame: Frame) -> Steps:
+    for node in body:
+        if not _yields(node):
+            ended = machine.execute((node,), frame)
+        else:
+            machine.step()
+            machine.at(frame.module, node.lineno)
+            ended = yield from _statement(machine, node, frame)
+        if ended is not None:
+            return ended
+    return None
+
+
+def _statement(machine: Machine, node: ast.stmt, frame: Frame) -> Steps:
+    if isinstance(node, ast.Expr | ast.Assign) and isinstance(
+        node.value, ast.Yield | ast.YieldFrom
+    ):
+        yield from _value(machine, node.value, frame)
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                machine.assign(target, None, frame)
+        return None
+    if isinstance(node, ast.If):
+        test = machine.truth(machine.evaluate(node.test, frame))
+        return (yield from _run(machine, node.body if test else node.orelse, frame))
+    if isinstance(node, ast.While):
+        return (yield from _while(machine, node, frame))
+    if isinstance(node, ast.For):
+        return (yield from _for(machine, node, frame))
+    if isinstance(node, ast.With):
+        return (yield from _with(machine, node.items, node.body, frame))
+    if isinstance(node, ast.Try) and not node.orelse:
+        try:
+            ended = yield from _run(machine, node.body, frame)
+        finally:
+            last = machine.execute(node.finalbody, frame)
+        return ended if last is None else last
+    raise machine.unread(f"a yield in {type(node).__name__.lower()} is not known")
+
+
+def _value(machine: Machine, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Iterator[Value]:
+    if isinstance(node, ast.YieldFrom):
+        yield from machine.iterate(machine.evaluate(node.value, frame))
+    else:
+        # No name holds it: whoever asked for it does.
+        yield None if node.value is None else machine.evaluate(node.value, frame)
+
+
+def _while(machine: Machine, node: ast.While, frame: Frame) -> Steps:
+    while machine.truth(machine.evaluate(node.test, frame)):
+        machine.step()
+        ended = yield from _run(machine, node.body, frame)
+        if ended is BREAK or ended is RETURN:
+            return ended if ended is RETURN else None
+        machine.at(frame.module, node.lineno)
+    return (yield from _run(machine, node.orelse, frame))
+
+
+def _for(machine: Machine, node: ast.For, frame: Frame) -> Steps:
+    for value in machine.iterate(machine.evaluate(node.iter, frame)):
+        machine.step()
+        machine.assign(node.target, value, frame)
+        del value
+        ended = yield from _run(machine, node.body, frame)
+        if ended is BREAK or ended is RETURN:
+            return ended if ended is RETURN else None
+    return (yield from _run(machine, node.orelse, frame))
+
+
+def _with(machine: Machine, items: list[ast.withitem], body: list[ast.stmt], frame: Frame) -> Steps:
+    if not items:
+        return (yield from _run(machine, body, frame))
+    with enter(machine, items[0], frame):
+        return (yield from _with(machine, items[1:], body, frame))
+
+
+@lru_cache(maxsize=4096)
+def _yields(node: ast.stmt) -> bool:
+    unseen: list[ast.AST] = [node]
+    while unseen:
+        each = unseen.pop()
+        if isinstance(each, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(each, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            unseen += ast.iter_child_nodes(each)
+    return False
