@@ -30,7 +30,7 @@ what would help.
 
 STDIN = "-"
 FILES = ("plot", "html", "snapshot")  # options that write a file
-ONE_CARD = ("json", "oom", "compare", *FILES)  # what tells of one card only
+ONE_CARD = ("oom", "compare", *FILES)  # what is about one card only
 
 
 def run(arguments: list[str], streams: Streams) -> int:
@@ -46,10 +46,7 @@ def run(arguments: list[str], streams: Streams) -> int:
         raise UsageError("- (standard input) cannot be both the config and the error")
     plan = Configuration(options, read_sets(options.set), launch).plan_of(file.folder)
     targets = plan.setup(file.path).targets
-    one_only = next(
-        (way for way in ("json", "oom", "compare", *FILES) if _wants(options, way)), None
-    )
-    if len(targets) > 1 and one_only:
+    if len(targets) > 1 and any(_wants(options, way) for way in ONE_CARD):
         names = ", ".join(target.label for target in targets)
         raise UsageError(f"explain takes one GPU, found {names}; choose one with --gpu")
     config = open_config(file, plan, streams)
@@ -65,8 +62,10 @@ def run(arguments: list[str], streams: Streams) -> int:
         from nanolint.report.explanation import explained
 
         lines = LineIndex(config.config.text)
-        explanation = explained(config.name, cases[0], lines, config.config.options.torch_version)
-        streams.stdout.write(json.dumps(explanation.as_json(), indent=2) + "\n")
+        torch = config.config.options.torch_version
+        found = [explained(config.name, case, lines, torch).as_json() for case in cases]
+        whole = found[0] if len(found) == 1 else found
+        streams.stdout.write(json.dumps(whole, indent=2) + "\n")
     else:
         _tell(config, cases, options, streams)
         for remark in plan.chosen.remarks:
@@ -115,8 +114,7 @@ def parser() -> Parser:
 
 
 def _wants(options: Namespace, name: str) -> bool:
-    """Whether what was asked for tells of one GPU only."""
-    return options.format == "json" if name == "json" else vars(options)[name] is not None
+    return vars(options)[name] is not None
 
 
 def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams: Streams) -> None:

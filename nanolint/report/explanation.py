@@ -68,6 +68,7 @@ class Explanation:
             ),
             "fits": verdict.fits if verdict else None,
             "oom": oom_json(verdict.oom) if verdict and verdict.oom else None,
+            "ways_out": _ways_out(verdict, run),
             "unresolved": [
                 {"key": unresolved.key, "reason": unresolved.reason}
                 for unresolved in self.resolution.unresolved
@@ -130,6 +131,24 @@ def _peak(replay: Replay, verdict: Verdict | None, run: Run) -> dict[str, Any]:
         "phase": replay.peak.phase.value,
         "at": replay.peak.at,
     }
+
+
+def _ways_out(verdict: Verdict | None, run: Run | None) -> list[dict[str, Any]]:
+    """What would help a run that has no room to spare, by what it costs; so far it was tried."""
+    from nanolint.memory.verdict.alternatives import Alternatives
+    from nanolint.memory.verdict.verdict import Outcome
+
+    if run is None or verdict is None or verdict.outcome is Outcome.COMFORTABLE:
+        return []
+    return [
+        {
+            "change": way.change,
+            "cost": way.cost.value,
+            "process_bytes": way.verdict.process_bytes,
+            "fits": way.verdict.fits,
+        }
+        for way in Alternatives(run, verdict.target)
+    ]
 
 
 def oom_json(oom: OutOfMemory) -> dict[str, Any]:

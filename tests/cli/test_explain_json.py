@@ -42,6 +42,7 @@ SHAPE: dict[str, Any] = {
     "largest_allocation": ["name", "bytes"],
     "fits": None,
     "oom": None,
+    "ways_out": None,
     "unresolved": None,
     "trust": None,
     "doubts": None,
@@ -93,6 +94,17 @@ def test_a_run_that_does_not_fit() -> None:
     ]
 
 
+def test_what_would_help_comes_by_what_it_costs() -> None:
+    ways = explain("--gpu=rtx-4070", "--set", "batch_size=256")["ways_out"]
+    order = ["same result", "same result, slower", "other numerics"]
+    order += ["another effective batch", "another model"]
+    places = [order.index(way["cost"]) for way in ways]
+    assert places == sorted(places)
+    (kept,) = [way for way in ways if "gradient_accumulation_steps" in way["change"]]
+    assert kept["fits"] is True
+    assert explain("--gpu=rtx-4070")["ways_out"] == []
+
+
 def test_without_a_gpu() -> None:
     told = explain()
     assert (told["gpu"], told["fits"], told["oom"]) == (None, None, None)
@@ -124,9 +136,17 @@ def test_what_cannot_be_read(content: bytes | None, told: str) -> None:
     assert outcome.error.startswith(f"nanolint: {told}")
 
 
-def test_two_gpus_are_one_too_many() -> None:
+def test_of_several_gpus_each_has_its_object() -> None:
     Path("a.py").write_text(CONFIG, encoding="utf-8")
     outcome = nanolint("explain", "a.py", "--gpu=12GB", "--gpu=rtx-4070", "--format=json")
+    told = json.loads(outcome.out)
+    assert [each["gpu"]["name"] for each in told] == ["12 GB card", "RTX 4070"]
+    assert [list(each) for each in told] == [list(SHAPE)] * 2
+
+
+def test_pages_and_pictures_take_one_gpu() -> None:
+    Path("a.py").write_text(CONFIG, encoding="utf-8")
+    outcome = nanolint("explain", "a.py", "--gpu=12GB", "--gpu=rtx-4070", "--html=a.html")
     assert outcome.status == 2
     assert outcome.error == (
         "nanolint: explain takes one GPU, found 12 GB card, RTX 4070; choose one with --gpu"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.module import Dropout, Embedding, LayerNorm, Linear, Module
 from nanolint.memory.model.repeated import Plans, Repeated
 from nanolint.memory.tape import Component
+from nanolint.memory.tensors.checkpoint import checkpoint
 from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.ops.activations import gelu
 from nanolint.memory.tensors.ops.attention import attend
@@ -110,9 +111,12 @@ class Block(Module):
 
 
 class GPT(Module):
-    """The whole model, its head tied to the token embedding."""
+    """The whole model, its head tied to the token embedding.
 
-    def __init__(self, device: Device, s: Shapes) -> None:
+    With ``checkpoints`` each block goes through torch.utils.checkpoint, without reentry.
+    """
+
+    def __init__(self, device: Device, s: Shapes, *, checkpoints: bool = False) -> None:
         self.s, self.device = s, device
         tokens = activation("token embeddings")
         positions = activation("position embeddings", "(T, C)")
@@ -120,7 +124,11 @@ class GPT(Module):
         self.wpe = Embedding(device, "wpe", s.block_size, s.n_embd, positions)
         self.drop = Dropout(s.dropout)
         plans = Plans(lambda card: Block(card, s))
-        self.h: list[Module] = [Repeated(Block(device, s), plans) for _ in range(s.n_layer)]
+        self.checkpoints = checkpoints
+        self.h: list[Module] = []
+        for _ in range(s.n_layer):
+            block = Block(device, s)
+            self.h.append(block if checkpoints else Repeated(block, plans))
         self.ln_f = LayerNorm(device, "ln_f", s.n_embd, s.bias)
         logits = role("logits", Component.LOGITS_AND_LOSS, "(B*T, V)")
         self.lm_head = Linear(device, "lm_head", s.n_embd, s.vocab_size, False, logits)
@@ -134,7 +142,10 @@ class GPT(Module):
         pos_emb = self.wpe(pos)
         x = self.drop(add(tok_emb, pos_emb, role=activation("embeddings")))
         for block in self.h:
-            x = block(x)
+            if self.checkpoints:
+                x = checkpoint(block, x, device=self.device, use_reentrant=False)
+            else:
+                x = block(x)
         x = self.ln_f(x)
         logits = self.lm_head(x)
         loss = cross_entropy(view(logits, (-1, logits.shape[-1])), view(targets, (-1,)))

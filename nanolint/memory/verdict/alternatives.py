@@ -35,11 +35,15 @@ class Cost(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One way to go on: what to write or do, how the run would then fare, and what it costs."""
+    """One way to go on: what to write or do, how the run would then fare, and what it costs.
+
+    ``price`` is that cost in a number, where one is known.
+    """
 
     change: str
     verdict: Verdict
     cost: Cost = Cost.SAME
+    price: str = ""
 
 
 class Alternatives:
@@ -57,6 +61,7 @@ class Alternatives:
             (Cost.SAME, self._other_programs_closed()),
             (Cost.SAME, self._logits_deleted()),
             (compiling, self._compile_either_way()),
+            (Cost.SLOWER, self._blocks_checkpointed()),
             (Cost.NUMERICS, self._half_precision()),
             (Cost.BATCH, self._half_the_batch()),
             (Cost.MODEL, self._shorter_block()),
@@ -136,6 +141,21 @@ class Alternatives:
             return None
         run = replace(self._run, training_deletes_logits=True, evaluation_deletes_logits=True)
         return None if run == self._run else self._of("del logits in train.py", run)
+
+    def _blocks_checkpointed(self) -> Alternative | None:
+        """The blocks through torch.utils.checkpoint: the backward pass runs each forward again.
+
+        That is one forward pass in three, so a third more compute. What torch.compile makes of it
+        is not modelled, so it goes with an eager run.
+        """
+        run = self._run
+        if run.eval_only or not run.on_gpu or not run.follows("checkpoints_blocks"):
+            return None
+        way = "blocks in torch.utils.checkpoint"
+        if run.compile:
+            way = f"compile = False, {way}"
+        found = self._of(way, replace(run, compile=False, checkpoints_blocks=True))
+        return replace(found, price="about a third more compute")
 
     def _expandable_segments(self) -> Alternative | None:
         if self._target.expandable:

@@ -73,4 +73,5 @@ def _way(way: Alternative, verdict: Verdict, printer: Printer) -> None:
     printer.line(
         f"    {way.change:<{CHANGE}}{amount(way.verdict.process_bytes):>9}{gained:>11}  ",
         (word, style),
+        (f"  {way.price}".rstrip(), "dim"),
     )

@@ -87,7 +87,7 @@ def _ways_out(case: Case, verdict: Verdict) -> str:
         [
             (
                 way.change,
-                way.cost.value,
+                ": ".join(filter(None, (way.cost.value, way.price))),
                 format_bytes(way.verdict.process_bytes),
                 OUTCOMES[way.verdict.outcome][0],
             )
