@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.rule import Dialect, keeps_shape
 from nanolint_rules._values import lost_choice, others_change
 from nanolint_rules.torch._gradient_sync import FLAG, late_syncs
-from nanolint_rules.torch._names import names
+from nanolint_rules.torch._names import names_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ def _syncs_late(context: Context) -> bool:
     if described is not None:
         return described.late_sync is not None
     tree = context.script_tree
-    return tree is not None and next(late_syncs(tree, names(tree)), None) is not None
+    return tree is not None and next(late_syncs(tree, names_in(tree)), None) is not None
 
 
 def _uneven(context: Context, changed: Mapping[str, int]) -> Iterator[str]:

@@ -27,7 +27,7 @@ def moved(
 
     Those that an import falls back on when ``modern`` is missing are meant for old releases.
     """
-    resolved = names(context.tree)
+    resolved = names(context)
     uses = [use for use in resolved.uses(devices) if not resolved.is_fallback(use, modern)]
     name = modern.rpartition(".")[2]
     for group in groups(uses):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint_rules.torch._names import found_in
+from nanolint_rules.torch._plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import libcst as cst
 
+    from nanolint.rule import Context
     from nanolint_rules.torch._names import Names
 else:
     from nanolint_rules.torch import _cst as cst
@@ -33,11 +36,14 @@ class ModelCall(NamedTuple):
         return "backward" not in self.outlives
 
 
-def unread_logits(tree: cst.Module, resolved: Names) -> Iterator[ModelCall]:
+def unread_logits(context: Context, resolved: Names) -> Iterator[ModelCall]:
     """The calls in a training or evaluation loop after which the logits only take up memory."""
+    text = plain(context.text)
+    if text.tree is not None and not any(map(_may_be_call, text.nodes)):
+        return
     calls = [
         (statement, logits)
-        for statement in found_in(tree, cst.Assign)
+        for statement in found_in(context.tree, cst.Assign)
         if (logits := _logits(statement)) is not None
     ]
     names = {logits for _, logits in calls}
@@ -47,6 +53,17 @@ def unread_logits(tree: cst.Module, resolved: Names) -> Iterator[ModelCall]:
         only_logits = set(resolved.gets_values_at(logits)) <= names
         if outlives is not None and only_logits and not resolved.is_read(logits):
             yield ModelCall(statement, logits, outlives)
+
+
+def _may_be_call(node: ast.AST) -> bool:
+    """Whether ``_logits`` may find something in a statement of Python's own tree."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return False
+    function, target = node.value.func, node.targets[0]
+    name = function.attr if isinstance(function, ast.Attribute) else None
+    name = function.id if isinstance(function, ast.Name) else name
+    pair = isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2
+    return pair and name is not None and _MODEL.fullmatch(name) is not None
 
 
 def _logits(statement: cst.Assign) -> cst.Name | None:

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from nanolint_rules.torch._plain import plain
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     import libcst as cst
     from libcst.metadata import BaseAssignment, ImportAssignment, Scope
+
+    from nanolint.rule import Context
 else:
     from nanolint_rules.torch import _cst as cst
 
@@ -58,14 +62,19 @@ class Use(Reference):
 class Names:
     """The expressions of one file, resolved to what they mean once a question needs it."""
 
-    def __init__(self, tree: cst.Module) -> None:
-        self._tree = tree
+    def __init__(self, text: str, tree: Callable[[], cst.Module]) -> None:
+        self._text = text
+        self._parse = tree
         self._held: dict[tuple[int, str], bool] = {}
-        self._wrapper = cst.metadata.MetadataWrapper(tree, unsafe_skip_copy=True)
+
+    @cached_property
+    def _tree(self) -> cst.Module:
+        return self._parse()
 
     @cached_property
     def _scopes(self) -> Mapping[cst.CSTNode, Scope | None]:
-        return self._wrapper.resolve(cst.metadata.ScopeProvider)
+        wrapper = cst.metadata.MetadataWrapper(self._tree, unsafe_skip_copy=True)
+        return wrapper.resolve(cst.metadata.ScopeProvider)
 
     @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
@@ -94,10 +103,6 @@ class Names:
         scopes = {id(scope): scope for scope in self._scopes.values() if scope is not None}
         bindings = (each for scope in scopes.values() for each in scope.assignments)
         return frozenset(use.node for each in bindings for use in each.references)
-
-    @cached_property
-    def _code(self) -> str:
-        return self._tree.code
 
     def uses(self, wanted: Collection[str]) -> Iterator[Use]:
         """The calls of functions in ``wanted`` (full names), in the order of the text."""
@@ -184,8 +189,9 @@ class Names:
         return len(body) * len(getattr(line, "body", ()))
 
     def _mentions(self, wanted: Collection[str]) -> bool:
-        """Whether the text has the last part of a name in ``wanted``, which no import hides."""
-        return any(_last_part(name) in self._code for name in wanted)
+        """Whether a name in ``wanted`` may stand in the text, whose last part no import hides."""
+        mentioned = any(_last_part(name) in self._text for name in wanted)
+        return mentioned and plain(self._text).may_mean(wanted)
 
     def _spellings(self, wanted: Collection[str]) -> frozenset[str]:
         """The names that a mention of something in ``wanted`` may end with."""
@@ -209,9 +215,15 @@ class Names:
 
 
 @lru_cache(maxsize=4)
-def names(tree: cst.Module) -> Names:
-    """The names of a file, resolved once for all rules."""
-    return Names(tree)
+def names(context: Context) -> Names:
+    """The names of a file, resolved once for all rules; read by libcst once a rule needs that."""
+    return Names(context.text, lambda: context.tree)
+
+
+@lru_cache(maxsize=4)
+def names_in(tree: cst.Module) -> Names:
+    """The names of another file."""
+    return Names(tree.code, lambda: tree)
 
 
 def _first_name(function: cst.BaseExpression) -> str | None:

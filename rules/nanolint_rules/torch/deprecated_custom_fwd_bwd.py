@@ -47,7 +47,7 @@ def deprecated_custom_fwd_bwd(context: Context) -> Findings:
     version = context.options.oldest_torch
     if version is not None and version < DEPRECATED_SINCE:
         return
-    resolved = names(context.tree)
+    resolved = names(context)
     uses = [
         use
         for use in resolved.references(MODERN)

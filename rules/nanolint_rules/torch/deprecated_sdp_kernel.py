@@ -59,7 +59,7 @@ def deprecated_sdp_kernel(context: Context) -> Findings:
     version = context.options.oldest_torch
     if version is not None and version < DEPRECATED_SINCE:
         return
-    resolved = names(context.tree)
+    resolved = names(context)
     uses = [
         use
         for use in resolved.uses({DEPRECATED})

@@ -49,7 +49,7 @@ def emulated_bfloat16_check(context: Context) -> Findings:
         return
     if not any(map(_may_emulate, context.cases)):
         return
-    resolved = names(context.tree)
+    resolved = names(context)
     for use in resolved.uses({CHECK}):
         if use.call.args or _asks_for_capability_too(resolved, use):
             continue

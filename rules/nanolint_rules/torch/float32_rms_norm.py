@@ -17,7 +17,7 @@ from nanolint.rule import (
     Severity,
     rule,
 )
-from nanolint_rules.torch._names import found_in, last_name, names
+from nanolint_rules.torch._names import found_in, last_name, names, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def float32_rms_norm(context: Context) -> Findings:
     version = context.options.torch_version
     if version is not None and version < FLOAT32_SINCE:
         return
-    resolved = names(context.tree)
+    resolved = names(context)
     uses = [use for use in resolved.uses(FUNCTIONS | MODULES) if not _is_chosen(resolved, use)]
     if not uses or not _is_low(context.tree) or not _has_autocast(context):
         return
@@ -72,10 +72,10 @@ def float32_rms_norm(context: Context) -> Findings:
 
 def _has_autocast(context: Context) -> bool:
     """Whether this file, or the script that trains, runs something under autocast."""
-    trees = (context.tree, context.script_tree)
-    return any(
-        not _is_off(use) for tree in trees if tree is not None for use in names(tree).uses(AUTOCAST)
-    )
+    found = [names(context)]
+    if context.script_tree is not None:
+        found.append(names_in(context.script_tree))
+    return any(not _is_off(use) for each in found for use in each.uses(AUTOCAST))
 
 
 def _is_off(use: Use) -> bool:

@@ -36,7 +36,7 @@ def implicit_reentrant_checkpoint(context: Context) -> Findings:
     version = context.options.oldest_torch
     if version is not None and version < EXISTS_SINCE:
         return
-    for use in names(context.tree).uses(CHECKPOINTS):
+    for use in names(context).uses(CHECKPOINTS):
         if use.given(ARGUMENT):
             continue
         edits = append_argument(context, use.call, f"{ARGUMENT}=False")

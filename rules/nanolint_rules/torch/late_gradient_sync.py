@@ -38,7 +38,7 @@ else:
 )
 def late_gradient_sync(context: Context) -> Findings:
     """The flag for DDP's last micro-step is set after the forward pass that asks for it."""
-    resolved = names(context.tree)
+    resolved = names(context)
     for late in late_syncs(context.tree, resolved):
         spans = context.spans([late.assignment, late.forward])
         span, forward = spans[late.assignment], spans[late.forward]

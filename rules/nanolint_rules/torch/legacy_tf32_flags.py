@@ -25,7 +25,7 @@ def legacy_tf32_flags(context: Context) -> Findings:
     version = context.options.oldest_torch
     if version is not None and version < REPLACED_SINCE:
         return
-    flags = list(names(context.tree).references(MODERN))
+    flags = list(names(context).references(MODERN))
     if not flags:
         return
     spans = context.spans([flag.node for flag in flags])

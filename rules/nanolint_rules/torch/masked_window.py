@@ -48,10 +48,12 @@ def masked_window(context: Context) -> Findings:
     """Attention over a sliding window goes through a mask, and so not through FlashAttention."""
     if "window" not in context.text.lower() or _has_kernels(context):
         return
-    resolved = names(context.tree)
+    resolved = names(context)
     masked = [use.call for use in resolved.uses({ATTENTION}) if _is_windowed(resolved, use.call)]
+    if not masked:
+        return
     pattern = _pattern(context)
-    if not masked or (pattern is not None and "S" not in _text(pattern).upper()):
+    if pattern is not None and "S" not in _text(pattern).upper():
         return
     call = masked[0]
     fix, span = None, context.spans([call])[call]

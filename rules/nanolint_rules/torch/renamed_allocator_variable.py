@@ -16,7 +16,6 @@ from nanolint.rule import (
     rule,
 )
 from nanolint_rules.torch._environment import accesses
-from nanolint_rules.torch._names import names
 
 if TYPE_CHECKING:
     from nanolint_rules.torch._environment import Access
@@ -40,16 +39,15 @@ def renamed_allocator_variable(context: Context) -> Findings:
     version = context.options.oldest_torch
     if version is None or version >= READ_SINCE:
         return
-    found = list(accesses(names(context.tree)))
+    found = accesses(context)
     if any(access.writes and access.variable == OLD for access in found):
         return  # both are set, for old and new releases
     touched = [access for access in found if access.variable == NEW]
-    spans = context.spans([access.name for access in touched])
     for access in touched:
         if access.writes:
             yield Finding(
                 message=f"before PyTorch 2.10 {NEW} does nothing on CUDA; set {OLD}",
-                span=spans[access.name],
+                span=access.span,
                 fix=_fix(context, touched),
             )
 
@@ -59,7 +57,7 @@ def _fix(context: Context, touched: list[Access]) -> Fix | None:
     if sum(context.text.count(f"{quote}{NEW}{quote}") for quote in "'\"") != len(touched):
         return None
     edits = []
-    for span in context.spans([access.name for access in touched]).values():
-        start = context.text.index(NEW, span.start)
+    for access in touched:
+        start = context.text.index(NEW, access.span.start)
         edits.append(Edit(start, start + len(NEW), OLD))
     return Fix(f"Call it {OLD}", Safety.UNSAFE, tuple(sorted(edits)))

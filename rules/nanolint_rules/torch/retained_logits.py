@@ -43,7 +43,7 @@ MOST_SIZES = 12  # that are listed
 )
 def retained_logits(context: Context) -> Findings:
     """Logits that nobody reads stay alive until the next call of the model has returned."""
-    calls = list(unread_logits(context.tree, names(context.tree)))
+    calls = list(unread_logits(context, names(context)))
     if not calls:
         return
     runs = _runs(context)

@@ -38,7 +38,7 @@ FLAG = "torch._dynamo.config.suppress_errors"
 )
 def suppressed_compile_errors(context: Context) -> Findings:
     """torch.compile's errors are suppressed, so what it cannot compile runs slowly instead."""
-    resolved = names(context.tree)
+    resolved = names(context)
     for flag in resolved.references({FLAG}):
         assignment = _assignment_of_true(resolved, flag)
         if assignment is None:

@@ -33,7 +33,7 @@ def unchecked_checkpoint_load(context: Context) -> Findings:
     version = context.options.oldest_torch
     if version is None or not EXISTS_SINCE <= version < CHECKED_SINCE:
         return
-    for use in names(context.tree).uses({"torch.load"}):
+    for use in names(context).uses({"torch.load"}):
         if use.given(ARGUMENT):
             continue
         edits = append_argument(context, use.call, f"{ARGUMENT}=True")

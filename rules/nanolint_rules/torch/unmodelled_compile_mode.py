@@ -35,7 +35,7 @@ def unmodelled_compile_mode(context: Context) -> Findings:
     """train.py compiles in a way whose memory is not modelled."""
     if not context.is_train_script:
         return  # only train.py's memory is judged
-    for use in names(context.tree).uses({"torch.compile"}):
+    for use in names(context).uses({"torch.compile"}):
         for argument in use.call.args:
             parameter = argument.keyword.value if argument.keyword else ""
             value = _value(context, argument.value)

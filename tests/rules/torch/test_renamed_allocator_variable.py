@@ -64,8 +64,9 @@ def test_a_name_that_is_handed_elsewhere() -> None:
         "import os\ndel os.environ['PYTORCH_ALLOC_CONF']\n",
         "import mine as os\nos.environ['PYTORCH_ALLOC_CONF'] = 'x'\n",
         "import os\nos.environ[name] = 'x'  # PYTORCH_ALLOC_CONF\n",
+        "import os\ndef f(os):\n    os.environ['PYTORCH_ALLOC_CONF'] = 'x'\n",
     ],
-    ids=["the old name", "another", "taken away", "another os", "text only"],
+    ids=["the old name", "another", "taken away", "another os", "text only", "an argument"],
 )
 def test_not_reported(text: str) -> None:
     assert BENCH.findings(text) == []
