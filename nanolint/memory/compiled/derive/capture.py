@@ -42,6 +42,7 @@ COSTS = {
     "GELU output": 9,
     "SiLU output": 6,
     "softplus output": 8,
+    "interpolation": 10,  # with a weight that is a tensor
     "": 14,  # the gradient of one of these
 }
 
@@ -221,12 +222,18 @@ class Capture:
 
     def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:
         """What is written into x is a new result that x holds from now on."""
-        made = self.make("written", POINTWISE, inputs, x.shape, x.dtype, x.role, strides=x.strides)
+        (first, *others) = inputs
+        same = first is not x and not others and first.shape == x.shape and first.dtype is x.dtype
+        made = self.of(first)
+        if not same:
+            made = self.make(
+                "written", POINTWISE, inputs, x.shape, x.dtype, x.role, strides=x.strides
+            ).made
         if id(x) in self._given:
             self.input(x)
-            self._written[id(x)] = made.made
+            self._written[id(x)] = made
         elif isinstance(x, Traced) and not x.is_view:
-            x.made = made.made
+            x.made = made
         else:
             raise NotTraced("writing into a part of a tensor")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.operations import (
     CALL,
+    GETITEM,
     INPUT,
     RANDOM,
     VIEW,
@@ -19,7 +20,7 @@ from nanolint.memory.compiled.derive.operations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
 
 def simplify(graph: Operations, *, learns: bool = True) -> None:
@@ -44,7 +45,7 @@ def _without_effect(graph: Operations) -> list[tuple[Operation, Operation]]:
         source = each.of[0]
         same = source.shape == each.shape and source.dtype is each.dtype
         if (each.name == "clone" and same and source.strides == each.strides) or (
-            each.kind == VIEW and each.name in {"view", "expand"} and same
+            each.kind == VIEW and each.name == "view" and same
         ):
             found.append((each, source))
     return found
@@ -88,3 +89,44 @@ def _twice(graph: Operations) -> dict[Operation, Operation]:
         if known.setdefault(key, each) is not each:
             old[each] = known[key]
     return old
+
+
+def by_locality(graph: Operations) -> list[Operation]:
+    """The operations of a graph that learns nothing, each right before the first that needs it
+    (post_grad.py, ``reorder_for_locality``)."""
+    before: dict[Operation | None, Operation | None] = {}
+    after: dict[Operation | None, Operation | None] = {}  # None is the end
+    last: Operation | None = None
+    for each in graph.all:
+        before[each], after[last] = last, each
+        last = each
+    before[None], after[last] = last, None
+    seen = set[Operation]()
+
+    def pull(to: Operation | None, sources: Iterable[Operation]) -> None:
+        for source in sources:
+            if source.kind in {INPUT, GETITEM} or not seen.issuperset(source.users):
+                continue
+            left, right = before[source], after[source]
+            before[right], after[left] = left, right
+            ahead = before[to]
+            before[source], after[source] = ahead, to
+            after[ahead], before[to] = source, source
+
+    waits = bool(graph.mutations)
+    if not waits:
+        pull(None, graph.outputs)
+    current = before[None]
+    while current is not None:
+        seen.add(current)
+        if waits:
+            waits = current is not graph.mutations[0]
+        else:
+            pull(current, current.of)
+        current = before[current]
+    found = []
+    current = after[None]
+    while current is not None:
+        found.append(current)
+        current = after[current]
+    return found

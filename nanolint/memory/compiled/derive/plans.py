@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.emission import Emission
 from nanolint.memory.compiled.derive.fusion import fuse
+from nanolint.memory.compiled.derive.joint import by_locality
 from nanolint.memory.compiled.derive.lowering import Lowering
 from nanolint.memory.compiled.derive.operations import INPUT, VIEW, Operation, Operations
 from nanolint.memory.compiled.derive.partition import Parts, partition
@@ -50,7 +51,8 @@ class Plans:
         if graph.tangents:
             parts = partition(graph, weights)
         else:
-            parts = Parts([each for each in graph.all if each.kind != INPUT], [], [])
+            order = [each for each in by_locality(graph) if each.kind != INPUT]
+            parts = Parts(order, [], [])
         self._plan_forward(graph, parts)
         if graph.tangents:
             self._plan_backward(graph, parts)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading import (
+    attention_packages,
     binding,
     builtins,
     calls,
@@ -72,7 +73,7 @@ class Interpreter(Machine):
         self.enumeration = Class("Enum", (), {}, Namespace("enum", {}))
         self.named_tuple = Class("NamedTuple", (), {}, Namespace("typing", {}))
         self._builtins = builtins.table(self)
-        self._libraries = libraries.table(self) | names.table(self)
+        self._libraries = libraries.table(self) | names.table(self) | attention_packages.table(self)
 
     # Expressions and statements.
 

@@ -15,8 +15,8 @@ from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.comparison import masked_fill
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.ops.indexing import index_adding, scattering, viewed
-from nanolint.memory.tensors.ops.pointwise import div, mul, neg
-from nanolint.memory.tensors.ops.views import preserved
+from nanolint.memory.tensors.ops.pointwise import div, lerp, mul, neg
+from nanolint.memory.tensors.ops.views import cast, expand, preserved
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import tracer_at
 from nanolint.memory.tensors.unknown import NotModelled
@@ -67,6 +67,8 @@ def copy_(x: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
     if not isinstance(src, Tensor):
         return fill_(x, src)
     needs_x, device, dtype = x.requires_grad, src.device, src.dtype
+    if tracer_at(x.device) is not None and not (needs_x or src.requires_grad):
+        return replaced(x, expand(cast(src, x.dtype), x.shape))
 
     def backward(g: Tensor) -> list[Tensor | None]:
         zeros = empty(g.device, g.shape, g.dtype, g.role) if needs_x else None
@@ -160,15 +162,38 @@ def index_add_(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Num
     return written(x, inputs, backward, index, source)
 
 
+def replaced(x: Tensor, made: Tensor) -> Tensor:
+    """``x``, which holds what ``made`` is from now on, in a graph that is traced."""
+    tracer = tracer_at(x.device)
+    if tracer is not None:
+        tracer.write(x, [made])
+    return x
+
+
+def lerp_(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    """``x.lerp_(end, weight)``, which no backward pass goes through."""
+    quietly_only(x, end, weight)
+    return x if tracer_at(x.device) is None else replaced(x, lerp(x, end, weight))
+
+
 def quietly(x: Tensor, *arguments: Any, **_options: Any) -> Tensor:
     """An operation in place that no backward pass goes through: ``x.clamp_()``, ``normal_``.
 
     Raises NotModelled where one does.
     """
-    tensors = [each for each in (x, *arguments) if isinstance(each, Tensor)]
-    if x.device.grad_enabled and any(each.requires_grad for each in tensors):
-        raise NotModelled("an operation in place on what learns")
+    tensors = quietly_only(x, *arguments)
+    tracer = tracer_at(x.device)
+    if tracer is not None:
+        tracer.write(x, tensors)
     return x
+
+
+def quietly_only(*operands: Any) -> list[Tensor]:
+    """The tensors among them. Raises NotModelled where a backward pass goes through one."""
+    tensors = [each for each in operands if isinstance(each, Tensor)]
+    if tensors[0].device.grad_enabled and any(each.requires_grad for each in tensors):
+        raise NotModelled("an operation in place on what learns")
+    return tensors
 
 
 def setitem(x: Tensor, index: Any, value: Operand) -> None:

@@ -121,6 +121,7 @@ def logsumexp(x: Tensor, dim: Dimensions, keepdim: bool = False) -> Tensor:
     return record(out, (wide,), backward, wide, out)
 
 
+@traced
 def norm(
     x: Tensor,
     p: Number | str | None = "fro",

@@ -13,6 +13,8 @@ from nanolint.memory.tensors.ops.attention_kernels import (
     has_state_on_card,
     splits,
 )
+from nanolint.memory.tensors.ops.flash_three import backward_scratch
+from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.torch import EFFICIENT_STATE_ON_CARD_SINCE, FLASH_STATE_ON_CARD_SINCE
 
 if TYPE_CHECKING:
@@ -123,6 +125,29 @@ def efficient(
     return record(out, (q, k, v, bias), backward, q, k, v, bias, out, *rest)
 
 
+def flash_three(t: Capture, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """FlashAttention 3, a library's own operation."""
+    b, n, h, _ = q.shape
+    made = q.role.made
+    results = [
+        (q.shape, like_strides(q.shape, q.strides), q.dtype, made("attention output")),
+        ((b, h, n), None, FLOAT32, made("attention log-sum-exp", "(B, H, T)")),
+    ]
+    out, lse = t.several("flash_three", CALL, (q, k, v), results)
+    roles = [each.role.gradient for each in (q, k, v)]
+
+    def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
+        results = [
+            (each.shape, like_strides(each.shape, each.strides), each.dtype, role)
+            for each, role in zip(saved[:3], roles, strict=True)
+        ]
+        scratch = tuple(backward_scratch(q.shape, k.shape))
+        given = (contiguous(g), *saved)
+        return [*t.several("flash_three backward", CALL, given, results, scratch=scratch * 2)]
+
+    return record(out, (q, k, v), backward, q, k, v, out, lse)
+
+
 def padded(t: Capture, x: Tensor) -> Tensor:
     """Each head with zeros behind it."""
     width = x.shape[-1]
@@ -138,4 +163,9 @@ def padded(t: Capture, x: Tensor) -> Tensor:
     return record(out, (x,), backward)
 
 
-FORMULAS: Formulas = {"flash": flash, "efficient": efficient, "padded_heads": padded}
+FORMULAS: Formulas = {
+    "flash": flash,
+    "flash_three": flash_three,
+    "efficient": efficient,
+    "padded_heads": padded,
+}

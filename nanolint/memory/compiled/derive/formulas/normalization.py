@@ -13,6 +13,7 @@ from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
 from nanolint.memory.tensors.ops.unary import pow, rsqrt
 from nanolint.memory.tensors.ops.views import cast
+from nanolint.memory.torch import RMS_NORM_FLOAT32_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,8 +101,9 @@ def rms_norm(
     _eps: float | None = None,
 ) -> Tensor:
     """``_fused_rms_norm``: float32 under autocast from torch 2.12 on."""
-    scale = None if weight is None else to_float32(weight)
-    source = to_float32(x)
+    casts = t.device.release >= RMS_NORM_FLOAT32_SINCE
+    scale = to_float32(weight) if weight is not None and casts else weight
+    source = to_float32(x) if casts else x
     dims = len(normalized_shape)
     over = tuple(range(x.ndim - dims, x.ndim))
     outer = tuple(range(x.ndim - dims))

@@ -5,21 +5,23 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.operations import REDUCTION
+from nanolint.memory.compiled.derive.operations import POINTWISE, REDUCTION
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import FLOATING, INT64
+from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.dtypes import FLOAT32, FLOATING, INT64
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import compare
 from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
+from nanolint.memory.tensors.ops.unary import sqrt
 from nanolint.memory.tensors.ops.views import cast, expand, squeeze, unsqueeze, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
-    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.ops.reductions import Dimensions
     from nanolint.memory.tensors.tensor import Tensor
@@ -120,4 +122,39 @@ def logsumexp(t: Capture, x: Tensor, dim: Dimensions, keepdim: bool = False) -> 
     return record(out, (wide,), backward, wide, out)
 
 
-FORMULAS: Formulas = {"sum": total, "mean": mean, "amax": maximum, "logsumexp": logsumexp}
+def norm(
+    t: Capture,
+    x: Tensor,
+    p: Number | str | None = "fro",
+    dim: Dimensions = None,
+    keepdim: bool = False,
+    *,
+    dtype: Dtype | None = None,
+) -> Tensor:
+    """``linalg_vector_norm`` of order 2: the root of a sum of squares, in float32."""
+    if p not in {"fro", 2, None}:
+        raise NotTraced(f"a norm of order {p}")
+    over, shape = dimensions(x, dim), x.shape
+    made = dtype or (x.dtype if x.device.half is None else FLOAT32)
+    with t.device.no_grad():
+        wide = cast(x, FLOAT32)
+        squares = reduce(t, "sum", mul(wide, wide), over, keepdim)
+        out = cast(sqrt(squares), made, x.role.made("norm"))
+
+    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        long = restored(out, shape, over, keepdim)
+        direction = div(x, long)
+        zero = compare(long, 0)
+        kept = t.make("where", POINTWISE, (zero, direction), shape, direction.dtype, x.role, 0)
+        return [mul(restored(g, shape, over, keepdim), kept)]
+
+    return record(out, (x,), backward, x, out)
+
+
+FORMULAS: Formulas = {
+    "norm": norm,
+    "sum": total,
+    "mean": mean,
+    "amax": maximum,
+    "logsumexp": logsumexp,
+}

@@ -1,0 +1,30 @@
+"""Packages of attention kernels: ``kernels``, which loads them by name, and FlashAttention 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.torch.calling import native
+from nanolint.memory.model.reading.values import Namespace, Native
+from nanolint.memory.tensors.ops.flash_three import flash_attn_func
+
+if TYPE_CHECKING:
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+
+
+def table(machine: Machine) -> dict[str, Value]:
+    """The modules by their names."""
+    functions = {"flash_attn_func": native(machine, "flash_attn_func", flash_attn_func)}
+    three = Namespace("flash_attn_interface", functions)
+
+    def get_kernel(name: Value = None, *_: Value, **__: Value) -> Value:
+        text = str(name).lower().replace("-", "").replace("_", "")
+        if not text.endswith(("flashattn3", "flashattention3")):
+            raise machine.unread(f"the kernel {name} is not known")
+        return Namespace("kernel", {**functions, "flash_attn_interface": three})
+
+    return {
+        "flash_attn_interface": three,
+        "kernels": Namespace("kernels", {"get_kernel": Native("get_kernel", get_kernel)}),
+    }
