@@ -22,8 +22,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def step(number: int) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(ACTION.read_text())["runs"]["steps"][number]
+STEPS: list[dict[str, Any]] = yaml.safe_load(ACTION.read_text())["runs"]["steps"]
+
+
+def step(name: str) -> dict[str, Any]:
+    (found,) = [each for each in STEPS if each.get("id") == name]
     return found
 
 
@@ -59,7 +62,7 @@ def judged(runner: Path, **inputs: str) -> tuple[str, dict[str, str]]:
         "GITHUB_OUTPUT": str(output),
     }
     done = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step(1)["run"]],
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step("check")["run"]],
         cwd=runner / "work",
         env=environment,
         text=True,
@@ -143,11 +146,46 @@ def test_inputs_are_data(runner: Path) -> None:
 
 
 def test_every_shell_step_takes_its_inputs_from_the_environment() -> None:
-    for number in (0, 1, 3):
-        assert "${{" not in step(number)["run"]
+    for each in STEPS:
+        assert "${{" not in each.get("run", "")
 
 
 def test_every_action_that_is_used_is_pinned() -> None:
-    for each in yaml.safe_load(ACTION.read_text())["runs"]["steps"]:
+    for each in STEPS:
         if "uses" in each:
             assert len(each["uses"].partition("@")[2]) == 40
+
+
+def prepared(runner: Path, name: str, **environment: str) -> dict[str, str]:
+    """The outputs of a step before the check."""
+    output = runner / name
+    surroundings = {**os.environ, **environment, "GITHUB_ACTION_PATH": str(ACTION.parent)}
+    subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step(name)["run"]],
+        env={**surroundings, "GITHUB_OUTPUT": str(output), "RUNNER_TEMP": str(runner / "temp")},
+        check=True,
+    )
+    pairs = (line.partition("=") for line in output.read_text().splitlines())
+    return {key: value for key, _, value in pairs}
+
+
+def test_what_is_cached_is_named_by_python_and_source(runner: Path) -> None:
+    found = prepared(runner, "python")
+    assert Path(found["python"]).exists()
+    assert found["key"] == prepared(runner, "python")["key"]
+    assert step("cache")["with"]["key"] == "${{ steps.python.outputs.key }}"
+
+
+def test_what_is_in_the_cache_is_not_installed_again(runner: Path) -> None:
+    found = prepared(runner, "install", PYTHON="no-such-python", CACHED="true")
+    assert found == {"python": str(runner / "temp" / "nanolint" / "bin" / "python")}
+
+
+def test_the_readme_grants_what_the_upload_needs() -> None:
+    readme = (ACTION.parent / "README.md").read_text(encoding="utf-8")
+    (text,) = [block for block in readme.split("```yaml\n") if "nanolint/nanolint@" in block]
+    workflow = yaml.safe_load(text.partition("```")[0])
+    assert workflow["permissions"] == {"contents": "read", "security-events": "write"}
+    first, second = workflow["jobs"]["nanolint"]["steps"]
+    assert len(first["uses"].partition("@")[2]) == 40
+    assert second["with"].keys() <= yaml.safe_load(ACTION.read_text())["inputs"].keys()
