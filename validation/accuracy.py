@@ -23,6 +23,7 @@ from nanolint.memory.loop.played import MICRO_STEPS
 from nanolint.memory.recording import summits, write
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
+from nanolint.memory.torch import takes_oldest_block
 from nanolint.memory.verdict.verdict import judge
 from nanolint.run.run import Attention, Run
 from nanolint.trainers.nanogpt.resolve import default_run
@@ -135,7 +136,13 @@ def _errors(row: dict[str, Any], name: str) -> tuple[float, float]:
     """The relative errors of the allocated and of the reserved peak of one row."""
     tape = tape_of(row, name)
     peak = max(summit[0] for summit in summits(tape, len(tape.events)).values())
-    return peak / row["overall"] - 1, play(tape).peak_reserved_bytes / row["reserved"] - 1
+    return peak / row["overall"] - 1, reserved_by(row, tape) / row["reserved"] - 1
+
+
+def reserved_by(row: dict[str, Any], tape: Tape) -> int:
+    """What the allocator of the row's release reserves at the peak of ``tape``."""
+    oldest_first = takes_oldest_block(release_of(row))
+    return play(tape, oldest_first=oldest_first).peak_reserved_bytes
 
 
 def recorded(name: str) -> list[dict[str, Any]]:

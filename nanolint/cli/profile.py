@@ -79,13 +79,17 @@ class Profiler:
         equation = described.equation
         terms = [equation.passes, *(turn.condition for turn in equation.turns)]
         taken = {*leaves(equation.context), *leaves(equation.micro_batch)}
-        keys = dict.fromkeys(
-            plain_name(given.key)
+        givens = dict.fromkeys(
+            given
             for term in terms
             for given in leaves(term)
             if isinstance(given, Given) and given not in taken
         )
+        # A flag before a constant: that is what people turn.
+        flags = (Surface.FLAG, Surface.ARGUMENT)
+        ordered = sorted(givens, key=lambda given: given.surface not in flags)
         steps = represented(self.run.micro_steps) % MOST_STEPS + 1
+        keys = (plain_name(given.key) for given in ordered)
         found = (key for key in keys if self._values(self.run.batch_size, steps, key) is not None)
         return next(found, None)
 

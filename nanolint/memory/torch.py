@@ -63,6 +63,11 @@ EFFICIENT_SHARES_HEADS_SINCE: Version = (2, 14)
 # c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.
 NEW_VARIABLE_IN_ERROR: Version = (2, 10)
 
+# c10/cuda/CUDACachingAllocator.cpp: this release's set of free blocks is ordered by size and by a
+# number that each block gets when it is made (BlockComparatorRegistrationCounter in its library);
+# 2.10 (BlockComparatorSize) and 2.13 (BlockComparatorSizeCounterAddress) compare addresses.
+OLDEST_BLOCK_FIRST: Version = (2, 12)
+
 
 def workspace_bytes(version: Version, gpu: Gpu | None) -> int:
     """cuBLAS's workspace, by the default of CUBLAS_WORKSPACE_CONFIG."""
@@ -96,6 +101,11 @@ def attention_state_on_card(version: Version, attention: Attention, *, dropout: 
     if attention is Attention.FLASH:
         return version >= FLASH_STATE_ON_CARD_SINCE
     return version >= EFFICIENT_STATE_ON_CARD_SINCE and not dropout
+
+
+def takes_oldest_block(version: Version) -> bool:
+    """Whether, of free blocks of one size, the oldest is taken and not that of lowest address."""
+    return version == OLDEST_BLOCK_FIRST
 
 
 def variable_in_error(version: Version) -> str:

@@ -53,6 +53,12 @@ class Traced:
     printed: str  # the end of what the script printed
 
     @property
+    def release(self) -> tuple[int, int]:
+        """The line of PyTorch: (2, 13)."""
+        major, minor, *_ = self.torch.split(".")
+        return int(major), int(minor)
+
+    @property
     def complete(self) -> bool:
         """Whether it went through an optimizer step: before that, no peak is known."""
         return any(phase is Phase.OPTIMIZER for _, phase in self.tape.phases)

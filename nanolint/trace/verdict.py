@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.allocator.play import play
 from nanolint.memory.constants import TRACE_ERROR_PER_MILLE
+from nanolint.memory.torch import takes_oldest_block
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import replay_tape
 from nanolint.memory.verdict.verdict import Outcome, usable_bytes
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
+    from nanolint.memory.allocator.play import Playback
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.trace.traced import Traced
 
@@ -23,13 +25,18 @@ class TracedVerdict:
     def __init__(self, traced: Traced, machine: Machine, world_size: int = 1) -> None:
         self.traced, self.target = traced, machine
         self._held = overhead(machine.gpu, world_size)
+        self._oldest_first = takes_oldest_block(traced.release)
         self.usable_bytes = usable_bytes(machine, self._held)
         self.overhead_bytes = self._held.expected
 
     @cached_property
     def replay(self) -> Replay:
         """The run on a card without limit."""
-        return replay_tape(self.traced.tape, expandable=self.target.expandable)
+        return replay_tape(
+            self.traced.tape,
+            expandable=self.target.expandable,
+            oldest_first=self._oldest_first,
+        )
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -45,8 +52,15 @@ class TracedVerdict:
 
     def _passes(self, limit_bytes: int, *, expandable: bool = False) -> bool:
         expandable = expandable or self.target.expandable
-        played = play(self.traced.tape, limit_bytes=limit_bytes, expandable=expandable)
-        return played.refusal is None
+        return self._play(limit_bytes, expandable=expandable).refusal is None
+
+    def _play(self, limit_bytes: int, *, expandable: bool) -> Playback:
+        return play(
+            self.traced.tape,
+            limit_bytes=limit_bytes,
+            expandable=expandable,
+            oldest_first=self._oldest_first,
+        )
 
     @property
     def fits(self) -> bool:
@@ -61,6 +75,7 @@ class TracedVerdict:
             limit_bytes=self.usable_bytes,
             expandable=self.target.expandable,
             total_bytes=self.target.gpu.total_bytes,
+            oldest_first=self._oldest_first,
         ).oom
 
     @cached_property
@@ -69,8 +84,7 @@ class TracedVerdict:
         unlimited = self.replay.peak.reserved_bytes
         if not self.fits or unlimited <= self.usable_bytes:
             return unlimited
-        limit, expandable = self.usable_bytes, self.target.expandable
-        played = play(self.traced.tape, limit_bytes=limit, expandable=expandable)
+        played = self._play(self.usable_bytes, expandable=self.target.expandable)
         return played.peak_reserved_bytes
 
     @property

@@ -48,6 +48,9 @@ WITHOUT_WEIGHT = frozenset(
         *("weight_decay", "beta1", "beta2", "seed", "out_dir", "log_interval"),
         *("eval_interval", "eval_iters", "always_save_checkpoint"),
         *("num_iterations", "max_steps", "warmup_steps", "save_every", "output_dir", "run"),
+        *("learning_rate_decay_frac", "final_lr_frac", "warmup_ratio", "warmdown_ratio"),
+        *("eval_every", "val_loss_every", "sample_every", "core_metric_every"),
+        *("core_metric_max_per_task", "model_tag"),
     }
 )
 _UNKNOWN = "not known: "
@@ -126,7 +129,9 @@ def weights(
 
 
 def _weighs(key: str, free: Collection[str]) -> bool:
-    return not (key in free or key in WITHOUT_WEIGHT or key.startswith("wandb"))
+    return not (
+        key in free or key in WITHOUT_WEIGHT or key.startswith("wandb") or key.endswith("_lr")
+    )
 
 
 def _profiles(situation: Situation) -> Iterator[tuple[Path, bytes, Profile]]:

@@ -37,6 +37,21 @@ def test_the_smallest_free_block_that_holds_a_request_is_taken() -> None:
     assert allocator.reserved == 90 * MIB
 
 
+@pytest.mark.parametrize(("oldest_first", "taken"), [(False, 0), (True, 10)])
+def test_of_equally_large_blocks_the_lowest_or_the_oldest_is_taken(
+    oldest_first: bool, taken: int
+) -> None:
+    """What is cut off a block is a new object, the rest keeps the old one, as in torch 2.12.1."""
+    allocator = CachingAllocator(oldest_first=oldest_first)
+    first, _, old, _ = (allocator.malloc(size * MIB) for size in (8, 2, 4, 6))
+    allocator.release(first)
+    young, _ = allocator.malloc(4 * MIB), allocator.malloc(4 * MIB)
+    allocator.release(old)
+    allocator.release(young)
+    assert (young.address // MIB, old.address // MIB) == (0, 10)
+    assert allocator.malloc(4 * MIB).address // MIB == taken
+
+
 def test_a_large_rest_of_at_most_one_mib_is_not_split_off() -> None:
     allocator = CachingAllocator()
     allocator.malloc(11 * MIB)

@@ -1,10 +1,10 @@
 """A pretend CUDA caching allocator that plays a Tape (c10/cuda/CUDACachingAllocator.cpp).
 
 Requests up to 1 MiB come from the small pool, larger ones from the large pool. A request takes the
-smallest free block that holds it (the lowest address among equals) and splits off the rest; with
-none, a new segment is cut from the card. Released blocks merge with free neighbours of their
-segment. When the card is full, segments that are wholly free go back to it and the request is
-tried once more. One stream; addresses only order blocks.
+smallest free block that holds it (the lowest address among equals, or the oldest) and splits off
+the rest; with none, a new segment is cut from the card. Released blocks merge with free neighbours
+of their segment. When the card is full, segments that are wholly free go back to it and the request
+is tried once more. One stream; addresses only order blocks.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ class Full(Exception):
 
 
 class Block:
-    """A piece of a segment; neighbours are those of the same segment."""
+    """A piece of a segment; neighbours are those of the same segment.
 
-    __slots__ = ("address", "free", "mapped", "next", "previous", "size", "small")
+    ``rank`` orders free blocks of one size: their address, or the number of PyTorch's own object.
+    """
+
+    __slots__ = ("address", "free", "mapped", "next", "previous", "rank", "size", "small")
 
     def __init__(self, size: int, address: int, small: bool) -> None:
         self.size = size
-        self.address = address
+        self.address = self.rank = address
         self.small = small
         self.free = False
         self.mapped = True  # always, outside expandable segments
@@ -44,15 +47,17 @@ class Block:
 
 
 class CachingAllocator:
-    """The allocator with its default settings."""
+    """The allocator with its default settings. ``oldest_first``: see ``nanolint.memory.torch``."""
 
-    def __init__(self, limit_bytes: int | None = None) -> None:
+    def __init__(self, limit_bytes: int | None = None, *, oldest_first: bool = False) -> None:
         self.limit_bytes = limit_bytes
+        self.oldest_first = oldest_first
+        self._made = 0  # of PyTorch's objects for blocks
         self.reserved = self.peak_reserved = 0
         # As memory_allocated() counts: with the rest that was too small to split off.
         self.allocated = 0
         self.retries = 0
-        # Free blocks by pool (False: large, True: small), sorted by size, then address.
+        # Free blocks by pool (False: large, True: small), sorted by size, then rank.
         self.pools: dict[bool, list[tuple[int, int, Block]]] = {False: [], True: []}
         self.end = 0  # the next segment's address
 
@@ -73,9 +78,10 @@ class CachingAllocator:
         """Take ``block`` back and merge it with its free neighbours."""
         self.allocated -= block.size
         pool = self.pools[block.small]
+        rank = block.rank
         neighbour = block.previous
         if neighbour is not None and neighbour.free:
-            del pool[bisect_left(pool, (neighbour.size, neighbour.address))]
+            del pool[bisect_left(pool, (neighbour.size, neighbour.rank))]
             neighbour.size += block.size
             neighbour.next = following = block.next
             if following is not None:
@@ -83,13 +89,15 @@ class CachingAllocator:
             block = neighbour
         neighbour = block.next
         if neighbour is not None and neighbour.free:
-            del pool[bisect_left(pool, (neighbour.size, neighbour.address))]
+            del pool[bisect_left(pool, (neighbour.size, neighbour.rank))]
             block.size += neighbour.size
             block.next = following = neighbour.next
             if following is not None:
                 following.previous = block
         block.free = True
-        insort(pool, (block.size, block.address, block))
+        if self.oldest_first:  # the released object takes its neighbours in
+            block.rank = rank
+        insort(pool, (block.size, block.rank, block))
 
     def _split(self, block: Block, size: int, rest: int) -> None:
         remaining = Block(rest, block.address + size, block.small)
@@ -100,14 +108,22 @@ class CachingAllocator:
             following.previous = remaining
         block.next = remaining
         block.size = size
-        insort(self.pools[block.small], (rest, remaining.address, remaining))
+        if self.oldest_first:  # what is taken is a new object, the rest keeps the old one
+            remaining.rank, block.rank = block.rank, self._number()
+        insort(self.pools[block.small], (rest, remaining.rank, remaining))
 
     def _segment(self, size: int, small: bool) -> Block:
         nbytes = segment_bytes(size)
         self._reserve(nbytes)
         block = Block(nbytes, self.end, small)
         self.end += nbytes
+        if self.oldest_first:
+            block.rank = self._number()
         return block
+
+    def _number(self) -> int:
+        self._made += 1
+        return self._made
 
     def _reserve(self, nbytes: int) -> None:
         limit = self.limit_bytes

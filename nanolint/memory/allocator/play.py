@@ -35,9 +35,14 @@ def play(
     limit_bytes: int | None = None,
     expandable: bool = False,
     trace: bool = False,
+    oldest_first: bool = False,
 ) -> Playback:
     """Play ``tape`` under a limit on reserved bytes, until its end or the first refusal."""
-    allocator = (ExpandableAllocator if expandable else CachingAllocator)(limit_bytes)
+    allocator = (
+        ExpandableAllocator(limit_bytes)
+        if expandable
+        else CachingAllocator(limit_bytes, oldest_first=oldest_first)
+    )
     malloc, release, sizes = allocator.malloc, allocator.release, tape.sizes
     blocks: list[Block] = []
     reserved: list[int] = []

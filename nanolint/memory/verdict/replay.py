@@ -8,6 +8,7 @@ from nanolint.frozen import dataclass
 from nanolint.memory.allocator.play import play
 from nanolint.memory.recording import recorded, summits
 from nanolint.memory.tape import Component, Phase
+from nanolint.memory.torch import takes_oldest_block
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def replay(
         trace=trace,
         total_bytes=gpu.total_bytes if gpu else None,
         logits_bytes=_narrowest_logits(run),
+        oldest_first=takes_oldest_block(run.torch),
     )
 
 
@@ -128,12 +130,19 @@ def replay_tape(
     trace: bool = False,
     total_bytes: int | None = None,
     logits_bytes: int = 0,
+    oldest_first: bool = False,
 ) -> Replay:
     """Play ``tape`` on a card of ``total_bytes`` and tell what was found.
 
     A request of the loss's is one for logits from ``logits_bytes`` on.
     """
-    playback = play(tape, limit_bytes=limit_bytes, expandable=expandable, trace=trace)
+    playback = play(
+        tape,
+        limit_bytes=limit_bytes,
+        expandable=expandable,
+        trace=trace,
+        oldest_first=oldest_first,
+    )
     refusal = playback.refusal
     end = len(tape.events) if refusal is None else refusal.event
     tops = summits(tape, end)
