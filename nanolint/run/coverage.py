@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.gpus.abilities import compiles
+from nanolint.gpus.abilities import compiles, has_small_shared_memory
 from nanolint.run.run import Attention
 from nanolint.run.trust import Doubt, Subject
 from nanolint.settings.torch_version import NEWEST
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 # The oldest releases that the replay allocates as (docs/memory-model.md).
 OLDEST = (2, 2)
 OLDEST_COMPILED = (2, 4)
+# Before, memory-efficient attention of these heads stages gradients of keys and values where shared
+# memory is small: 12.6 MB where the replay has 1.6 (traced with 2.2.2 on an RTX 3060).
+OLDEST_WIDE_HEADS = (2, 4)
+WIDE_HEADS = range(65, 129)
 
 
 def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
@@ -30,6 +34,11 @@ def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
     if run.torch < oldest:
         text = f"{what} of torch {_number(run.torch)} are not replayed as they are, those since "
         yield Doubt(Subject.TORCH, f"{text}{_number(oldest)} are")
+    efficient = run.attention is Attention.EFFICIENT and has_small_shared_memory(gpu)
+    head = run.n_embd // max(1, run.n_head)
+    if efficient and run.torch < OLDEST_WIDE_HEADS and head in WIDE_HEADS:
+        text = f"memory-efficient attention of torch {_number(run.torch)} has other kernels"
+        yield Doubt(Subject.PIECE, f"{text} for heads of {head} on this card")
     if compiled and run.attention is Attention.MATH:
         text = "attention that is multiplied out by hand is counted as without torch.compile"
         yield Doubt(Subject.PIECE, text)

@@ -21,7 +21,18 @@ def name(row: dict[str, Any]) -> str:
     return str(row["name"]).replace(" ", "-")
 
 
-EACH = pytest.mark.parametrize("row", ROWS, ids=name)
+# Wide heads of memory-efficient attention on cards with little shared memory, which are doubted.
+STAGED = ("2.2 head-128-eff-drop eager", "2.2 head-96-eff-drop rtx-3060-12gb eager")
+
+
+def each_but(reason: str, *others: str) -> pytest.MarkDecorator:
+    """All rows, of which ``others`` are known to differ."""
+    differs = pytest.mark.xfail(reason=reason, strict=True)
+    marked = ([differs] if row["name"] in others else [] for row in ROWS)
+    cases = zip(ROWS, marked, strict=True)
+    return pytest.mark.parametrize(
+        "row", [pytest.param(row, id=name(row), marks=marks) for row, marks in cases]
+    )
 
 
 def test_the_newest_release_and_the_last_that_kept_the_zeros_are_there() -> None:
@@ -29,7 +40,7 @@ def test_the_newest_release_and_the_last_that_kept_the_zeros_are_there() -> None
     assert {row["compile"] for row in ROWS} == {True, False}
 
 
-@EACH
+@each_but("doubted: other kernels", STAGED[1])
 def test_every_phase_peaks_as_that_release_does(row: dict[str, Any]) -> None:
     """Eager to the byte, but for scalars of the optimizer; compiled to 1 %, as the large table.
 
@@ -54,16 +65,10 @@ def test_what_is_compiled_otherwise_than_it_is_replayed_is_doubted() -> None:
 
 # Release 2.12 takes the oldest of equally large free blocks. Which that is depends on the order
 # in which autocast's cached weights are released, which is that of a table of pointers.
-ORDER = pytest.mark.xfail(reason="the weights' copies are released in another order", strict=True)
-OTHER_ORDER = ("2.12 head-128-eff rtx-5090 eager",)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(row, id=name(row), marks=[ORDER] if row["name"] in OTHER_ORDER else [])
-        for row in ROWS
-    ],
+@each_but(
+    "the weights' copies are released in another order; doubted: other kernels",
+    "2.12 head-128-eff rtx-5090 eager",
+    *STAGED,
 )
 def test_the_allocator_reserves_what_that_release_does(row: dict[str, Any]) -> None:
     reserved = reserved_by(row, tape_of(row, "releases"))

@@ -254,6 +254,14 @@ def test_a_release_that_nobody_compared_is_doubted() -> None:
     ]
 
 
+def test_wide_heads_of_2_2_are_doubted_where_shared_memory_is_small() -> None:
+    wide = replace(GPT2, n_head=8, compile=False, attention=Attention.EFFICIENT, torch=(2, 2))
+    (text,) = doubts(wide)
+    assert "for heads of 96" in text
+    assert doubts(wide, "a100-80gb") == doubts(replace(wide, torch=(2, 4))) == []
+    assert doubts(replace(wide, n_head=12)) == []
+
+
 def test_slow_attention_is_doubted_where_it_would_be_compiled() -> None:
     slow = replace(GPT2, attention=Attention.MATH, dtype="float16")
     (text,) = doubts(slow)
