@@ -34,7 +34,7 @@ def move(
         return _respelled(context, uses, first.first_name, targets)
     if first.imported == first.qualified:
         return _moved_import(context, uses, targets) if _alone(uses) else None
-    torch = names.name_of("torch", first.scope)
+    torch = names.name_of("torch", first.node)
     edits = _respelled(context, uses, torch or "torch", targets)
     if edits is None:
         return None

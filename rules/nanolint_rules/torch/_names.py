@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nanolint_rules.torch._plain import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import libcst as cst
     from libcst.metadata import BaseAssignment, ImportAssignment, Scope
 
     from nanolint.rule import Context
+    from nanolint_rules.torch._plain import Plain
 else:
     from nanolint_rules.torch import _cst as cst
 
@@ -23,13 +24,21 @@ _Node = TypeVar("_Node", bound="cst.CSTNode")
 
 @dataclass(frozen=True)
 class Reference:
-    """A name of torch's, wherever it stands. ``binding`` is the import that its start is from."""
+    """A name of torch's, wherever it stands."""
 
     node: cst.BaseExpression
     qualified: str  # "torch.cuda.amp.GradScaler"
     first_name: str
-    scope: Scope
-    binding: ImportAssignment
+    names: Names
+
+    @property
+    def binding(self) -> ImportAssignment:
+        """The import that its start is from."""
+        scope = self.names.scope(self.node)
+        imports = (
+            e for e in scope[self.first_name] if isinstance(e, cst.metadata.ImportAssignment)
+        )
+        return next(imports)
 
     @property
     def statement(self) -> cst.Import | cst.ImportFrom:
@@ -78,24 +87,11 @@ class Names:
 
     @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
-        parents: dict[cst.CSTNode, cst.CSTNode] = {}
-        waiting: list[cst.CSTNode] = [self._tree]
-        while waiting:
-            node = waiting.pop()
-            children = node.children
-            parents.update(dict.fromkeys(children, node))
-            waiting += children
-        return parents
+        return _walked(self._tree).parents
 
     @cached_property
     def _calls(self) -> list[cst.Call]:
         return found_in(self._tree, cst.Call)
-
-    @cached_property
-    def _aliases(self) -> frozenset[str]:
-        """The names that stand for another one: ``import torch as t``."""
-        names = (each.asname.name for each in found_in(self._tree, cst.ImportAlias) if each.asname)
-        return frozenset(name.value for name in names if isinstance(name, cst.Name))
 
     @cached_property
     def _used(self) -> frozenset[cst.CSTNode]:
@@ -108,28 +104,22 @@ class Names:
         """The calls of functions in ``wanted`` (full names), in the order of the text."""
         if not self._mentions(wanted):
             return
-        spellings = self._spellings(wanted)
         for call in self._calls:
-            if last_name(call.func) in spellings:
-                found = self._resolve(call.func)
-                if found is not None and found.qualified in wanted:
-                    yield Use(**vars(found), call=call)
+            found = self._resolve(call.func, wanted)
+            if found is not None:
+                yield Use(**vars(found), call=call)
 
     def references(self, wanted: Collection[str]) -> Iterator[Reference]:
         """Where names in ``wanted`` (full ones) stand, calls included, in the order of the text."""
         if not self._mentions(wanted):
             return
-        spellings = self._spellings(wanted)
         for node in found_in(self._tree, cst.Name):
-            if node.value not in spellings:
-                continue
             parent = self._parents[node]
             whole = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
-            if whole is node and node not in self._used:
+            found = self._resolve(whole, wanted)
+            if found is None or (whole is node and node not in self._used):
                 continue  # a parameter, a keyword, or part of an import
-            found = self._resolve(whole)
-            if found is not None and found.qualified in wanted:
-                yield found
+            yield found
 
     def is_fallback(self, reference: Reference, modern: str) -> bool:
         """Whether it serves older PyTorch only: ``modern`` is tried in the same branching."""
@@ -147,10 +137,8 @@ class Names:
         return self._held[key]
 
     def _holds_call(self, node: cst.CSTNode, function: str) -> bool:
-        spellings = self._spellings({function})
         calls = (call.func for call in found_in(node, cst.Call))
-        resolved = (self._resolve(each) for each in calls if last_name(each) in spellings)
-        return any(found is not None and found.qualified == function for found in resolved)
+        return any(self._resolve(each, {function}) is not None for each in calls)
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """What ``node`` stands in, innermost first."""
@@ -170,8 +158,12 @@ class Names:
             if isinstance(each, cst.metadata.Assignment)
         )
 
-    def name_of(self, module: str, scope: Scope) -> str | None:
-        """The name that means ``module`` in ``scope``, None when it is not imported there."""
+    def name_of(self, module: str, node: cst.CSTNode) -> str | None:
+        """The name that means ``module`` at ``node``, None when it is not imported there."""
+        for name in self._plain.imported:
+            if self._plain.surely(name, ()) == module:
+                return name
+        scope = self.scope(node)
         for assignment in scope.globals.assignments:
             name = assignment.name.partition(".")[0]
             found = scope.get_qualified_names_for(name)
@@ -188,30 +180,43 @@ class Names:
         body = block.body if isinstance(block, (cst.Module, cst.IndentedBlock)) else ()
         return len(body) * len(getattr(line, "body", ()))
 
+    def scope(self, node: cst.CSTNode) -> Scope:
+        """The scope of a name that was found."""
+        scope = self._scopes[node]
+        assert scope is not None
+        return scope
+
+    @cached_property
+    def _plain(self) -> Plain:
+        return plain(self._text)
+
     def _mentions(self, wanted: Collection[str]) -> bool:
         """Whether a name in ``wanted`` may stand in the text, whose last part no import hides."""
         mentioned = any(_last_part(name) in self._text for name in wanted)
-        return mentioned and plain(self._text).may_mean(wanted)
-
-    def _spellings(self, wanted: Collection[str]) -> frozenset[str]:
-        """The names that a mention of something in ``wanted`` may end with."""
-        return self._aliases.union(map(_last_part, wanted))
+        return mentioned and self._plain.may_mean(wanted)
 
     def _bindings(self, node: cst.Name) -> Collection[BaseAssignment]:
         scope = self._scopes.get(node)
         return () if scope is None else scope[node.value]
 
-    def _resolve(self, node: cst.BaseExpression) -> Reference | None:
-        scope, first = self._scopes.get(node), _first_name(node)
-        if scope is None or first is None:
+    def _resolve(self, node: cst.BaseExpression, wanted: Collection[str]) -> Reference | None:
+        """What ``node`` is where that is in ``wanted``; scopes are looked at where they matter."""
+        first, *rest = _parts(node) or [""]
+        possible = self._plain.possible(first, rest)
+        if self._plain.tree is not None and not any(each in wanted for each in possible):
             return None
-        found = list(scope.get_qualified_names_for(node))
+        qualified = self._plain.surely(first, rest) or self._in_scope(node)
+        if qualified is None or qualified not in wanted:
+            return None
+        return Reference(node, qualified, first, self)
+
+    def _in_scope(self, node: cst.BaseExpression) -> str | None:
+        """What ``node`` is by the imports of its own scope."""
+        scope = self._scopes.get(node)
+        found = list(scope.get_qualified_names_for(node)) if scope is not None else []
         if len(found) != 1 or found[0].source is not cst.metadata.QualifiedNameSource.IMPORT:
             return None  # defined here, or one of several
-        (binding, *_) = (
-            each for each in scope[first] if isinstance(each, cst.metadata.ImportAssignment)
-        )
-        return Reference(node, found[0].name, first, scope, binding)
+        return found[0].name
 
 
 @lru_cache(maxsize=4)
@@ -226,10 +231,13 @@ def names_in(tree: cst.Module) -> Names:
     return Names(tree.code, lambda: tree)
 
 
-def _first_name(function: cst.BaseExpression) -> str | None:
-    while isinstance(function, cst.Attribute):
-        function = function.value
-    return function.value if isinstance(function, cst.Name) else None
+def _parts(node: cst.BaseExpression) -> Sequence[str]:
+    """``torch``, ``amp`` and ``autocast`` of ``torch.amp.autocast``; nothing of what is no name."""
+    parts = list[str]()
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    return [node.value, *reversed(parts)] if isinstance(node, cst.Name) else ()
 
 
 def last_name(function: cst.BaseExpression) -> str | None:
@@ -249,7 +257,7 @@ def found_in(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
 
 def all_in(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """``node`` and all that it is made of, in the order of the text."""
-    return iter(_walked(node)) if isinstance(node, cst.Module) else _walk(node)
+    return iter(_walked(node).nodes) if isinstance(node, cst.Module) else _walk(node)
 
 
 def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -260,7 +268,20 @@ def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         waiting += reversed(each.children)
 
 
+class _Walked(NamedTuple):
+    nodes: list[cst.CSTNode]
+    parents: dict[cst.CSTNode, cst.CSTNode]
+
+
 @lru_cache(maxsize=2)
-def _walked(tree: cst.Module) -> tuple[cst.CSTNode, ...]:
+def _walked(tree: cst.Module) -> _Walked:
     """All of a file, for which every rule asks: walking it takes as long as reading it."""
-    return tuple(_walk(tree))
+    nodes, parents = list[cst.CSTNode](), dict[cst.CSTNode, cst.CSTNode]()
+    waiting: list[cst.CSTNode] = [tree]
+    while waiting:
+        node = waiting.pop()
+        nodes.append(node)
+        children = node.children
+        parents.update(dict.fromkeys(children, node))
+        waiting += reversed(children)
+    return _Walked(nodes, parents)

@@ -9,10 +9,20 @@ from __future__ import annotations
 import ast
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class _Import(NamedTuple):
+    """What an import gives a name. ``import a.b`` gives an ``a`` of which b is there."""
+
+    qualified: str
+    at_top: bool  # of the module, so that the name is seen everywhere
+    is_whole: bool = True
 
 
 class Plain:
@@ -21,6 +31,8 @@ class Plain:
     def __init__(self, text: str) -> None:
         self.tree: ast.Module | None = None
         self.nodes: list[ast.AST] = []
+        self.imported = dict[str, list[_Import]]()
+        self._bound = set[str]()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -28,11 +40,13 @@ class Plain:
             self.nodes = list(ast.walk(self.tree))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
-        self.imported = dict[str, set[str]]()
-        for name, qualified in _imported(self.nodes):
-            self.imported.setdefault(name, set()).add(qualified)
-        self._bound = {name for node in self.nodes for name in _bound(node)}
-        self._meant = {each for node in self.nodes for each in self.meanings(node)}
+        nested = (each for node in self.nodes if isinstance(node, _FUNCTIONS) for each in node.body)
+        inner = {id(each) for node in nested for each in ast.walk(node)}
+        for node in self.nodes:
+            self._bound.update(_bound(node))
+            for name, found in _imported(node, at_top=id(node) not in inner):
+                self.imported.setdefault(name, []).append(found)
+        self._meant = {each for node in self.nodes for each in self._meanings(node)}
 
     def may_mean(self, wanted: Collection[str]) -> bool:
         """Whether an expression may be one of these full names, wherever its import counts."""
@@ -40,32 +54,49 @@ class Plain:
 
     def means(self, node: ast.AST, wanted: str) -> bool:
         """Whether an expression is ``wanted``, whatever the scope: nothing else has its name."""
-        found = list(self.meanings(node))
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return found == [wanted] and isinstance(node, ast.Name) and node.id not in self._bound
+        first, *rest = _parts(node) or [""]
+        return first not in self._bound and self.possible(first, rest) == {wanted}
 
-    def meanings(self, node: ast.AST) -> Iterator[str]:
-        """The full names that a name, or a chain of attributes, may stand for."""
-        parts = list[str]()
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if isinstance(node, ast.Name):
-            for start in self.imported.get(node.id, ()):
-                yield ".".join([start, *reversed(parts)])
+    def possible(self, first: str, rest: Iterable[str]) -> set[str]:
+        """The full names that ``first.rest`` may stand for."""
+        return {".".join((each.qualified, *rest)) for each in self.imported.get(first, ())}
+
+    def surely(self, first: str, rest: Iterable[str]) -> str | None:
+        """The full name of ``first.rest`` where it is the same in each scope, else None."""
+        found = self.imported.get(first, ())
+        if first in self._bound or not all(each.at_top for each in found):
+            return None
+        whole = any(each.is_whole for each in found)
+        names = self.possible(first, rest)
+        return names.pop() if whole and len(names) == 1 else None
+
+    def _meanings(self, node: ast.AST) -> set[str]:
+        first, *rest = _parts(node) or [""]
+        return self.possible(first, rest) if first in self.imported else set()
 
 
-def _imported(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
-    """The names that imports give, and what each stands for."""
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for each in node.names:
-                first = each.name.partition(".")[0]
-                yield (each.asname, each.name) if each.asname else (first, first)
-        elif isinstance(node, ast.ImportFrom):
-            for each in node.names:
-                yield each.asname or each.name, f"{node.module or ''}.{each.name}"
+def _parts(node: ast.AST) -> Sequence[str]:
+    """``torch``, ``amp`` and ``autocast`` of ``torch.amp.autocast``; nothing of what is no name."""
+    parts = list[str]()
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else ()
+
+
+def _imported(node: ast.AST, *, at_top: bool) -> Iterator[tuple[str, _Import]]:
+    """The names that a node imports."""
+    if isinstance(node, ast.Import):
+        for each in node.names:
+            first, _, more = each.name.partition(".")
+            if each.asname or not more:
+                yield each.asname or each.name, _Import(each.name, at_top)
+            else:
+                yield first, _Import(first, at_top, is_whole=False)
+    elif isinstance(node, ast.ImportFrom):
+        for each in node.names:
+            qualified = f"{node.module or ''}.{each.name}"
+            yield each.asname or each.name, _Import(qualified, at_top, is_whole=not node.level)
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
@@ -74,11 +105,10 @@ def _bound(node: ast.AST) -> Iterator[str]:
         yield node.id
     elif isinstance(node, ast.arg):
         yield node.arg
-    else:
+    elif not isinstance(node, ast.alias):
         # Functions, classes, handlers, patterns and type parameters have a name of their own.
-        name = getattr(node, "name", None)
-        if isinstance(name, str) and not isinstance(node, ast.alias):
-            yield name
+        names = (getattr(node, field, None) for field in ("name", "rest"))
+        yield from (each for each in names if isinstance(each, str))
 
 
 @lru_cache(maxsize=4)

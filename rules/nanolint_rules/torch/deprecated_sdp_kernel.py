@@ -80,11 +80,11 @@ def deprecated_sdp_kernel(context: Context) -> Findings:
 
 
 def _fix(context: Context, resolved: Names, group: list[Use]) -> Fix | None:
-    scope = group[0].scope
-    kernel = resolved.name_of(f"{HOME}.{MODERN}", scope)
-    backend = resolved.name_of(f"{HOME}.{BACKEND}", scope)
+    node = group[0].node
+    kernel = resolved.name_of(f"{HOME}.{MODERN}", node)
+    backend = resolved.name_of(f"{HOME}.{BACKEND}", node)
     missing = [name for name, known in ((BACKEND, backend), (MODERN, kernel)) if known is None]
-    if any(scope[name] for name in missing):
+    if any(resolved.scope(node)[name] for name in missing):
         return None  # the name means something else here
     line = f"from {HOME} import {', '.join(missing)}" if missing else None
     edits = replace_import(context, resolved, group, line)

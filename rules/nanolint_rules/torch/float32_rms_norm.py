@@ -141,7 +141,7 @@ def _attributes(argument: cst.Arg) -> Iterator[cst.Name]:
 def _fix(context: Context, resolved: Names, use: Use) -> Fix | None:
     """Put the statement, if it does nothing else that autocast decides about, under ``with``."""
     arguments = use.call.args
-    torch = resolved.name_of("torch", use.scope)
+    torch = resolved.name_of("torch", use.node)
     around = (n for n in resolved.ancestors(use.call) if isinstance(n, cst.SimpleStatementLine))
     statements = next(around, None)
     if torch is None or statements is None or len(statements.body) > 1:
