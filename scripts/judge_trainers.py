@@ -2,7 +2,8 @@
 
 ``judge_trainers.py MIRRORS`` takes a folder of git repositories, ``karpathy+nanochat/repo`` for
 karpathy/nanochat, and prints docs/trainers.md's table. ``--all N`` reads up to N versions of each
-script instead, and counts those for which an equation is found; a crash ends it.
+script instead, and counts those for which an equation is found; a crash ends it. ``--blind`` takes
+the scripts that were read before nanolint had seen them.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from nanolint.run.described import Described
 
 READ = ROOT / "validation" / "trainers_read.json"
+BLIND = ROOT / "validation" / "trainers_blind.json"
 ROLES = {
     "micro_batch": Role.MICRO_BATCH,
     "context": Role.CONTEXT,
@@ -44,8 +46,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mirrors", type=Path)
     parser.add_argument("--all", type=int, metavar="N")
+    parser.add_argument("--blind", action="store_true", help="the scripts that were read before")
     options = parser.parse_args()
-    rows = json.loads(READ.read_text("utf-8"))
+    rows = json.loads((BLIND if options.blind else READ).read_text("utf-8"))
     if options.all:
         count(options.mirrors, rows, options.all)
     else:

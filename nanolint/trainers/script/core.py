@@ -120,7 +120,8 @@ class Event:
     context: Context
     subject: Thing
     tensors: tuple[Tensor, ...] = ()
-    plain: bool = False  # of a model: it is called with indices and targets, and nothing else
+    # Of a model: it is called with indices and targets, and nothing else; of backward: on a loss.
+    plain: bool = False
 
 
 @dataclasses.dataclass(slots=True)

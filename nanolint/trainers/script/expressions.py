@@ -13,7 +13,7 @@ from nanolint.trainers.script import call_sites, comprehensions, conditions
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.operations import made, repeated, row, scalar, unknown_at
-from nanolint.trainers.script.tensors import length, sliced
+from nanolint.trainers.script.tensors import broadcast, length, sliced
 from nanolint.trainers.script.things import (
     ITEMS,
     REST,
@@ -124,7 +124,9 @@ def _sliced_row(core: Core, owner: Row, node: ast.Slice, scope: Scope) -> Thing:
 def _binary(core: Core, node: ast.BinOp, scope: Scope) -> Thing:
     left, right = core.value(node.left, scope), core.value(node.right, scope)
     if isinstance(left, Tensor) or isinstance(right, Tensor):
-        return left if isinstance(left, Tensor) else right
+        if isinstance(node.op, ast.MatMult):
+            return Tensor(None)
+        return broadcast(left, right, unknown_at("a dimension of an array", node, scope))
     if isinstance(left, Row) and isinstance(right, Row) and isinstance(node.op, ast.Add):
         return row([*left.items, *right.items])
     symbol = OPERATORS.get(type(node.op), "@")
@@ -205,8 +207,11 @@ def _yielded(core: Core, node: ast.Yield | ast.YieldFrom, scope: Scope) -> Thing
     while function.around is not None and "yield" not in function.names:
         function = function.around
     before = function.names.get("yield")
-    if not isinstance(before, Row) or not before.items:
+    if not isinstance(before, Row):
         core.state.journal.write(function.names, "yield", row([value]))
+    elif not before.items:
+        # Of two ways of which one yields, the way on is not what is yielded.
+        core.state.journal.write(before.slot, ITEMS, (value,))
     return unknown_at("what is sent to a generator", node, scope)
 
 

@@ -51,7 +51,7 @@ class Follower(Core):
     def __init__(self, state: State, source: Source) -> None:
         super().__init__(state)
         self._source = source
-        self._script = Scope(source, {"__name__": Number("__main__")})
+        self._script = Scope(source, {"__name__": Number("__main__"), "__package__": NONE})
         if source.path is not None:
             self._script.names["__file__"] = Number(str(source.path))
 

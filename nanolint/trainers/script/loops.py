@@ -12,7 +12,7 @@ from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow, Loop
 from nanolint.trainers.script.modules import calls, changed_in
 from nanolint.trainers.script.operations import repeated, scalar
-from nanolint.trainers.script.things import TERMS, Repeated, Row, Scope, Thing
+from nanolint.trainers.script.things import TERMS, Repeated, Row, Scope, Tensor, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,9 @@ def _for(core: Core, statement: ast.For, scope: Scope) -> Flow:
         if isinstance(item, TERMS):
             item = NotKnown("changes with each turn of a loop", place.path, place.line)
         core.bind(statement.target, item, scope)
-        counted = isinstance(statement.iter, ast.Call)
+        if isinstance(over, Tensor) and over.shape:
+            count = over.shape[0]
+        counted = isinstance(statement.iter, ast.Call) or isinstance(over, Tensor)
         flow = _turn(core, statement, count if counted else None, scope)
     leave()
     return flow

@@ -13,6 +13,7 @@ from nanolint.trainers.script import arguments as argparse
 from nanolint.trainers.script import tensors
 from nanolint.trainers.script.operations import made, row, scalar, unwrapped
 from nanolint.trainers.script.parameters import parameters
+from nanolint.trainers.script.passes import ACCUMULATES
 from nanolint.trainers.script.things import (
     COUNT,
     ITEMS,
@@ -63,7 +64,7 @@ def method(
     """What calling ``owner.name(...)`` gives."""
     inner = unwrapped(owner)
     if name == "backward":
-        core.state.happen("backward", place, owner)
+        core.state.happen("backward", place, owner, plain=not arguments)
         return NONE
     if name == "step" and _may_be_optimizer(inner, arguments):
         core.state.happen("step", place, owner)
@@ -125,6 +126,8 @@ def _of_instance(
             return Table(inner.fields)
         if name in ("append", "add_module", "register_buffer", "clear_session"):
             return NONE
+        if name == ACCUMULATES:
+            return Instance(External(ACCUMULATES), place)
         if name == "get_world_size":
             return Number(core.state.around.world_size)
         if name in ("prepare",) and arguments:

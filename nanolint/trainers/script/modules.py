@@ -95,7 +95,8 @@ def roots_of(script: Path) -> tuple[Path, ...]:
         found.append(folder)
         if exists(folder / ".git") or exists(folder / "pyproject.toml") or len(found) == 4:
             break
-    return tuple(found)
+    # A project that is installed from its src folder is imported from there.
+    return (*found, *(each / "src" for each in found if exists(each / "src")))
 
 
 def find_module(name: str, roots: tuple[Path, ...], around: Path | None) -> Path | None:

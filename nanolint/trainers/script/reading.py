@@ -13,7 +13,8 @@ from nanolint.trainers.script.architecture import shape_of
 from nanolint.trainers.script.built import built_model
 from nanolint.trainers.script.core import State
 from nanolint.trainers.script.follower import Follower
-from nanolint.trainers.script.operations import made, scalar, unwrapped
+from nanolint.trainers.script.operations import scalar, unwrapped
+from nanolint.trainers.script.passes import passes_of, share_a_loop
 from nanolint.trainers.script.precision import dtype_of
 from nanolint.trainers.script.things import TERMS, External, Instance, Wrapped
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.run.terms import Given, Term
-    from nanolint.trainers.script.core import Around, Context, Event, Loop
+    from nanolint.trainers.script.core import Around, Context, Event
     from nanolint.trainers.script.modules import Source
     from nanolint.trainers.script.things import Thing
 
@@ -46,7 +47,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         )
         return Described(_named(source), roles, None, tuple(state.given), missing=_missing(roles))
     call = _call_before(backward, state.events)
-    passes = _passes(backward, state.events)
+    passes = passes_of(backward, state.events)
     micro_batch, context = _batch(call, backward)
     model = unwrapped(call.subject) if call is not None else None
     roles = {
@@ -103,13 +104,9 @@ def _backward(events: Sequence[Event]) -> Event | None:
     found = [each for each in events if each.kind == "backward" and each.context.loops]
     for each in found:
         for other in events[events.index(each) :]:
-            if other.kind == "step" and _share_a_loop(each, other):
+            if other.kind == "step" and share_a_loop(each, other):
                 return each
     return found[-1] if found else None
-
-
-def _share_a_loop(one: Event, other: Event) -> bool:
-    return any(each in other.context.loops for each in one.context.loops)
 
 
 def _is_evaluation(context: Context) -> bool:
@@ -134,38 +131,6 @@ def _call_before(backward: Event, events: Sequence[Event]) -> Event | None:
         if found:
             return found[-1]
     return None
-
-
-def _passes(backward: Event, events: Sequence[Event]) -> Term | NotKnown:
-    """How often ``backward()`` is called for one step of the optimizer."""
-    steps = [each for each in events if each.kind == "step" and _share_a_loop(backward, each)]
-    place = backward.place
-    if not steps:
-        return NotKnown("no step of an optimizer was found", place.path, place.line)
-    after = [each for each in steps if events.index(each) > events.index(backward)]
-    step = after[0] if after else steps[0]
-    inner = [each for each in backward.context.loops if each not in step.context.loops]
-    if inner:
-        return _counted(inner)
-    for test in step.context.tests:
-        if test in backward.context.tests:
-            continue
-        period = test[1]
-        if isinstance(period, (NotKnown, *TERMS)):
-            return period
-    return Number(1)
-
-
-def _counted(loops: Sequence[Loop]) -> Term | NotKnown:
-    result: Thing = Number(1)
-    for loop in loops:
-        if loop.count is None:
-            why = "the loop around backward() counts nothing"
-            return NotKnown(why, loop.place.path, loop.place.line)
-        result = loop.count if result == Number(1) else made("*", (result, loop.count), None, 0)
-    if isinstance(result, (NotKnown, *TERMS)):
-        return result
-    return NotKnown("the loop around backward() counts something else")
 
 
 def _batch(call: Event | None, backward: Event) -> tuple[Term | NotKnown, Term | NotKnown]:

@@ -12,7 +12,7 @@ from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.modules import calls
 from nanolint.trainers.script.operations import made, merged
-from nanolint.trainers.script.things import TERMS, Scope, Thing
+from nanolint.trainers.script.things import COUNT, TERMS, Row, Scope, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,7 +62,12 @@ def _if(core: Core, statement: ast.If, scope: Scope) -> Flow:
         period = _period(core, statement.test, scope)
         tests = core.state.tests
         tests.append((statement.test, period))
-        found = core.either(lambda: core.run(body, scope), lambda: core.run(orelse, scope), why)
+
+        def taken() -> Flow:
+            _learn(core, statement.test, scope)
+            return core.run(body, scope)
+
+        found = core.either(taken, lambda: core.run(orelse, scope), why)
         tests.pop()
         return found
     if _ends(body) and isinstance(test, TERMS):
@@ -73,6 +78,17 @@ def _if(core: Core, statement: ast.If, scope: Scope) -> Flow:
         return core.run(body, scope)
     turn(core, test, known, statement.test, scope)
     return core.run(body if known else orelse, scope)
+
+
+def _learn(core: Core, test: ast.expr, scope: Scope) -> None:
+    """What is known where a condition is met: behind ``len(rows) == B`` a list has B items."""
+    if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)):
+        return
+    for one, other in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+        if isinstance(one, ast.Call) and ast.unparse(one.func) == "len" and len(one.args) == 1:
+            counted, count = core.value(one.args[0], scope), core.value(other, scope)
+            if isinstance(counted, Row) and isinstance(count, TERMS) and counted.items:
+                core.state.journal.write(counted.slot, COUNT, count)
 
 
 def _period(core: Core, test: ast.expr, scope: Scope) -> Thing:

@@ -138,6 +138,33 @@ def method(
     return Tensor(None)
 
 
+def broadcast(left: Thing, right: Thing, unknown: NotKnown) -> Tensor:
+    """What an operation on two things gives, of which one is a tensor, element by element."""
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        if left.shape is None or right.shape is None:
+            return Tensor(None)
+        longer, shorter = sorted((left.shape, right.shape), key=len, reverse=True)
+        ones = (Number(1),) * (len(longer) - len(shorter))
+        pairs = zip(longer, (*ones, *shorter), strict=True)
+        return Tensor(tuple(_wider(*pair, unknown) for pair in pairs))
+    tensor, other = (left, right) if isinstance(left, Tensor) else (right, left)
+    assert isinstance(tensor, Tensor)
+    if isinstance(other, TERMS) or tensor.shape is None:
+        return tensor
+    return Tensor(tuple(unknown if each == Number(1) else each for each in tensor.shape))
+
+
+def _wider(one: Thing, other: Thing, unknown: NotKnown) -> Thing:
+    """The dimension that two become: where one is 1 it is the other."""
+    if one == Number(1):
+        return other
+    if other == Number(1) or one == other:
+        return one
+    if isinstance(one, TERMS) and isinstance(other, TERMS):
+        return one if one.value == other.value else unknown
+    return one if isinstance(one, TERMS) else other
+
+
 def dimension(owner: Tensor, at: object, unknown: NotKnown) -> Thing:
     """One dimension."""
     if owner.shape is None or not isinstance(at, int):
@@ -164,13 +191,12 @@ def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
     kept: list[Thing] = []
     rest = list(shape) if shape is not None else None
     for part in parts:
+        if isinstance(part, ast.Constant) and part.value is None:
+            kept.append(Number(1))
+            continue
         size = rest.pop(0) if rest else NotKnown("a dimension of an array")
         if isinstance(part, ast.Slice):
             kept.append(length(core, part, size, scope))
-        elif isinstance(part, ast.Constant) and part.value is None:
-            kept.append(Number(1))
-            if rest is not None:
-                rest.insert(0, size)
         else:
             found = core.value(part, scope)
             if isinstance(found, Tensor):
