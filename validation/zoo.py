@@ -94,16 +94,12 @@ ENTRIES = [
 ]
 
 
-def row_of(entry: Entry, checkouts: Path, python: str, cache: Path) -> Row:
-    """Read and trace one model."""
-    folder = checkouts / entry.repository.replace("/", "+")
-    path = folder / entry.path
-    row: Row = {"repository": entry.repository, "path": entry.path, "class": entry.cls}
-    row |= {"commit": _commit(folder), "dtype": entry.dtype, "others": dict(entry.others)}
-    text = path.read_text(encoding="utf-8")
-    known = _fields(text, entry.config)
+def case_in(entry: Entry, checkouts: Path) -> Case:
+    """The run of a model whose repository lies in ``checkouts``."""
+    path = checkouts / entry.repository.replace("/", "+") / entry.path
+    known = _fields(path.read_text(encoding="utf-8"), entry.config)
     arguments = {key: value for key, value in SIZES.items() if key in known} | dict(entry.others)
-    case = Case(
+    return Case(
         sources=modules_of(path.parent / "train.py", path.stem, entry.cls),
         folder=path.parent,
         cls=entry.cls,
@@ -114,6 +110,14 @@ def row_of(entry: Entry, checkouts: Path, python: str, cache: Path) -> Row:
         vocab_size=SIZES["vocab_size"],
         dtype=entry.dtype,
     )
+
+
+def row_of(entry: Entry, checkouts: Path, python: str, cache: Path) -> Row:
+    """Read and trace one model."""
+    folder = checkouts / entry.repository.replace("/", "+")
+    row: Row = {"repository": entry.repository, "path": entry.path, "class": entry.cls}
+    row |= {"commit": _commit(folder), "dtype": entry.dtype, "others": dict(entry.others)}
+    case = case_in(entry, checkouts)
     gpu = find(CARD).gpu
     try:
         tape = case.read(gpu, TORCH)

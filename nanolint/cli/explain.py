@@ -30,7 +30,7 @@ what would help.
 
 STDIN = "-"
 FILES = ("plot", "html", "snapshot")  # options that write a file
-ONE_CARD = ("oom", "compare", *FILES)  # what is about one card only
+ONE_CARD = ("lines", "oom", "compare", *FILES)  # what is about one card only
 
 
 def run(arguments: list[str], streams: Streams) -> int:
@@ -52,6 +52,8 @@ def run(arguments: list[str], streams: Streams) -> int:
     config = open_config(file, plan, streams)
     cases = [config.case(target) for target in targets or (None,)]
     written = [name for name in FILES if _wants(options, name)]
+    if options.lines:
+        return _by_lines(config, cases[0], options, streams)
     if written:
         return _written(config, cases[0], options, written, streams)
     if options.compare is not None:
@@ -78,6 +80,11 @@ def parser() -> Parser:
     made = Parser("nanolint explain", "FILE|- [OPTION]...", DESCRIPTION)
     add_one_file(made)
     made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument(
+        "--lines",
+        action="store_true",
+        help="show what each line of model.py keeps for the backward pass and has at the peak",
+    )
     made.add_argument(
         "--plot",
         type=Path,
@@ -114,7 +121,7 @@ def parser() -> Parser:
 
 
 def _wants(options: Namespace, name: str) -> bool:
-    return vars(options)[name] is not None
+    return vars(options)[name] not in (None, False)
 
 
 def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams: Streams) -> None:
@@ -123,6 +130,23 @@ def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams
 
     out = printer(streams.stdout, options.color)
     text.render(config.name, cases, LineIndex(config.config.text), out)
+
+
+def _by_lines(config: ConfigFile, case: Case, options: Namespace, streams: Streams) -> int:
+    from nanolint.report.explain import lines
+    from nanolint.report.explain.text import width_of
+    from nanolint.report.lines import as_json, line_report
+
+    _needed_run(config, case)
+    found = line_report(case)
+    if options.format == "json":
+        streams.stdout.write(json.dumps(as_json(config.name, case, found), indent=2) + "\n")
+    elif isinstance(found, str):
+        raise UsageError(f"{config.name}: no lines: {found}")
+    else:
+        out = printer(streams.stdout, options.color)
+        lines.render(config.name, case, found, out, width_of(out))
+    return 0
 
 
 def _written(

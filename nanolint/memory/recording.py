@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from nanolint.gpus.abilities import compiles
 from nanolint.memory.located import Located
@@ -36,18 +36,19 @@ _ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # bef
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
+OneTape = TypeVar("OneTape", bound=Tape)
 
 
-class Recorded:
+class Recorded(Generic[OneTape]):
     """A tape, and the answers to what was asked about it."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: OneTape) -> None:
         self.tape = tape
         self._answers: dict[tuple[object, ...], Any] = {}
 
     def answer(
         self,
-        question: Callable[Concatenate[Tape, Arguments], Answer],
+        question: Callable[Concatenate[OneTape, Arguments], Answer],
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Answer:
@@ -59,7 +60,7 @@ class Recorded:
         return answer
 
 
-def recorded(run: Run, gpu: Gpu | None = None) -> Recorded:
+def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
     """The tape of ``run`` on ``gpu``, with what is known about it."""
     return _recorded(_recipe(run, gpu))
 
@@ -69,22 +70,20 @@ def record(run: Run, gpu: Gpu | None = None) -> Tape:
     return recorded(run, gpu).tape
 
 
-def located(run: Run, gpu: Gpu | None = None) -> Located | None:
-    """The tape of a run whose model is read, with the line of each allocation; else None."""
-    if not isinstance(run.program, ReadModel):
-        return None
+def located(run: Run, gpu: Gpu | None = None) -> Recorded[Located]:
+    """The tape of a run whose model is read, with the line of each allocation."""
     return _located(_recipe(run, gpu))
 
 
 @lru_cache(maxsize=4)
-def _located(recipe: _Recipe) -> Located:
+def _located(recipe: _Recipe) -> Recorded[Located]:
     tape = Located()
-    write(recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
-    return tape
+    recipe.write(tape)
+    return Recorded(tape)
 
 
 @lru_cache(maxsize=32)
-def _recorded(recipe: _Recipe) -> Recorded:
+def _recorded(recipe: _Recipe) -> Recorded[Tape]:
     return Recorded(recipe.record())
 
 
@@ -122,21 +121,24 @@ class _Recipe(NamedTuple):
         if isinstance(self.run.program, Profiled):
             profile = self.run.program.profile
             return profiled(profile, self.run.batch_size, self.run.micro_steps)
-        if isinstance(self.run.program, ReadScript):
-            return _read(self.run.program, self)
         tape = Tape()
-        write(self.run, self.shapes, tape, compiled=self.compiled)
+        self.write(tape)
         return tape
 
+    def write(self, tape: Tape) -> None:
+        """Write the events to ``tape``, which a profile has no use for."""
+        if isinstance(self.run.program, ReadScript):
+            _read(self.run.program, self, tape)
+        else:
+            write(self.run, self.shapes, tape, compiled=self.compiled)
 
-def _read(program: ReadScript, recipe: _Recipe) -> Tape:
-    """The tape of a script that is read whole."""
+
+def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
+    """The events of a script that is read whole."""
     from nanolint.memory.loop.reading.script import read_script
 
-    tape = Tape()
     device = device_of(recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
     read_script(program, recipe.run, recipe.gpu, device)
-    return tape
 
 
 def device_of(run: Run, shapes: Shapes, tape: Tape, *, compiled: bool) -> Device:

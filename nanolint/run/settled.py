@@ -13,11 +13,12 @@ from nanolint.run.trust import Trust
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from nanolint.diagnostics import Span
     from nanolint.run.described import Described
+    from nanolint.run.program import ReadModel
     from nanolint.run.run import Dialect, Run
     from nanolint.run.trust import Doubt
     from nanolint.source.values import Plain, Value
@@ -136,7 +137,8 @@ class Resolution:
     of their own name. ``outline`` is the run as far as its batch and its loop are known, with legal
     values for the rest; None where not even that is. ``described`` is what a script says of its run
     that is not nanoGPT's kind. ``read`` is what it is with the project's own model read from its
-    source, where that may be tried.
+    source, where that may be tried. ``source`` gives the text of a model that is nanoGPT's own and
+    needs no reading to be judged; it is asked for where lines are.
     """
 
     run: Run | None
@@ -148,6 +150,7 @@ class Resolution:
     described: Described | None = None
     outline: Run | None = None
     read: Resolution | None = None
+    source: Callable[[], ReadModel | None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def trust(self) -> Trust:

@@ -49,8 +49,6 @@ class Read(Module):
         self._settle(device)
         self._file = program.modules[0].path
         self._machine.rest()
-        if device.tape.locator is not None:
-            device.tape.locator.reader = self._machine
 
     def _reading(self, part: Callable[[], Any]) -> Any:
         """What ``part`` returns; where the program would fail, it is not read."""

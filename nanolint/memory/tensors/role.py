@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,21 @@ class Role:
         """Of what is computed from it."""
         loss = self.component is Component.LOGITS_AND_LOSS
         return role(label, self.component if loss else Component.ACTIVATIONS, dims)
+
+
+def read_name(name: str) -> tuple[Shape, str]:
+    """Shape and type of what ``describe`` named; no shape where letters stand in its place.
+
+    >>> read_name("logits (8, 64, 512) bfloat16")
+    ((8, 64, 512), 'bfloat16')
+    """
+    found = _DESCRIBED.search(name)
+    if found is None:
+        return (), name.rpartition(" ")[2]
+    return tuple(int(each) for each in found["shape"].split(",") if each.strip()), found["dtype"]
+
+
+_DESCRIBED = re.compile(r" \((?P<shape>\d[\d, ]*)\) (?P<dtype>\w+)$")
 
 
 class PlacedRole(Role):

@@ -25,7 +25,7 @@ WIDEST = 100
 
 def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer) -> None:
     """Write the explanation of the file called ``name``, for each of its cases."""
-    width = min(printer.width or NO_TERMINAL, WIDEST)
+    width = width_of(printer)
     shown: Resolution | None = None
     for case in cases:
         if shown is None:
@@ -46,6 +46,11 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
             _doubts(case, printer)
         printer.blank()
         _memory(case, printer, width)
+
+
+def width_of(printer: Printer) -> int:
+    """The columns that a screen may take."""
+    return min(printer.width or NO_TERMINAL, WIDEST)
 
 
 def _log(case: Case, printer: Printer) -> None:

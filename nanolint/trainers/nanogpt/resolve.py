@@ -101,7 +101,14 @@ def resolve(
         doubts += not_covered(run, gpu)
     outline = None if any(each.key in NEEDED for each in unresolved) else with_passes(needed, roles)
     found = Resolution(
-        run, settings, unresolved, ordered(doubts), in_float16, roles.deciding, outline=outline
+        run,
+        settings,
+        unresolved,
+        ordered(doubts),
+        in_float16,
+        roles.deciding,
+        outline=outline,
+        source=roles.source,
     )
     found = traced(found, taken, project, options, gpu)
     is_traced = found.run is not None and found.run.program is not None

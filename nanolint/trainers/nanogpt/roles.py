@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from nanolint.trainers.nanogpt.vocabulary import pickled_vocabulary, whether_it_
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
@@ -46,7 +47,8 @@ class Roles:
     ``deciding`` maps a role to the key that its value comes from, None where it is computed; roles
     that are not in it come from the key of their own name. ``passes`` are the forward-backward
     passes of one step and process, None where only a run tells. ``strangers`` are reasons for
-    which nothing can be said of the run. ``program`` is the model where it may be read instead.
+    which nothing can be said of the run. ``program`` is the model where it may be read instead;
+    ``source`` gives it for any model, where it is asked for.
     """
 
     model: Model
@@ -55,6 +57,7 @@ class Roles:
     doubts: tuple[Doubt, ...] = ()
     strangers: tuple[Unresolved, ...] = ()
     program: ReadModel | None = None
+    source: Callable[[], ReadModel | None] | None = None
 
 
 def settle_roles(
@@ -110,8 +113,9 @@ class _Settling:
         for (why, line), roles in self._taken.items():
             are = "are" if len(roles) > 1 else "is"
             self._doubt(Subject.SIZES, f"{why}; {listed(roles)} {are} taken for it", line)
-        program = program_of(self._script, passed) if model.doubts or model.stranger else None
-        return Roles(model, self._deciding, passes, tuple(self._doubts), strangers, program)
+        source = partial(program_of, self._script, passed)
+        program = source() if model.doubts or model.stranger else None
+        return Roles(model, self._deciding, passes, tuple(self._doubts), strangers, program, source)
 
     def _passed(self) -> Passed:
         project, around = self._project, self.around

@@ -14,7 +14,6 @@ from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.tensors.autograd import Leaf, numbers
 from nanolint.memory.tensors.device import NotTraced, Storage
 from nanolint.memory.tensors.gradients import land, matched
-from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
@@ -168,7 +167,7 @@ class Program:
         for slot, tangent in zip(plans.tangent_slots, plans.tangents, strict=True):
             each = given.pop(0)
             if each is None:  # nobody differentiates it: zeros
-                zeros = role(f"zeros for {tangent.role.label}", tangent.role.component)
+                zeros = tangent.role.made(f"zeros for {tangent.role.label}")
                 name = zeros.describe(tangent.shape, tangent.dtype)
                 handles[slot] = device.tape.alloc(tangent.nbytes, name, zeros.component)
                 shared[slot] = Storage(handles[slot], device.tape.events)

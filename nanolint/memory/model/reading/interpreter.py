@@ -68,6 +68,8 @@ class Interpreter(Machine):
         absent: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(card, host, version=version, absent=absent)
+        if card.tape.locator is not None:
+            card.tape.locator.reader = self
         self._sources: Mapping[str, SourceText] = {each.module: each for each in sources}
         self.zero_super = Native("super", Super, plain=False)
         self.enumeration = Class("Enum", (), {}, Namespace("enum", {}))

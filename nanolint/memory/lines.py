@@ -1,0 +1,287 @@
+"""What each line of a model keeps for the backward pass, and what it has at the peak.
+
+Lines are those of a model that is read, of nanoGPT's own where reading its text gives the very
+allocations that it is replayed with, and of what was traced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.frozen import dataclass
+from nanolint.memory.located import Located
+from nanolint.memory.locating import Line, Where
+from nanolint.memory.model.reading.values import Unread
+from nanolint.memory.recording import located, recorded, summits
+from nanolint.memory.tape import Component, Phase
+from nanolint.memory.waste import Waste, wastes
+from nanolint.run.program import Profiled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.tape import Handle, Tape
+    from nanolint.run.program import ReadModel
+    from nanolint.run.run import Run
+
+# What is there whatever a line does: a line makes gradients of parameters, but cannot help it.
+STATE = frozenset({Component.PARAMETERS, Component.GRADIENTS, Component.OPTIMIZER})
+
+TRACED = re.compile(r"(?P<path>.+?\.py):(?P<line>\d+) ")  # what a traced allocation is called
+
+
+class Kept(NamedTuple):
+    """Tensors of one name and size that a line makes."""
+
+    name: str
+    nbytes: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a place makes, with all that called it there. Of ``calls`` each made its part."""
+
+    stack: tuple[Line, ...]
+    kept_bytes: int
+    peak_bytes: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineMemory:
+    """What one line makes in one forward-backward pass, over all calls of its function.
+
+    ``kept_bytes`` are there when the backward pass begins, ``peak_bytes`` at the run's peak.
+    """
+
+    line: Line
+    kept_bytes: int
+    peak_bytes: int
+    calls: int
+    tensors: tuple[Kept, ...]  # that it keeps, or has at the peak where it keeps none
+    waste: tuple[Waste, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The memory of one run by lines, the largest at the peak first.
+
+    ``elsewhere`` is what is there at the peak and of no line, by what it is for. ``kept_elsewhere``
+    is what is kept and of no line: what a compiled graph makes by itself.
+    """
+
+    lines: tuple[LineMemory, ...]
+    shares: tuple[Share, ...]
+    elsewhere: tuple[tuple[Component, int], ...]
+    kept_elsewhere: int
+    peak_bytes: int
+    phase: Phase
+
+    @property
+    def kept_bytes(self) -> int:
+        """All that is kept for the backward pass."""
+        return sum(each.kept_bytes for each in self.lines) + self.kept_elsewhere
+
+
+class Without(Enum):
+    """Why there are no lines."""
+
+    TEXT = "no model.py is near; the run is judged by nanoGPT's own model"
+    OTHER = "reading model.py gives other allocations than nanoGPT's own, which it is judged by"
+
+
+def lines_of(run: Run, gpu: Gpu | None = None, source: ReadModel | None = None) -> Lines | str:
+    """The lines of a run, or why there are none; ``source`` is the text of nanoGPT's own model."""
+    found = located_run(run, gpu, source)
+    if isinstance(found, str):
+        return found
+    top = _summit(recorded(run, gpu).tape)
+    return _summed(found, top, run.block_size)
+
+
+def located_run(run: Run, gpu: Gpu | None, source: ReadModel | None) -> Located | str:
+    """The tape of ``run`` with its lines, or why there is none. Its allocations are the run's."""
+    if isinstance(run.program, Profiled):
+        return recorded(run, gpu).answer(_by_names)
+    program = run.program or source
+    if program is None:
+        return Without.TEXT.value
+    try:
+        known = located(replace(run, program=program), gpu).tape
+    except Unread as error:
+        return f"the model cannot be read: {error}"
+    if run.program is None and not _equal(recorded(run, gpu).tape, known):
+        return Without.OTHER.value
+    return known
+
+
+def _by_names(tape: Tape) -> Located:
+    """A tape whose names begin with lines, as traced ones do."""
+    found = Located()
+    found.events, found.phases = tape.events, tape.phases
+    found.sizes, found.names, found.components = tape.sizes, tape.names, tape.components
+    places = {name: TRACED.match(name) for name in set(tape.names)}
+    for name in tape.names:
+        place = places[name]
+        where = Where((Line(place["path"], int(place["line"])),), 0) if place else None
+        found.wheres.append(where)
+    return found
+
+
+def _equal(one: Tape, other: Tape) -> bool:
+    """Whether both allocate the same, and release as many bytes between two allocations.
+
+    In which order tensors are released together PyTorch itself leaves to a hash table.
+    """
+    return one.sizes == other.sizes and _entries(one) == _entries(other)
+
+
+def _entries(tape: Tape) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = []
+    freed: list[int] = []
+    for event in tape.events:
+        if event < 0:
+            freed.append(tape.sizes[~event])
+        else:
+            found.append(tuple(sorted(freed)))
+            freed = []
+    return found
+
+
+def _summit(tape: Tape) -> Handle:
+    """The allocation that reaches the peak."""
+    tops = summits(tape, len(tape.events))
+    _, event = max(tops.values(), key=lambda top: top[0])
+    return tape.events[event]
+
+
+def live_at(tape: Tape, handle: Handle) -> set[Handle]:
+    """What lives when an allocation is made, itself among them."""
+    live: set[Handle] = set()
+    for event in tape.events:
+        if event >= 0:
+            live.add(event)
+            if event == handle:
+                break
+        else:
+            live.discard(~event)
+    return live
+
+
+def last_pass(tape: Tape, before: int) -> tuple[int, int]:
+    """The events of the last forward pass that a backward pass follows, not after ``before``.
+
+    Both 0 where there is none.
+    """
+    found = (0, 0)
+    for (start, phase), (end, following) in zip(tape.phases, tape.phases[1:], strict=False):
+        if phase is Phase.FORWARD and following is Phase.BACKWARD:
+            if end > before and found != (0, 0):
+                break
+            found = start, end
+    return found
+
+
+def _summed(tape: Located, top: Handle, context: int) -> Lines:
+    """The lines of a tape whose peak is reached by ``top``."""
+    summit = tape.events.index(top)
+    start, end = last_pass(tape, summit)
+    made = [event for event in tape.events[start:end] if event >= 0]
+    freed = {~event for event in tape.events[start:end] if event < 0}
+    kept = [handle for handle in made if handle not in freed]
+    live = live_at(tape, top)
+    kept_by, peak_by = _by_place(tape, kept), _by_place(tape, live)
+    calls = _calls(peak_by) | _calls(_by_place(tape, made))
+    lines = {where.stack[0] for where in (*kept_by, *peak_by) if where is not None}
+    found = wastes(tape, start, end, context)
+    each_line = [
+        _line(tape, line, kept_by, peak_by, calls[line], found.get(line, ())) for line in lines
+    ]
+    each_line.sort(key=lambda each: (-each.peak_bytes, -each.kept_bytes, each.line))
+    total = sum(tape.sizes[handle] for handle in live)
+    return Lines(
+        lines=tuple(each_line),
+        shares=tuple(_shares(tape, kept_by, peak_by)),
+        elsewhere=_elsewhere(tape, peak_by.get(None, ())),
+        kept_elsewhere=sum(tape.sizes[handle] for handle in kept_by.get(None, ())),
+        peak_bytes=total,
+        phase=tape.phase_at(summit),
+    )
+
+
+def _calls(places: Iterable[Where | None]) -> dict[Line, int]:
+    """How many calls of its function each line runs in."""
+    found: dict[Line, set[int]] = {}
+    for where in places:
+        if where is not None:
+            found.setdefault(where.stack[0], set()).add(where.call)
+    return {line: len(calls) for line, calls in found.items()}
+
+
+def _by_place(tape: Located, handles: Iterable[Handle]) -> dict[Where | None, list[Handle]]:
+    """Allocations by their places; None for those of no line."""
+    found: dict[Where | None, list[Handle]] = {}
+    for handle in handles:
+        where = None if tape.components[handle] in STATE else tape.wheres[handle]
+        found.setdefault(where, []).append(handle)
+    return found
+
+
+def _line(
+    tape: Located,
+    line: Line,
+    kept_by: dict[Where | None, list[Handle]],
+    peak_by: dict[Where | None, list[Handle]],
+    calls: int,
+    waste: tuple[Waste, ...],
+) -> LineMemory:
+    kept, peak = (
+        [
+            handle
+            for where, group in by.items()
+            if where and where.stack[0] == line
+            for handle in group
+        ]
+        for by in (kept_by, peak_by)
+    )
+    counted = Counter((tape.names[each], tape.sizes[each]) for each in kept or peak)
+    tensors = [Kept(name, nbytes, times) for (name, nbytes), times in counted.items()]
+    tensors.sort(key=lambda each: -each.nbytes * each.times)
+    return LineMemory(
+        line=line,
+        kept_bytes=sum(tape.sizes[each] for each in kept),
+        peak_bytes=sum(tape.sizes[each] for each in peak),
+        calls=calls,
+        tensors=tuple(tensors),
+        waste=waste,
+    )
+
+
+def _shares(
+    tape: Located,
+    kept_by: dict[Where | None, list[Handle]],
+    peak_by: dict[Where | None, list[Handle]],
+) -> Iterable[Share]:
+    sums: dict[tuple[Line, ...], list[int]] = {}
+    calls: dict[tuple[Line, ...], set[int]] = {}
+    for place, by in enumerate((kept_by, peak_by)):
+        for where, group in by.items():
+            if where is not None:
+                found = sums.setdefault(where.stack, [0, 0])
+                found[place] += sum(tape.sizes[each] for each in group)
+                calls.setdefault(where.stack, set()).add(where.call)
+    for stack, (kept, peak) in sums.items():
+        yield Share(stack, kept, peak, len(calls[stack]))
+
+
+def _elsewhere(tape: Located, handles: Iterable[Handle]) -> tuple[tuple[Component, int], ...]:
+    total: Counter[Component] = Counter()
+    for handle in handles:
+        total[tape.components[handle]] += tape.sizes[handle]
+    return tuple(total.most_common())
