@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
 from nanolint.memory.located import Located
-from nanolint.memory.locating import Line, Where
+from nanolint.memory.locating import OUTSIDE, Line, Where
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import located, recorded, summits
 from nanolint.memory.tape import Component, Phase
@@ -55,7 +55,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class LineMemory:
-    """What one line makes in one forward-backward pass, over all calls of its function.
+    """What one line makes in one forward-backward pass, over all ``calls`` of its function.
 
     ``kept_bytes`` are there when the backward pass begins, ``peak_bytes`` at the run's peak.
     """
@@ -129,7 +129,7 @@ def _by_names(tape: Tape) -> Located:
     places = {name: TRACED.match(name) for name in set(tape.names)}
     for name in tape.names:
         place = places[name]
-        where = Where((Line(place["path"], int(place["line"])),), 0) if place else None
+        where = Where((Line(place["path"], int(place["line"])),), OUTSIDE) if place else None
         found.wheres.append(where)
     return found
 
@@ -216,12 +216,12 @@ def _summed(tape: Located, top: Handle, context: int) -> Lines:
 
 
 def _calls(places: Iterable[Where | None]) -> dict[Line, int]:
-    """How many calls of its function each line runs in."""
+    """How many calls of its function each line runs in; 0 where that is not known."""
     found: dict[Line, set[int]] = {}
     for where in places:
         if where is not None:
             found.setdefault(where.stack[0], set()).add(where.call)
-    return {line: len(calls) for line, calls in found.items()}
+    return {line: len(calls - {OUTSIDE}) for line, calls in found.items()}
 
 
 def _by_place(tape: Located, handles: Iterable[Handle]) -> dict[Where | None, list[Handle]]:
@@ -277,7 +277,7 @@ def _shares(
                 found[place] += sum(tape.sizes[each] for each in group)
                 calls.setdefault(where.stack, set()).add(where.call)
     for stack, (kept, peak) in sums.items():
-        yield Share(stack, kept, peak, len(calls[stack]))
+        yield Share(stack, kept, peak, len(calls[stack] - {OUTSIDE}))
 
 
 def _elsewhere(tape: Located, handles: Iterable[Handle]) -> tuple[tuple[Component, int], ...]:

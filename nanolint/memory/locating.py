@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+OUTSIDE = 0  # the number of the call of what runs in no function, or is not known to
+
 
 class Line(NamedTuple):
     """A line of a file of the project; of a statement of several lines the first."""

@@ -36,8 +36,9 @@ def render(name: str, case: Case, found: LineReport, printer: Printer, width: in
     for doubt in case.resolution.doubts:
         printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
     peak, kept = found.amount(lines.peak_bytes), found.amount(lines.kept_bytes)
-    held = f"; {kept} kept for the backward pass" if kept else ""
-    printer.line(f"{peak} allocated at the peak, in {lines.phase.within}{held}")
+    printer.line(f"{peak} allocated at the peak, in {lines.phase.within}")
+    if kept:
+        printer.line(f"{kept} kept for the backward pass")
     printer.blank()
     _table(found, printer, width)
     for path in dict.fromkeys(each.line.path for each in shown(found)):
@@ -59,7 +60,7 @@ def _table(found: LineReport, printer: Printer, width: int) -> None:
     for each in matter[:MOST_LISTED]:
         place = f"{printable(each.line.path)}:{each.line.number}"
         head = f"{_amounts(found, each)} {each.calls or '':>{CALLS}}  {place}  "
-        text = found.text(each.line).strip()
+        text = found.text(each.line).strip() or _code(each)
         printer.line(head, clipped(text, 0, max(16, width - len(head))))
         indent = " " * (2 * AMOUNT + CALLS + 4)
         for word in _words(each):
@@ -82,6 +83,11 @@ def _table(found: LineReport, printer: Printer, width: int) -> None:
         if found.lines.kept_elsewhere >= 1 << 20:
             text += f"; {found.amount(found.lines.kept_elsewhere)} of it to none that is known"
         printer.paragraph(("compiled: ", "bold"), text=text, indent="  ")
+
+
+def _code(each: LineMemory) -> str:
+    """What stands on a line whose file is not at hand, as a trace has it."""
+    return each.tensors[0].name.partition(" ")[2] if each.tensors else ""
 
 
 def _words(each: LineMemory) -> Iterator[str]:

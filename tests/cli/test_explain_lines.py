@@ -1,0 +1,65 @@
+"""``nanolint explain --lines``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.support.command import nanolint
+from tests.support.project_tree import write_project
+from validation.read_models import MODELS
+
+SETTINGS = (
+    *("batch_size = 4", "block_size = 256", "n_layer = 3", "n_head = 4", "n_embd = 128"),
+    *("vocab_size = 4096", "dtype = 'float32'", "gradient_accumulation_steps = 2"),
+    *("compile = False", "dropout = 0.0"),
+)
+MODEL = (MODELS / "gpt.py").read_text(encoding="utf-8").replace("gelu(x)", "gelu(x) * x")
+EXPLAIN = ("explain", "config/run.py", "--gpu", "rtx-4070", "--lines")
+
+
+def project(model: str | None = MODEL) -> None:
+    files = {} if model is None else {"model.py": model}
+    write_project(Path(), files=files)
+    Path("config").mkdir(exist_ok=True)
+    Path("config/run.py").write_text("\n".join(SETTINGS) + "\n")
+
+
+def test_the_largest_lines_come_first_and_the_text_fits_80_columns() -> None:
+    project()
+    found = nanolint(*EXPLAIN)
+    assert found.status == 0, found.err
+    rows = found.out.splitlines()
+    table = [row for row in rows if " model.py:" in row]
+    assert len(table) >= 3
+    assert any("gelu" in row and " x3" in row for row in rows)
+    assert max(map(len, rows)) <= 80
+
+
+def test_json_has_each_line_with_its_bytes() -> None:
+    project()
+    found = json.loads(nanolint(*EXPLAIN, "--format", "json").out)
+    (gelu,) = (each for each in found["lines"] if "gelu" in each["text"])
+    activation = 4 * 256 * 4 * 128 * 4
+    assert gelu["kept_bytes"] == 2 * 3 * activation
+    assert gelu["calls"] == 3
+    held = sum(each["peak_bytes"] for each in found["lines"]) + sum(found["elsewhere"].values())
+    assert held == found["peak"]["allocated_bytes"]
+    names = [each["name"] for each in found["functions"]]
+    assert "MLP.forward" in names and names.index("GPT.forward") < names.index("MLP.forward")
+
+
+def test_a_run_in_doubt_is_marked() -> None:
+    project()
+    found = nanolint(*EXPLAIN).out
+    assert "in doubt: " in found
+    assert all("~" in row for row in found.splitlines() if " model.py:" in row)
+
+
+def test_without_a_model_there_are_no_lines_and_a_reason() -> None:
+    project(None)
+    found = nanolint(*EXPLAIN)
+    assert found.status == 2
+    assert "no lines" in found.error
+    told = json.loads(nanolint(*EXPLAIN, "--format", "json").out)
+    assert told["lines"] is None and told["reason"]
