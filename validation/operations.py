@@ -356,6 +356,60 @@ EXPRESSIONS: dict[str, str] = {
     "return x * 2",
     "checkpointed loss": "f = lambda x, k: F.cross_entropy(15 * torch.tanh(x.float() / 15), k)\n"
     "return torch.utils.checkpoint.checkpoint(f, l, k, use_reentrant=False)",
+    # Losses and distances.
+    "l1 loss": "F.l1_loss(x, x.detach() * 2)",
+    "l1 loss of each": "F.l1_loss(x, y.detach() * x.detach(), reduction='none').mean()",
+    "kl div": "F.kl_div(F.log_softmax(x, -1), torch.softmax(x.detach(), -1),"
+    " reduction='batchmean')",
+    "kl div of logarithms": "F.kl_div(F.log_softmax(x, -1), F.log_softmax(x.detach(), -1),"
+    " reduction='sum', log_target=True)",
+    "kl div of each": "F.kl_div(F.log_softmax(x, -1), torch.softmax(x.detach(), -1),"
+    " reduction='none').sum(-1)",
+    # Values of each element.
+    "sinh": "torch.sinh(x)",
+    "cosh": "torch.cosh(x)",
+    "atan": "torch.atan(x)",
+    "erfc": "torch.erfc(x)",
+    "selu": "F.selu(x)",
+    "celu": "F.celu(x)",
+    "soft sign": "F.softsign(x)",
+    "hard sigmoid": "F.hardsigmoid(x)",
+    "threshold": "F.threshold(x, 0.1, 0.0)",
+    # Reductions and orders.
+    "cumulative maximum": "torch.cummax(x, -1)[0]",
+    "softmin": "F.softmin(x, -1)",
+    "gumbel softmax": "F.gumbel_softmax(x, tau=1.0, dim=-1)",
+    "hard gumbel softmax": "F.gumbel_softmax(x, tau=1.0, hard=True, dim=-1)",
+    "differences": "torch.diff(x, dim=-1)",
+    # In place by index.
+    "index copy in place": "t = torch.zeros_like(x)\n"
+    "t.index_copy_(0, torch.arange(x.shape[0], device=x.device), x * 2)\nreturn t",
+    "index put in place": "t = torch.zeros_like(x.detach())\n"
+    "t[torch.arange(x.shape[0], device=x.device)] = x.detach()\nreturn t",
+    "index put what learns": "t = torch.zeros_like(x)\n"
+    "t[torch.arange(x.shape[0], device=x.device)] = x\nreturn t * 2",
+    "index fill in place": "t = x.detach() * 2\n"
+    "t.index_fill_(0, torch.arange(1, device=x.device), 0.0)\nreturn t",
+    "addmm in place": "t = torch.zeros(x[..., 0].numel(), w.shape[0], device=x.device,"
+    " dtype=x.dtype)\n"
+    "t.addmm_(x.detach().reshape(-1, x.shape[-1]), w.detach().to(x.dtype).t())\nreturn t",
+    "divide in place": "t = x * 2\nt /= x.detach().abs().sum() + 1\nreturn t",
+    "divide in place by what learns": "t = x * 2\nt /= (x.abs().sum(-1, keepdim=True) + 1)"
+    ".to(x.dtype)\nreturn t",
+    "relu in place": "return F.relu(x * 2, inplace=True)",
+    "clamp in place": "t = x * 2\nreturn t.clamp_(-1, 1)",
+    # Shapes.
+    "hstack": "torch.hstack((x, x))",
+    "vstack": "torch.vstack((x, x))",
+    "constant pad by itself": "F.pad(x, (0, 0, 2, -2))",
+    "new tensors": "x.new_zeros(4, 3).sum() + x.new_ones(5).sum() + x.new_full((2,), 1.5).sum()",
+    "broadcast to": "torch.broadcast_to(x[:1], x.shape) * 2",
+    "matrix times a vector": "torch.mv(w, n)",
+    "inner": "torch.inner(n, m)",
+    "tensordot": "torch.tensordot(x, w, dims=([-1], [1]))",
+    "checkpoint in segments": "f = lambda x: x + F.gelu(F.linear(F.linear(x, w), w.t()))\n"
+    "x = torch.utils.checkpoint.checkpoint_sequential([f, f, f, f], 2, x, use_reentrant=False)\n"
+    "return x * 2",
     "no grad inside": "with torch.no_grad():\n    t = (x * 2).exp()\nreturn x * t",
 }
 

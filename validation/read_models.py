@@ -38,6 +38,7 @@ class Case(NamedTuple):
     vocab_size: int
     dtype: str
     compile: bool = False
+    first: Path | None = None  # imported from before ``folder``
 
     def run(self, torch: tuple[int, int]) -> Run:
         """As nanolint is asked about it."""
@@ -67,10 +68,10 @@ class Case(NamedTuple):
         """Its events by reading."""
         return record(self.run(torch), gpu)
 
-    def trace(self, python: str, cache: Path, card: PretendedCard) -> Traced:
-        """Its events by PyTorch itself."""
-        said = {
-            "paths": [str(self.folder)],
+    def said(self) -> dict[str, Any]:
+        """What TRAIN is told."""
+        return {
+            "paths": [str(each) for each in (self.first, self.folder) if each],
             "module": self.sources[0].module,
             "class": self.cls,
             "config": self.config,
@@ -82,9 +83,12 @@ class Case(NamedTuple):
             "passes": PASSES,
             "compile": self.compile,
         }
+
+    def trace(self, python: str, cache: Path, card: PretendedCard) -> Traced:
+        """Its events by PyTorch itself."""
         request = Request(
             python=python,
-            argv=[str(TRAIN), json.dumps(said)],
+            argv=[str(TRAIN), json.dumps(self.said())],
             card=card,
             steps=STEPS,
             seconds=600,

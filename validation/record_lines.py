@@ -27,7 +27,8 @@ from nanolint.memory.recording import located
 from nanolint.trace.process import PretendedCard
 from validation.oracle import Row, record
 from validation.record_read import CARD, TORCH, case_of, configs
-from validation.zoo import ENTRIES, case_in
+from validation.zoo import case_in
+from validation.zoo_models import ENTRIES
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
@@ -95,7 +96,7 @@ def main() -> int:
         for entry in ENTRIES:
             name = f"{entry.repository} {entry.path}"
             if any(each in name for each in given.rows or [""]):
-                compared(case_in(entry, given.zoo), name)
+                compared(case_in(entry, given.zoo, given.cache), name)
         return 0
     return record(
         TABLE,

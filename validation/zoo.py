@@ -14,120 +14,44 @@ import ast
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
 from nanolint.memory.model.read import Unread
 from nanolint.memory.recording import allocated_peak
-from nanolint.trace.process import PretendedCard
+from nanolint.run.program import SourceText
+from nanolint.trace.process import Asked, PretendedCard, Request, Tracer
+from nanolint.trace.traced import read
 from nanolint.trainers.nanogpt.read import modules_of
 from validation.oracle import write
-from validation.read_models import Case, entries, first_difference
+from validation.read_models import STEPS, TRAIN, Case, entries, first_difference
 from validation.record_read import CARD, TORCH
+from validation.zoo_models import ENTRIES, SIZES, Entry
 
 HERE = Path(__file__).parent
 TABLE, PAGE = HERE / "recorded" / "zoo.json", HERE.parent / "docs" / "zoo.md"
-SIZES: dict[str, Any] = {
-    "n_layer": 4,
-    "n_head": 4,
-    "n_embd": 64,
-    "block_size": 64,
-    "bias": False,
-    "vocab_size": 512,
-    "dropout": 0.0,
-}
 START, END = "<!-- zoo: start -->", "<!-- zoo: end -->"
 Row = dict[str, Any]
+Traces = Callable[[Asked], dict[str, Any]]
 
 
-class Entry(NamedTuple):
-    """A model: where it is, and with what its configuration is made beside ``SIZES``."""
-
-    repository: str
-    path: str
-    cls: str = "GPT"
-    config: str = "GPTConfig"
-    others: tuple[tuple[str, Any], ...] = ()
-    dtype: str = "bfloat16"
-
-
-ENTRIES = [
-    *(
-        Entry(repository, "model.py")
-        for repository in (
-            "karpathy/nanoGPT",
-            "Andrei-Aksionov/nanoGPT-Andrej-Karpathy",
-            "YpLarryWang/nanoGPT",
-            "blank374/nanoGPT",
-            "wolfecameron/nanoMoE",
-            "danielgrittner/nanoGPT-LoRA",
-            "lyh4215/nanoGPT",
-            "EleutherAI/nanoGPT-mup",
-            "Brukmoon/nanogpt-czech-poetry",
-            "quietsmile/nanogpt",
-            "SwordElucidator/nanoBackpackLM",
-            "sanjeevanahilan/nanoChatGPT",
-            "bomxacalaka/nanoGPT",
-            "lee-ny/teaching_arithmetic",
-            "Liuhong99/Sophia",
-            "NVIDIA/ngpt",
-            "Cole-Piche782/TransformerMoePublic",
-            "Raon1123/reasoning-nanoGPT",
-            "ReaLLMASIC/nanoGPT",
-            "FengMingquan-sjtu/nanoGPT",
-            "chongwei730/nanoGPT",
-            "VatsaDev/nanoChatGPT",
-            "Farzaanw/nanoGPT-project",
-            "Byan13149/nanoGPT",
-            "DaizeDong/2025-CS534-nanoGPT",
-            "Yangxiaohehehe/nanogpt-learned-order",
-        )
-    ),
-    Entry("SwordElucidator/nanoBackpackLM", "backpack.py", "BackpackLM", "BackpackLMConfig"),
-    Entry("Hannibal046/nanoRWKV", "modeling_rwkv.py", "RWKV", "RWKVConfig"),
-    Entry("timepointai/nanogpt-prism-shakespeare", "src/model.py"),
-    Entry("zyushun/Adam-mini", "examples/gpt2/model.py"),
-    Entry("akavi/nanoGPT", "models/model.py"),
-    Entry("Hannibal046/nanoRWKV", "modeling_gpt.py"),
-]
-
-
-def case_in(entry: Entry, checkouts: Path) -> Case:
-    """The run of a model whose repository lies in ``checkouts``."""
-    path = checkouts / entry.repository.replace("/", "+") / entry.path
-    known = _fields(path.read_text(encoding="utf-8"), entry.config)
-    arguments = {key: value for key, value in SIZES.items() if key in known} | dict(entry.others)
-    return Case(
-        sources=modules_of(path.parent / "train.py", path.stem, entry.cls),
-        folder=path.parent,
-        cls=entry.cls,
-        config=entry.config,
-        arguments=arguments,
-        batch_size=2,
-        block_size=SIZES["block_size"],
-        vocab_size=SIZES["vocab_size"],
-        dtype=entry.dtype,
-    )
-
-
-def row_of(entry: Entry, checkouts: Path, python: str, cache: Path) -> Row:
+def row_of(entry: Entry, checkouts: Path, tracer: Traces, scratch: Path) -> Row:
     """Read and trace one model."""
     folder = checkouts / entry.repository.replace("/", "+")
     row: Row = {"repository": entry.repository, "path": entry.path, "class": entry.cls}
     row |= {"commit": _commit(folder), "dtype": entry.dtype, "others": dict(entry.others)}
-    case = case_in(entry, checkouts)
-    gpu = find(CARD).gpu
+    case = case_in(entry, checkouts, scratch)
+    traced = read(tracer(Asked([str(TRAIN), json.dumps(case.said())])))
+    if traced.failure is not None and not traced.complete:
+        why = f"{traced.failure.kind}: {traced.failure.message}"
+        return row | {"result": "fails", "why": why}
     try:
-        tape = case.read(gpu, TORCH)
+        tape = case.read(find(CARD).gpu, TORCH)
     except Unread as error:
         return row | {"result": "unread", "why": str(error)}
-    assert gpu.compute_capability is not None and gpu.sm_count is not None
-    card = PretendedCard(gpu.name, gpu.total_bytes, gpu.compute_capability, gpu.sm_count)
-    traced = case.trace(python, cache, card)
-    if traced.failure is not None and not traced.complete:
-        return row | {"result": "fails", "why": f"{traced.failure.kind}: {traced.failure.message}"}
     miss = first_difference(tape, traced.tape)
     return row | {
         "result": "off" if miss else "exact",
@@ -138,8 +62,112 @@ def row_of(entry: Entry, checkouts: Path, python: str, cache: Path) -> Row:
     }
 
 
-def _fields(text: str, config: str) -> set[str]:
-    """The fields of the class of the configuration."""
+def case_in(entry: Entry, checkouts: Path, scratch: Path) -> Case:
+    """The run of a model whose repository lies in ``checkouts``."""
+    folder = checkouts / entry.repository.replace("/", "+")
+    return case_of(entry, folder, scratch / _words(entry).replace("/", "-"))
+
+
+def case_of(entry: Entry, folder: Path, scratch: Path) -> Case:
+    """The run of an entry; of a script its definitions alone are put into ``scratch``."""
+    path = folder / entry.path
+    root = folder / entry.root if entry.root else path.parent
+    text = path.read_text(encoding="utf-8")
+    scratch.mkdir(parents=True, exist_ok=True)
+    for name in entry.hollow:
+        _hollow(scratch, name)
+    module = ".".join(path.relative_to(root).with_suffix("").parts)
+    sources = modules_of(root / "train.py", module, entry.cls)
+    if entry.is_script:
+        text = definitions(text)
+        (scratch / path.name).write_text(text, encoding="utf-8")
+        sources = (SourceText(module, path.name, text), *sources[1:])
+    cls, config = entry.cls, entry.config
+    known = _fields(text, config)
+    arguments = {key: value for key, value in SIZES.items() if key in known} | dict(entry.others)
+    if entry.built:
+        around = AROUND.format(module=module, built=entry.built, loss=entry.loss)
+        (scratch / "around.py").write_text(around, encoding="utf-8")
+        sources = (SourceText("around", "around.py", around), *sources)
+        cls, config, arguments = "Around", None, {}
+    return Case(
+        sources=(*sources, *(SourceText(each, "", ABSENT) for each in entry.absent)),
+        folder=root,
+        cls=cls,
+        config=config,
+        arguments=arguments,
+        batch_size=2,
+        block_size=SIZES["block_size"],
+        vocab_size=SIZES["vocab_size"],
+        dtype=entry.dtype,
+        first=scratch,
+    )
+
+
+def _hollow(folder: Path, name: str) -> None:
+    path = folder.joinpath(*name.split(".")).with_suffix(".py")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(HOLLOW, encoding="utf-8")
+
+
+def definitions(text: str) -> str:
+    """A script without what it does: imports, functions, classes and constants."""
+    lines = text.splitlines()
+    kept = [""] * len(lines)
+    for node in ast.parse(text).body:
+        if isinstance(node, DEFINES) or _is_constant(node):
+            decorators = getattr(node, "decorator_list", [])
+            start = min(each.lineno for each in (node, *decorators)) - 1
+            kept[start : node.end_lineno] = lines[start : node.end_lineno]
+    return "\n".join(kept)
+
+
+def _is_constant(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+
+
+DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+ABSENT = "raise ImportError"
+HOLLOW = """
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return type(name, (), {"__init__": lambda *_, **__: None})
+"""
+AROUND = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import {module} as project
+from {module} import *
+
+
+class Settings:
+    def __init__(self, **settings):
+        for name, value in settings.items():
+            setattr(self, name, value)
+
+
+class Around(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = {built}
+
+    def forward(self, idx, targets):
+        model = self.model
+        return self.outputs({loss})
+
+    def outputs(self, logits, loss=None):
+        if loss is None:
+            return logits
+        if loss.dim():
+            loss = F.cross_entropy(logits.view(-1, logits.size(-1)), loss.view(-1))
+        return logits, loss
+"""
+
+
+def _fields(text: str, config: str | None) -> set[str]:
+    """The fields of the class of the configuration, if it is a dataclass of the same file."""
     return {
         entry.target.id
         for node in ast.walk(ast.parse(text))
@@ -149,14 +177,26 @@ def _fields(text: str, config: str) -> set[str]:
     }
 
 
+def _tracer(python: str, cache: Path, folder: Path) -> Tracer:
+    """PyTorch, imported once for all rows."""
+    gpu = find(CARD).gpu
+    assert gpu.compute_capability is not None and gpu.sm_count is not None
+    card = PretendedCard(gpu.name, gpu.total_bytes, gpu.compute_capability, gpu.sm_count)
+    return Tracer(Request(python, [str(TRAIN)], card=card, steps=STEPS, folder=folder), cache)
+
+
+def _words(entry: Entry) -> str:
+    return f"{entry.repository}:{entry.path}:{entry.cls}"
+
+
 def _key(row: Row) -> tuple[str, str, str]:
     return row["repository"], row["path"], row["class"]
 
 
 def _entry(text: str) -> Entry:
-    """The entry called ``OWNER/NAME:PATH``; raises ValueError."""
+    """The entry called ``OWNER/NAME:PATH:CLASS``; raises ValueError."""
     for entry in ENTRIES:
-        if f"{entry.repository}:{entry.path}" == text:
+        if _words(entry) == text:
             return entry
     raise ValueError(text)
 
@@ -196,16 +236,18 @@ def main() -> int:
     options.add_argument("--checkouts", type=Path)
     options.add_argument("--python", default=sys.executable)
     options.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "nanolint")
-    options.add_argument("--only", nargs="+", type=_entry, help="OWNER/NAME:PATH of some of them")
+    options.add_argument("--only", nargs="+", type=_entry, help="OWNER/NAME:PATH:CLASS of some")
     given = options.parse_args()
     rows: list[Row] = json.loads(TABLE.read_text()) if TABLE.exists() else []
     if given.checkouts:
         found = {_key(row): row for row in rows}
-        for entry in given.only or ENTRIES:
-            row = row_of(entry, given.checkouts, given.python, given.cache)
-            print(row["repository"], row["path"], row["result"], row["why"][:200], flush=True)
-            found[_key(row)] = row
-            write(TABLE, found.values())
+        scratch = Path(tempfile.mkdtemp())
+        with _tracer(given.python, given.cache, scratch) as tracer:
+            for entry in given.only or ENTRIES:
+                row = row_of(entry, given.checkouts, tracer, scratch)
+                print(_words(entry), row["result"], row["why"][:200], flush=True)
+                found[_key(row)] = row
+                write(TABLE, found.values())
         rows = list(found.values())
     text = PAGE.read_text(encoding="utf-8")
     head, _, rest = text.partition(START)

@@ -61,7 +61,11 @@ def get_batch(rows, width):
 
 @pytest.mark.parametrize("what", BATCHES)
 def test_a_batch_of_another_kind_has_its_size(what: str) -> None:
-    found = read(script(f"data = torch.from_numpy(np.load('x.npy'))\nB, T, passes = 8, 512, 4\n{BATCHES[what]}"))
+    found = read(
+        script(
+            f"data = torch.from_numpy(np.load('x.npy'))\nB, T, passes = 8, 512, 4\n{BATCHES[what]}"
+        )
+    )
     assert (found.value(Role.MICRO_BATCH), found.value(Role.CONTEXT)) == (8, 512)
 
 

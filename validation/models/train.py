@@ -43,6 +43,19 @@ def get_batch():
     return x, y
 
 
+def parts(out):
+    """What a loop keeps of a model's output: the first other tensor, if any, and the loss."""
+    if torch.is_tensor(out):
+        return None, out
+    if isinstance(out, dict):
+        out = tuple(out.values())
+    values = list(out if isinstance(out, tuple | list) else vars(out).values())
+    if len(values) > 1 and torch.is_tensor(values[1]) and values[1].dim() == 0:
+        return values[0], values[1]
+    loss = next(each for each in values if torch.is_tensor(each) and each.dim() == 0)
+    return next((each for each in values if torch.is_tensor(each) and each.dim()), None), loss
+
+
 @torch.no_grad()
 def estimate_loss():
     model.eval()
@@ -50,7 +63,7 @@ def estimate_loss():
         for k in range(eval_iters):
             X, Y = get_batch()
             with ctx:
-                logits, loss = model(X, Y)[:2]
+                logits, loss = parts(model(X, Y))
             loss.item()
     model.train()
 
@@ -60,7 +73,7 @@ estimate_loss()
 for step in range(4):
     for micro_step in range(passes):
         with ctx:
-            logits, loss = model(X, Y)[:2]
+            logits, loss = parts(model(X, Y))
             loss = loss / passes
         X, Y = get_batch()
         loss.backward()

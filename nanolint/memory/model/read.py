@@ -136,18 +136,44 @@ class Read(Module):
         """``.train()``; ``.eval()`` with False."""
         modules.train(self._model, mode)
 
-    def __call__(self, *arguments: Any) -> tuple[Tensor, Tensor]:
-        """The logits and the loss of indices and targets, both (B, T)."""
+    def __call__(self, *arguments: Any) -> tuple[Tensor | None, Tensor]:
+        """What is kept beside the loss, and the loss, of indices and targets, both (B, T)."""
         passed = list(arguments)
         del arguments
         out = self._reading(lambda: self._machine.call(self._model, passed))
-        if not isinstance(out, tuple) or len(out) < 2:
-            raise Unread("the model does not return logits and a loss", Place(self._file, 1))
-        if isinstance(out[1], Unknown):
-            raise out[1].unread()
-        if not isinstance(out[1], Tensor):
+        if isinstance(out, Unknown):
+            raise out.unread()
+        kept, loss = _parts(out)
+        if isinstance(loss, Unknown):
+            raise loss.unread()
+        if loss is None:
             raise Unread("the model returns no loss", Place(self._file, 1))
-        return out[0], out[1]
+        return kept, loss
+
+
+def _parts(out: Value) -> tuple[Tensor | None, Tensor | Unknown | None]:
+    """What a loop keeps of a model's output: the first other tensor, if any, and the loss."""
+    if isinstance(out, Tensor):
+        return None, out
+    values = _values(out)
+    if len(values) > 1 and (isinstance(values[1], Unknown) or _is_number(values[1])):
+        return values[0] if isinstance(values[0], Tensor) else None, values[1]
+    loss = next((each for each in values if _is_number(each)), None)
+    others = (each for each in values if isinstance(each, Tensor) and each.ndim)
+    return next(others, None), loss
+
+
+def _values(out: Value) -> list[Value]:
+    """The parts of a tuple, a list, a dictionary or an object."""
+    if isinstance(out, Instance):
+        out = out.attributes
+    if isinstance(out, dict):
+        return list(out.values())
+    return list(out) if isinstance(out, tuple | list) else []
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Tensor) and not value.ndim
 
 
 # What a script passes to ``configure_optimizers``: of the numbers nothing follows.

@@ -36,10 +36,11 @@ numbers = count()
 class Operation(Node):
     """A differentiable operation.
 
-    ``backward`` gets the outputs' gradients and what was saved, in this order.
+    ``backward`` gets the outputs' gradients and what was saved, in this order. ``context`` lives as
+    long as the node, which the tensors that it made hold, has it run or not.
     """
 
-    __slots__ = ("backward", "saved")
+    __slots__ = ("backward", "context", "saved")
 
     def __init__(
         self,
@@ -51,6 +52,7 @@ class Operation(Node):
         super().__init__(edges, outputs, next(numbers))
         self.backward: Callable[..., Gradients] | None = backward
         self.saved = saved
+        self.context: object | None = None
 
     def run(self) -> list[Tensor | None]:
         """The gradients of the inputs; what was saved and what came in is let go."""

@@ -46,6 +46,32 @@ def checkpoint(
         return function(*args, **options)
 
 
+def checkpoint_sequential(
+    functions: Sequence[Callable[[Any], Any]],
+    segments: int,
+    x: Any,
+    *,
+    device: Device,
+    use_reentrant: bool = True,
+    **options: Any,
+) -> Any:
+    """``torch.utils.checkpoint.checkpoint_sequential``: the last segment is not checkpointed."""
+    size = len(functions) // segments
+    for number in range(segments - 1):
+        part = functions[number * size : (number + 1) * size]
+        x = checkpoint(_in_turn(part), x, device=device, use_reentrant=use_reentrant, **options)
+    return _in_turn(functions[(segments - 1) * size :])(x)
+
+
+def _in_turn(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    def run(x: Any) -> Any:
+        for function in functions:
+            x = function(x)
+        return x
+
+    return run
+
+
 class Stop(BaseException):
     """All that was saved is there again: the rest of the function need not run."""
 

@@ -169,6 +169,15 @@ class Device:
                 self.casts.clear()
 
     @contextmanager
+    def uncast(self) -> Iterator[None]:
+        """Inside an operation that autocast has dealt with: what it is made of is not cast."""
+        before, self.half = self.half, None
+        try:
+            yield
+        finally:
+            self.half = before
+
+    @contextmanager
     def backward_pass(self) -> Iterator[None]:
         """The thread of autograd, which records nothing and casts nothing."""
         before = self.thread, self.half, self.grad_enabled

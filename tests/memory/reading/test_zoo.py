@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from validation.accuracy import recorded
-from validation.zoo import ENTRIES, PAGE, page
+from validation.zoo import PAGE, page
+from validation.zoo_models import ENTRIES
 
 
 def test_the_page_has_the_recorded_rows() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.tape import Component, Tape, rounded
 from nanolint.memory.tensors.autograd import run_backward
-from nanolint.memory.tensors.checkpoint import checkpoint
+from nanolint.memory.tensors.checkpoint import checkpoint, checkpoint_sequential
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import BFLOAT16, DTYPES
 from nanolint.memory.tensors.layout import like_strides
@@ -66,12 +66,25 @@ class Namespace:
         if name == "linalg":
             return Namespace(LINALG, self._device)
         if name == "utils":
-            checkpointing = SimpleNamespace(checkpoint=self._checkpoint)
+            checkpointing = SimpleNamespace(
+                checkpoint=self._checkpoint, checkpoint_sequential=self._sequential
+            )
             return SimpleNamespace(checkpoint=checkpointing)
         if name == "no_grad":
             return self._device.no_grad
         function = self._functions[name]
         return lambda *args, **options: called(function, self._device, args, options)
+
+    def _sequential(
+        self, functions: list[Callable[..., Any]], segments: int, x: Any, **options: Any
+    ) -> Any:
+        def called(function: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda x: bare(function(wrapped(x)))
+
+        parts = [called(each) for each in functions]
+        return wrapped(
+            checkpoint_sequential(parts, segments, bare(x), device=self._device, **options)
+        )
 
     def _checkpoint(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         def run(*args: Any) -> Any:

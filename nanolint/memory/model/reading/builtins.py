@@ -158,10 +158,20 @@ def table(machine: Machine) -> dict[str, Value]:
     looks("delattr", lambda owner, name: machine.delete_attribute(owner, name))
     looks("vars", lambda owner: machine.attribute(owner, "__dict__"))
     plain("globals", lambda: machine.module.names if machine.module else {})
-    looks("dir", lambda *_: machine.unknown("dir()"))
+    looks("dir", lambda *owner: _names(machine, *owner))
     for name in ("exec", "eval", "compile", "__import__", "locals"):
         looks(name, lambda *_, name=name, **__: machine.unknown(f"{name}()"))
     return known
+
+
+def _names(machine: Machine, *owner: Value) -> Value:
+    """``dir(owner)``."""
+    if len(owner) == 1 and isinstance(owner[0], Instance) and owner[0].native is None:
+        cls = owner[0].cls
+        if cls.unknown is None:
+            found = {name for each in cls.mro for name in each.names}
+            return sorted({*found, *owner[0].attributes, *dir(object())})
+    return machine.unknown("dir()")
 
 
 def _length(machine: Machine, value: Value) -> Value:

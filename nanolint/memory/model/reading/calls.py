@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.machine import DEPTH
 from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
-from nanolint.memory.model.reading.torch.modules import make_parameter
+from nanolint.memory.model.reading.torch.modules import HOOKS, PRE_HOOKS, make_parameter
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
     PARAMETER,
@@ -127,12 +127,30 @@ def _object(
         return call(machine, machine.attribute(owner, "__call__"), arguments, keywords)
     if owner.cls.has("forward"):
         held = tuple(arguments), dict(keywords)
+        if PRE_HOOKS in owner.attributes or HOOKS in owner.attributes:
+            return _hooked(machine, owner, *held)
         out = call(machine, machine.attribute(owner, "forward"), arguments, keywords)
         del held
         return out
     if owner.cls.unknown is not None:
         return _unknown(machine, owner.cls.unknown, [*arguments, *keywords.values()])
     raise TypeError(f"'{owner.cls.name}' object is not callable")
+
+
+def _hooked(
+    machine: Machine, owner: Instance, arguments: tuple[Value, ...], keywords: dict[str, Value]
+) -> Value:
+    """``Module._call_impl`` of one with hooks: what they return stands for what they were given."""
+    for hook in list(owner.attributes.get(PRE_HOOKS, {}).values()):
+        found = call(machine, hook, [owner, arguments])
+        if found is not None:
+            arguments = tuple(found) if isinstance(found, tuple) else (found,)
+    out = call(machine, machine.attribute(owner, "forward"), list(arguments), dict(keywords))
+    for hook in list(owner.attributes.get(HOOKS, {}).values()):
+        found = call(machine, hook, [owner, arguments, out])
+        if found is not None:
+            out = found
+    return out
 
 
 def _run(

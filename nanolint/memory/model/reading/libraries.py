@@ -37,6 +37,7 @@ OF_NUMBERS = (
 )
 ONLY_TYPES = ("typing", "typing_extensions", "collections.abc", "types", "jaxtyping", "__future__")
 # Whether they are there, and what they do, has nothing to do with memory.
+OF_LAUNCHES = ("RANK", "LOCAL_", "WORLD_", "MASTER_", "SLURM", "CUDA", "TORCH", "PYTORCH", "OMPI_")
 SILENT = ("logging", "warnings", "time", "datetime", "random", "sys", "os", "pathlib", "json")
 
 
@@ -90,7 +91,31 @@ def table(machine: Machine) -> dict[str, Value]:
     known["typing"].names["cast"] = Native("cast", lambda _kind, value: value, plain=False)
     for name in SILENT:
         known[name] = Namespace(name, {})
+    known["os"].names |= _environment(machine)
+    known["types"].names["SimpleNamespace"] = Native("SimpleNamespace", _record, plain=False)
     return known
+
+
+def _environment(machine: Machine) -> dict[str, Value]:
+    """The environment: what a launch sets is not known, and all else is taken for not set."""
+
+    def get(name: Value, default: Value = None) -> Value:
+        if isinstance(name, Unknown):
+            return name
+        if name.startswith(OF_LAUNCHES):
+            return machine.unknown(f"the environment variable {name}")
+        return default
+
+    return {
+        "environ": Namespace("os.environ", {"get": Native("environ.get", get, plain=False)}),
+        "getenv": Native("getenv", get, plain=False),
+    }
+
+
+def _record(**attributes: Value) -> Instance:
+    made = Instance(Class("SimpleNamespace", (), {}, Namespace("types", {})))
+    made.attributes |= attributes
+    return made
 
 
 class _Everything(dict[str, "Value"]):

@@ -16,6 +16,7 @@ from nanolint.memory.model.reading.binding import (
 )
 from nanolint.memory.model.reading.exceptions import CATCHABLE, attempt, check, throw
 from nanolint.memory.model.reading.expressions import function_of
+from nanolint.memory.model.reading.matching import match
 from nanolint.memory.model.reading.values import (
     Instance,
     Manager,
@@ -206,6 +207,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[..., object]] = {
     ast.AugAssign: augmented,
     ast.Delete: delete,
     ast.If: _if,
+    ast.Match: match,
     ast.For: _for,
     ast.While: _while,
     ast.Return: _return,

@@ -9,7 +9,9 @@ from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.exponentials import floating
-from nanolint.memory.tensors.ops.pointwise import elementwise
+from nanolint.memory.tensors.ops.inplace import relu_
+from nanolint.memory.tensors.ops.pointwise import add, div, elementwise
+from nanolint.memory.tensors.ops.unary import abs
 from nanolint.memory.tensors.tensor import empty
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ def softplus(x: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
 
 def relu(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.relu``."""
+    if inplace:
+        return relu_(x)
     return _kernel(x, "ReLU output", saves_result=True)
 
 
@@ -84,6 +88,29 @@ def hardtanh(
 def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.hardswish``."""
     return _kernel(x, "hardswish output", saves_result=False)
+
+
+def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
+    """``F.hardsigmoid``."""
+    return _kernel(x, "clipped", saves_result=False)
+
+
+def selu(x: Tensor, inplace: bool = False) -> Tensor:
+    """``F.selu`` and ``F.celu``, which are ``elu`` with other numbers."""
+    return _kernel(x, "ELU output", saves_result=False)
+
+
+def softsign(x: Tensor) -> Tensor:
+    """``F.softsign``: written with other operations."""
+    absolute = abs(x)
+    below = add(absolute, 1)
+    del absolute
+    return div(x, below)
+
+
+def threshold(x: Tensor, threshold: Number, value: Number, inplace: bool = False) -> Tensor:
+    """``F.threshold``."""
+    return _kernel(x, "clipped", saves_result=False)
 
 
 def logsigmoid(x: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from nanolint.memory.tensors.layout import broadcast
 from nanolint.memory.tensors.ops.pointwise import elementwise, result_type
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.unknown import DataDependent
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
@@ -74,8 +75,10 @@ def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
 
 
 @traced
-def where(condition: Tensor, x: Operand, other: Operand) -> Tensor:
-    """``torch.where``."""
+def where(condition: Tensor, x: Operand | None = None, other: Operand | None = None) -> Tensor:
+    """``torch.where``. Raises DataDependent for a condition alone, which asks where it holds."""
+    if x is None or other is None:
+        raise DataDependent("where")
     dtype = result_type(x, other)
     first, second = _operand(condition, x, dtype), _operand(condition, other, dtype)
     out = elementwise(dtype, "choice", condition, first, second)

@@ -8,6 +8,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
@@ -22,7 +23,11 @@ def conv1d(
     dilation: int | tuple[int] = 1,
     groups: int = 1,
 ) -> Tensor:
-    """``F.conv1d`` of (B, in, T) by weight (out, in / groups, K). What cuDNN takes is not known."""
+    """``F.conv1d`` of (B, in, T), depthwise; what cuDNN takes for others is not known."""
+    if not isinstance(padding, int | tuple):
+        raise NotModelled(f"a convolution with padding {padding!r}")
+    if groups != x.shape[-2] or groups == 1:  # aten's own kernels take depthwise ones alone
+        raise NotModelled("what cuDNN takes for a convolution")
     shift = None if bias is None else to_half(bias)
     kernel = to_half(weight)
     source = to_half(x)

@@ -224,3 +224,8 @@ def masked_select(x: Tensor, mask: Tensor) -> Tensor:
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Tensor:
     """``torch.nonzero``. Raises DataDependent."""
     raise DataDependent("nonzero")
+
+
+def unique(x: Tensor, *_given: object, **_options: object) -> Tensor:
+    """``torch.unique``. Raises DataDependent."""
+    raise DataDependent("unique")

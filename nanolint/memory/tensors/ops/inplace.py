@@ -14,12 +14,18 @@ from nanolint.memory.tensors.dtypes import BOOL, UINT8
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.comparison import masked_fill
 from nanolint.memory.tensors.ops.conversion import to
-from nanolint.memory.tensors.ops.indexing import index_adding, scattering, viewed
-from nanolint.memory.tensors.ops.pointwise import div, lerp, mul, neg
+from nanolint.memory.tensors.ops.indexing import (
+    chosen_shape,
+    index_adding,
+    index_select,
+    scattering,
+    viewed,
+)
+from nanolint.memory.tensors.ops.pointwise import div, elementwise, lerp, mul, neg
 from nanolint.memory.tensors.ops.views import cast, expand, preserved
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import tracer_at
-from nanolint.memory.tensors.unknown import NotModelled
+from nanolint.memory.tensors.unknown import DataDependent, NotModelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -122,15 +128,62 @@ def mul_(x: Tensor, other: Operand) -> Tensor:
 
 
 def div_(x: Tensor, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
-    """``x.div_(other)`` of a number, or of what does not learn."""
-    if isinstance(other, Tensor) and other.requires_grad:
-        raise NotModelled("div_ by what learns")
+    """``x.div_(other)``: where the divisor learns, ``x`` is copied before."""
+    learns = isinstance(other, Tensor) and other.requires_grad and x.device.grad_enabled
+    before = preserved(x.detach()) if learns else None
+    needs_x = x.requires_grad
     scalar = None if isinstance(other, Tensor) else other
 
-    def backward(g: Tensor, y: Tensor | None) -> list[Tensor | None]:
-        return [div(g, scalar if y is None else y), None]  # type: ignore[arg-type]
+    def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
+        of_y = None if x is None or y is None else _of_divisor(g, x, y)
+        of_x = div(g, scalar if y is None else y) if needs_x else None  # type: ignore[arg-type]
+        return [of_x, of_y]
 
-    return written(x, (x, _tensor(other)), backward, _tensor(other))
+    return written(x, (x, _tensor(other)), backward, before, _tensor(other))
+
+
+def _of_divisor(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """``-grad * ((self / other) / other)``."""
+    negative = neg(g)
+    once = div(x, y)
+    twice = div(once, y)
+    return mul(negative, twice)
+
+
+def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """``x.clamp_``: what it was is copied where it learns."""
+    if not (x.requires_grad and x.device.grad_enabled):
+        return quietly(x, min, max)
+    bounds = [each for each in (min, max) if each is not None]
+    if any(isinstance(each, Tensor) for each in bounds):
+        raise NotModelled("clamp_ by tensors")
+    before = preserved(x.detach())
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        zero = empty(g.device, (), g.dtype, g.role)
+        inside = [elementwise(BOOL, "comparison", x) for _ in bounds]
+        found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
+        del zero
+        return [found]
+
+    return written(x, (x,), backward, before)
+
+
+def relu_(x: Tensor) -> Tensor:
+    """``x.relu_()``, which saves its result."""
+    role = x.role.gradient
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        return [elementwise(g.dtype, "", g, out, role=role)]
+
+    return written(x, (x,), backward, x)
+
+
+def addmm_(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    """``x.addmm_(mat1, mat2)`` where nothing learns."""
+    if x.device.tracer is None:
+        x.device.multiply()
+    return quietly(x, mat1, mat2)
 
 
 def masked_fill_(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
@@ -176,6 +229,49 @@ def lerp_(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
     return x if tracer_at(x.device) is None else replaced(x, lerp(x, end, weight))
 
 
+def index_copy_(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """``x.index_copy_(dim, index, source)``."""
+    needs_x, needs_source = x.requires_grad, source.requires_grad
+
+    def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
+        of_source = index_select(g, dim, index) if needs_source else None
+        of_x = None
+        if needs_x:
+            of_x = empty(g.device, g.shape, g.dtype, g.role)
+        return [of_x, of_source]
+
+    # Of the source its number of dimensions is asked for in the backward pass.
+    return written(x, (x, source), lambda g, index, _source: backward(g, index), index, source)
+
+
+def index_put_(
+    x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """``x.index_put_(indices, values)``."""
+    if any(each is not None and each.dtype in (BOOL, UINT8) for each in indices):
+        raise DataDependent("setting elements by a mask")
+    if accumulate:
+        raise NotModelled("index_put_ that adds")
+    needs_x, needs_values = x.requires_grad, values.requires_grad
+    places = [place for place, each in enumerate(indices) if each is not None]
+
+    def backward(g: Tensor, *chosen: Tensor) -> list[Tensor | None]:
+        every: list[Tensor | None] = [None] * len(indices)
+        for place, each in zip(places, chosen, strict=True):
+            every[place] = each
+        of_values = None
+        if needs_values:
+            shape = chosen_shape(g.shape, every)
+            of_values = empty(g.device, shape, g.dtype, g.role)
+        of_x = None
+        if needs_x:
+            of_x = empty(g.device, g.shape, g.dtype, g.role)
+        return [of_x, of_values]
+
+    saved = (each for each in indices if each is not None)
+    return written(x, (x, values), backward, *saved)
+
+
 def quietly(x: Tensor, *arguments: Any, **_options: Any) -> Tensor:
     """An operation in place that no backward pass goes through: ``x.clamp_()``, ``normal_``.
 
@@ -213,9 +309,9 @@ def setitem(x: Tensor, index: Any, value: Operand) -> None:
 
 
 def _index_put(x: Tensor, indices: Sequence[Tensor | None], value: Operand) -> None:
-    if x.device.grad_enabled and (
-        x.requires_grad or (isinstance(value, Tensor) and value.requires_grad)
-    ):
+    if isinstance(value, Tensor):
+        index_put_(x, indices, value)
+    elif x.device.grad_enabled and x.requires_grad:
         raise NotModelled("setting elements by index of what learns")
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import like_strides, normalized
-from nanolint.memory.tensors.ops.parts import sliced
+from nanolint.memory.tensors.ops.parts import narrow, sliced
+from nanolint.memory.tensors.ops.pointwise import sub
 from nanolint.memory.tensors.ops.views import (
     clone,
     contiguous,
@@ -19,7 +20,7 @@ from nanolint.memory.tensors.ops.views import (
 )
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
-from nanolint.memory.tensors.unknown import DataDependent
+from nanolint.memory.tensors.unknown import DataDependent, NotModelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,24 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """``torch.stack``."""
     return cat([unsqueeze(each, dim) for each in tensors], dim)
+
+
+def diff(x: Tensor, n: int = 1, dim: int = -1) -> Tensor:
+    """``torch.diff``: neighbours, subtracted."""
+    if n != 1:
+        raise NotModelled("diff of a higher order")
+    length = x.shape[dim] - 1
+    return sub(narrow(x, dim, 1, length), narrow(x, dim, 0, length))
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """``torch.hstack``: along the second dimension, of vectors along the first."""
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """``torch.vstack``."""
+    return cat([unsqueeze(each, 0) if each.ndim == 1 else each for each in tensors], 0)
 
 
 @traced
@@ -112,6 +131,8 @@ def pad(
     x: Tensor, pad: Sequence[int], mode: str = "constant", value: Number | None = None
 ) -> Tensor:
     """``F.pad`` with a number: ``pad`` is (before, after), the last dimension first."""
+    if mode != "constant":
+        raise NotModelled(f"padding by mode {mode!r}")
     shape = list(x.shape)
     for place in range(len(pad) // 2):
         shape[-1 - place] += pad[2 * place] + pad[2 * place + 1]

@@ -6,11 +6,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import broadcast, is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.views import (
+    cast,
     expand,
+    permute,
     reshape,
     squeeze,
     t,
@@ -23,7 +26,7 @@ from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from nanolint.memory.tensors.dtypes import Number
     from nanolint.memory.tensors.layout import Shape, Strides
@@ -107,6 +110,32 @@ def baddbmm(
         return [of_bias, of_x, of_y]
 
     return record(out, (bias, first, second), backward, *factors(first, second))
+
+
+def inner(x: Tensor, other: Tensor) -> Tensor:
+    """``torch.inner``."""
+    if x.ndim == other.ndim == 1:
+        return dot(x, other)
+    return tensordot(x, other, ([-1], [-1]))
+
+
+def tensordot(x: Tensor, other: Tensor, dims: int | Sequence[Sequence[int]] = 2) -> Tensor:
+    """``torch.tensordot``: one product of matrices, under autocast in the wider type."""
+    if x.device.half is not None:
+        wide = promote(x.dtype, other.dtype)
+        with x.device.uncast():
+            return tensordot(cast(x, wide), cast(other, wide), dims)
+    if isinstance(dims, int):
+        over = list(range(x.ndim - dims, x.ndim)), list(range(dims))
+    else:
+        over = [each % x.ndim for each in dims[0]], [each % other.ndim for each in dims[1]]
+    left = [each for each in range(x.ndim) if each not in over[0]]
+    right = [each for each in range(other.ndim) if each not in over[1]]
+    rows, columns = [x.shape[each] for each in left], [other.shape[each] for each in right]
+    between = prod(x.shape[each] for each in over[0])
+    first = reshape(permute(x, (*left, *over[0])), (prod(rows), between))
+    second = reshape(permute(other, (*over[1], *right)), (between, prod(columns)))
+    return reshape(mm(first, second), (*rows, *columns))
 
 
 def outer(x: Tensor, vec2: Tensor) -> Tensor:

@@ -8,9 +8,12 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT16, FLOAT32, FLOATING
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import bitwise_not, check, compare
-from nanolint.memory.tensors.ops.inplace import masked_fill_
-from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, result_type
+from nanolint.memory.tensors.ops.creation import zeros_like
+from nanolint.memory.tensors.ops.exponentials import log
+from nanolint.memory.tensors.ops.inplace import masked_fill_, scatter_
+from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, result_type, sub
 from nanolint.memory.tensors.ops.reductions import sum
+from nanolint.memory.tensors.ops.sorting import Chosen, max
 from nanolint.memory.tensors.ops.sums import reduction as reduction_scratch
 from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
@@ -35,6 +38,33 @@ def log_softmax(
 ) -> Tensor:
     """``F.log_softmax``: float32 under autocast."""
     return _softmax(x, dtype or _autocast_type(x), "log_softmax", multiplies=False)
+
+
+def softmin(
+    x: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None
+) -> Tensor:
+    """``F.softmin``."""
+    return softmax(neg(x), dim, dtype=dtype)
+
+
+def gumbel_softmax(
+    x: Tensor, tau: Number = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """``F.gumbel_softmax`` (torch/nn/functional.py)."""
+    noise = neg(log(zeros_like(x.detach())))
+    noisy = add(x, noise)
+    noise = div(noisy, tau)
+    del noisy
+    soft = softmax(noise, dim)
+    if not hard:
+        return soft
+    chosen = max(soft, dim, keepdim=True)
+    assert isinstance(chosen, Chosen)
+    index = chosen.indices
+    del chosen
+    one = scatter_(zeros_like(x.detach()), dim, index, 1.0)
+    difference = sub(one, soft.detach())
+    return add(difference, soft)
 
 
 @traced

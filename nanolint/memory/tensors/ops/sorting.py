@@ -77,6 +77,18 @@ def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Te
 min = max
 
 
+def cummax(x: Tensor, dim: int) -> Chosen:
+    """``torch.cummax`` and ``cummin``."""
+    values = empty(x.device, x.shape, x.dtype, x.role.made("maximum"))
+    indices = empty(x.device, x.shape, INT64, x.role.made("indices"))
+    in_order = contiguous(x.detach())
+    del in_order
+    return _chosen(x, values, indices)
+
+
+cummin = cummax
+
+
 def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """``x.argmax(dim)`` and ``argmin``."""
     over = tuple(range(x.ndim)) if dim is None else (normalized(dim, x.ndim),)

@@ -93,6 +93,39 @@ def tan(x: Tensor) -> Tensor:
     return record(out, (wide,), backward, out)
 
 
+def sinh(x: Tensor) -> Tensor:
+    """``torch.sinh``; float32 under autocast."""
+    return _hyperbolic(x)
+
+
+def cosh(x: Tensor) -> Tensor:
+    """``torch.cosh``; float32 under autocast."""
+    return _hyperbolic(x)
+
+
+def _hyperbolic(x: Tensor) -> Tensor:
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "hyperbolic function", wide)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        slope = elementwise(x.dtype, "hyperbolic function", x)
+        return [mul(g, slope)]
+
+    return record(out, (wide,), backward, wide)
+
+
+def atan(x: Tensor) -> Tensor:
+    """``torch.atan``."""
+    out = elementwise(floating(x), "arctangent", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        square = mul(x, x)
+        above = add(square, 1)
+        return [div(g, above)]
+
+    return record(out, (x,), backward, x)
+
+
 def abs(x: Tensor) -> Tensor:
     """``torch.abs``."""
     out = elementwise(x.dtype, "absolute value", x)
@@ -105,7 +138,7 @@ def abs(x: Tensor) -> Tensor:
 
 
 def erf(x: Tensor) -> Tensor:
-    """``torch.erf``."""
+    """``torch.erf`` and ``erfc``."""
     out = elementwise(floating(x), "error function", x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
 
 
+PRE_HOOKS, HOOKS = "_forward_pre_hooks", "_forward_hooks"  # as nn.Module itself calls them
+
+
 def module_class(machine: Machine) -> Class:
     """The class ``torch.nn.Module``."""
     names: dict[str, Value] = {
@@ -218,6 +221,18 @@ def _as_it_is(_machine: Machine, module: Instance, *_: Value, **__: Value) -> In
     return module
 
 
+def _register(
+    kind: str, machine: Machine, module: Instance, hook: Value, **options: Value
+) -> Namespace:
+    """Call ``hook`` around each ``forward`` from now on; what is returned can ``remove`` it."""
+    if options:
+        raise machine.unread(f"a hook with {', '.join(options)} is not known")
+    hooks = module.attributes.setdefault(kind, {})
+    key = object()
+    hooks[key] = hook
+    return Namespace("hook", {"remove": Native("remove", lambda: hooks.pop(key, None))})
+
+
 def _hook(machine: Machine, _module: Instance, *_: Value, **__: Value) -> Value:
     raise machine.unread("what a hook of a module does is not known")
 
@@ -254,8 +269,8 @@ METHODS: dict[str, Callable[..., Value]] = {
     "get_submodule": _found,
     "get_parameter": _found,
     "extra_repr": lambda *_: "",
-    "register_forward_hook": _hook,
-    "register_forward_pre_hook": _hook,
+    "register_forward_hook": partial(_register, HOOKS),
+    "register_forward_pre_hook": partial(_register, PRE_HOOKS),
     "register_full_backward_hook": _hook,
 }
 

@@ -5,28 +5,31 @@ from __future__ import annotations
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.torch import functions
 from nanolint.memory.model.reading.torch.calling import device_of, native
 from nanolint.memory.model.reading.torch.methods import types
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
     PARAMETER,
     TENSOR,
+    Class,
     Manager,
     Namespace,
     Native,
     Unknown,
 )
 from nanolint.memory.tape import Component
-from nanolint.memory.tensors.checkpoint import checkpoint
-from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Dtype
+from nanolint.memory.tensors.checkpoint import checkpoint, checkpoint_sequential
+from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, UINT8, Dtype
 from nanolint.memory.tensors.names import FUNCTIONAL, FUNCTIONS, LINALG
+from nanolint.memory.tensors.ops.creation import zeros
 from nanolint.memory.tensors.ops.linear import linear
 from nanolint.memory.tensors.parameter import Parameter
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
@@ -38,7 +41,7 @@ FILLS = (  # torch.nn.init: values change, memory does not
     *("trunc_normal_", "xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_"),
     *("sparse_",),
 )
-ANNOTATIONS = ("LongTensor", "FloatTensor", "BoolTensor", "Size", "Generator", "FloatStorage")
+ANNOTATIONS = ("LongTensor", "FloatTensor", "BoolTensor", "Size", "FloatStorage")
 
 
 def table(machine: Machine) -> dict[str, Value]:
@@ -75,6 +78,12 @@ def table(machine: Machine) -> dict[str, Value]:
         "get_autocast_dtype": Native("get_autocast_dtype", lambda *_: machine.card.half or FLOAT16),
         "get_autocast_gpu_dtype": Native("get_autocast_gpu_dtype", lambda: machine.card.half),
         "strided": ANNOTATION,
+        **dict.fromkeys(("contiguous_format", "preserve_format", "channels_last"), ANNOTATION),
+        "Generator": _generator_class(),
+        "get_rng_state": Native("get_rng_state", lambda *_: _random_state(machine)),
+        "set_rng_state": Native("set_rng_state", lambda *_: None, plain=False),
+        "seed": Native("seed", lambda: machine.unknown("a random seed")),
+        "initial_seed": Native("initial_seed", lambda: machine.unknown("a random seed")),
         "inf": float("inf"),
         "pi": 3.141592653589793,
     }
@@ -84,6 +93,12 @@ def table(machine: Machine) -> dict[str, Value]:
         "device_count": Native("device_count", lambda: machine.unknown("the number of GPUs")),
         "is_bf16_supported": Native("is_bf16_supported", lambda: machine.unknown("the card")),
         "manual_seed": Native("manual_seed", lambda *_: None),
+        "manual_seed_all": Native("manual_seed_all", lambda *_: None),
+        "get_rng_state": Native("get_rng_state", lambda *_: _random_state(machine)),
+        "set_rng_state": Native("set_rng_state", lambda *_: None, plain=False),
+        "get_device_capability": Native(
+            "get_device_capability", lambda *_: machine.unknown("the card")
+        ),
         "synchronize": Native("synchronize", lambda *_: None),
     }
     checkpointing = Namespace(
@@ -93,7 +108,12 @@ def table(machine: Machine) -> dict[str, Value]:
                 "checkpoint",
                 lambda *given, **named: _checkpoint(machine, given, named),
                 plain=False,
-            )
+            ),
+            "checkpoint_sequential": Native(
+                "checkpoint_sequential",
+                lambda *given, **named: _in_segments(machine, given, named),
+                plain=False,
+            ),
         },
     )
     return {
@@ -109,8 +129,13 @@ def table(machine: Machine) -> dict[str, Value]:
             {name: native(machine, f"linalg.{name}", f) for name, f in LINALG.items()},
         ),
         "torch.cuda": Namespace("torch.cuda", silent),
-        "torch.cuda.amp": Namespace("torch.cuda.amp", {"autocast": _autocast(machine, "cuda")}),
-        "torch.amp": Namespace("torch.amp", {"autocast": _autocast(machine)}),
+        "torch.cuda.amp": Namespace(
+            "torch.cuda.amp", {"autocast": _autocast(machine, "cuda"), **functions.casting(machine)}
+        ),
+        "torch.amp": Namespace(
+            "torch.amp", {"autocast": _autocast(machine), **functions.casting(machine)}
+        ),
+        "torch.autograd": functions.module(machine),
         "torch.jit": Namespace(
             "torch.jit",
             {
@@ -136,6 +161,25 @@ def table(machine: Machine) -> dict[str, Value]:
             },
         ),
     }
+
+
+def _generator_class() -> Class:
+    """``torch.Generator``: numbers of its own, which nothing depends on."""
+
+    def itself(made: Value, *_: Value) -> Value:
+        return made
+
+    names: dict[str, Value] = {
+        "__init__": Native("Generator", lambda *_, **__: None, plain=False),
+        "manual_seed": Native("manual_seed", itself, plain=False),
+        "set_state": Native("set_state", itself, plain=False),
+    }
+    return Class("Generator", (), names, Namespace("torch", {}))
+
+
+def _random_state(machine: Machine) -> Tensor:
+    """The state of the random numbers, copied to the host."""
+    return zeros(5056, device=machine.host, dtype=UINT8)
 
 
 def _unchanged(function: Value = None, *_: Value, **__: Value) -> Value:
@@ -202,6 +246,18 @@ def _checkpoint(machine: Machine, given: tuple[Value, ...], named: dict[str, Val
         return machine.call(function, list(given), named)
 
     return checkpoint(call, *arguments, device=machine.card, **named)
+
+
+def _in_segments(machine: Machine, given: tuple[Value, ...], named: dict[str, Value]) -> Value:
+    functions, segments, x = given
+    if named.get("use_reentrant", True) is None:
+        del named["use_reentrant"]
+
+    def called(function: Value) -> Callable[[Value], Value]:
+        return lambda x: machine.call(function, [x])
+
+    listed = [called(each) for each in machine.iterate(functions)]
+    return checkpoint_sequential(listed, segments, x, device=machine.card, **named)
 
 
 def _limits(dtype: Dtype) -> Namespace:

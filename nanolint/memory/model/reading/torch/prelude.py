@@ -198,6 +198,108 @@ class GLU(Module):
         return F.glu(input, self.dim)
 
 
+class LogSoftmax(Softmax):
+    def forward(self, input):
+        return F.log_softmax(input, dim=self.dim)
+
+
+class LogSigmoid(Module):
+    def forward(self, input):
+        return F.logsigmoid(input)
+
+
+class Hardtanh(Module):
+    def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
+        super().__init__()
+
+    def forward(self, input):
+        return F.hardtanh(input)
+
+
+class ReLU6(Hardtanh):
+    def __init__(self, inplace=False):
+        super().__init__()
+
+
+class Hardswish(Module):
+    def __init__(self, inplace=False):
+        super().__init__()
+
+    def forward(self, input):
+        return F.hardswish(input)
+
+
+class ConstantPad1d(Module):
+    def __init__(self, padding, value=0.0):
+        super().__init__()
+        self.padding = (padding,) * self.sides if isinstance(padding, int) else padding
+        self.value = value
+
+    sides = 2
+
+    def forward(self, input):
+        return F.pad(input, self.padding, "constant", self.value)
+
+
+class ConstantPad2d(ConstantPad1d):
+    sides = 4
+
+
+class ZeroPad1d(ConstantPad1d):
+    def __init__(self, padding):
+        super().__init__(padding)
+
+
+class ZeroPad2d(ConstantPad2d):
+    def __init__(self, padding):
+        super().__init__(padding)
+
+
+class Conv1d(Module):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
+        super().__init__()
+        kernel = kernel_size if isinstance(kernel_size, int) else kernel_size[0]
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = (kernel,)
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.groups = groups
+        if padding_mode != "zeros":
+            raise NotImplementedError(f"the padding mode {padding_mode}")
+        shape = (out_channels, in_channels // groups, kernel)
+        self.weight = Parameter(torch.empty(shape, dtype=dtype))
+        if bias:
+            self.bias = Parameter(torch.empty(out_channels, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+
+    def forward(self, input):
+        return F.conv1d(
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.groups,
+        )
+
+
 class CrossEntropyLoss(Module):
     def __init__(
         self,
@@ -230,6 +332,58 @@ class MSELoss(Module):
 
     def forward(self, input, target):
         return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class L1Loss(MSELoss):
+    def forward(self, input, target):
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(MSELoss):
+    def forward(self, input, target):
+        return F.smooth_l1_loss(input, target, reduction=self.reduction)
+
+
+class NLLLoss(Module):
+    def __init__(
+        self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
+    ):
+        super().__init__()
+        self.ignore_index = ignore_index
+        self.reduction = reduction
+
+    def forward(self, input, target):
+        return F.nll_loss(input, target, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class KLDivLoss(Module):
+    def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
+        super().__init__()
+        self.reduction = reduction
+        self.log_target = log_target
+
+    def forward(self, input, target):
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class CosineSimilarity(Module):
+    def __init__(self, dim=1, eps=1e-8):
+        super().__init__()
+        self.dim = dim
+        self.eps = eps
+
+    def forward(self, x1, x2):
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
+
+
+class Unflatten(Module):
+    def __init__(self, dim, unflattened_size):
+        super().__init__()
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, input):
+        return input.unflatten(self.dim, self.unflattened_size)
 
 
 class Flatten(Module):

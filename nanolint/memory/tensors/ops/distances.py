@@ -1,0 +1,67 @@
+"""Losses that are written with other operations (aten/src/ATen/native/Loss.cpp)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.exponentials import exp
+from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
+from nanolint.memory.tensors.ops.reductions import mean, sum
+from nanolint.memory.tensors.ops.unary import abs
+from nanolint.memory.tensors.unknown import NotModelled
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+def l1_loss(
+    x: Tensor,
+    target: Tensor,
+    size_average: object = None,
+    reduce: object = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``F.l1_loss``: float32 under autocast."""
+    wide_target = to_float32(target)
+    wide = to_float32(x)
+    with x.device.uncast():
+        difference = sub(wide, wide_target)
+        absolute = abs(difference)
+        return _reduced(absolute, reduction)
+
+
+def kl_div(
+    x: Tensor,
+    target: Tensor,
+    size_average: object = None,
+    reduce: object = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """``F.kl_div`` for a target that does not learn: float32 under autocast."""
+    if target.requires_grad:
+        raise NotModelled("kl_div of a target that learns")
+    rows = x.shape[0]
+    wide_target = to_float32(target)
+    wide = to_float32(x)
+    with x.device.uncast():
+        if log_target:
+            difference = sub(wide_target, wide)
+            weight = exp(wide_target)
+            each = mul(weight, difference)
+            del weight, difference
+        else:
+            entropy = elementwise(wide.dtype, "logarithm", wide_target)
+            product = mul(wide_target, wide)
+            each = sub(entropy, product)
+            del entropy, product
+        total = _reduced(each, "sum" if reduction == "batchmean" else reduction)
+        del each
+    return div(total, rows) if reduction == "batchmean" else total
+
+
+def _reduced(each: Tensor, reduction: str) -> Tensor:
+    if reduction == "none":
+        return each
+    return mean(each) if reduction == "mean" else sum(each)
