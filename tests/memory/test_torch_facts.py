@@ -40,8 +40,7 @@ def test_up_to_2_12_the_zeros_of_the_logits_live_through_the_compiled_backward_p
     old, new = (live(replace(WIDE, torch=torch), "zeros for the logits") for torch in OLD_NEW)
     assert len(old) == len(new) > 0
     for (start, end), (other_start, other_end) in zip(old, new, strict=True):
-        assert start == other_start
-        assert end > other_end + 10
+        assert end - start > other_end - other_start + 10
     peaks = [allocated_peak(record(replace(WIDE, torch=torch))) for torch in OLD_NEW]
     assert peaks[0] > peaks[1]
 
@@ -83,6 +82,26 @@ def test_up_to_2_8_a_freed_buffer_is_kept_for_a_later_one_even_where_that_raises
         return len(Planner(graph, weighs=Inductor.of(torch).weighs_reuse).plan().sizes)
 
     assert (made((2, 8)), made((2, 9))) == (3, 4)
+
+
+def test_from_2_9_to_2_12_a_graph_that_hands_out_much_holds_no_freed_buffer() -> None:
+    def made(torch: tuple[int, int]) -> int:
+        freed, first, second, third = (
+            Buffer(name, 512 * size, FLOAT, Component.ACTIVATIONS)
+            for name, size in (("freed", 1), ("first", 4), ("second", 8), ("third", 1))
+        )
+        for each in (first, second, third):
+            each.kept = True
+        graph = Graph()
+        graph.kernel((), freed)
+        graph.kernel((freed,), first)
+        graph.kernel((), second)
+        graph.kernel((), third)
+        facts = Inductor.of(torch)
+        planner = Planner(graph, weighs=facts.weighs_reuse, takes_off=facts.takes_off_outputs)
+        return len(planner.plan().sizes)
+
+    assert [made((2, minor)) for minor in (8, 9, 12, 13)] == [3, 4, 4, 3]
 
 
 @pytest.mark.parametrize("torch", [(2, 2), (2, 6), (2, 12)])

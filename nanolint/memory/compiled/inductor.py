@@ -35,6 +35,11 @@ REUSE_WEIGHED_SINCE: Version = (2, 9)
 # counts once in the estimate of the peak. Before, the kernel counted as making another.
 MUTATED_COUNTED_ONCE_SINCE: Version = (2, 9)
 
+# torch/_inductor/memory.py, estimate_peak_memory: what a graph hands out is taken off where it
+# starts, and no estimate is below zero (codegen/segmented_tree.py): a forward pass that keeps much
+# holds hardly any freed buffer for a later one.
+OUTPUTS_TAKEN_OFF: tuple[Version, Version] = (2, 9), (2, 12)
+
 # torch/_inductor/config.py, triton.mix_order_reduction: two sums of one tensor in one kernel.
 MIXED_SUMS_SINCE: Version = (2, 10)
 
@@ -53,6 +58,7 @@ class Inductor(NamedTuple):
     reorders: bool = True  # the backward graph, for the lowest peak
     weighs_reuse: bool = True  # of a freed buffer, against the peak
     counts_mutated: bool = False  # buffers twice, in the estimate of the peak
+    takes_off_outputs: bool = False  # from the estimate of the peak
     mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
 
     @classmethod
@@ -66,5 +72,6 @@ class Inductor(NamedTuple):
             reorders=version >= REORDERED_SINCE,
             weighs_reuse=version >= REUSE_WEIGHED_SINCE,
             counts_mutated=version < MUTATED_COUNTED_ONCE_SINCE,
+            takes_off_outputs=OUTPUTS_TAKEN_OFF[0] <= version <= OUTPUTS_TAKEN_OFF[1],
             mixes_sums=version >= MIXED_SUMS_SINCE,
         )

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.graph import Buffer, Graph, Node
 
 
-def reorder(graph: Graph) -> None:
-    """Put the nodes of ``graph`` into the order with the lowest estimated peak."""
+def reorder(graph: Graph, *, takes_off: bool = False) -> None:
+    """Put the nodes of ``graph`` into the order with the lowest peak, as ``estimate`` has it."""
     lifetimes(graph.nodes)
-    live = estimate(graph.nodes, graph.inputs)
-    peak = max(live)
+    live = estimate(graph.nodes, graph.inputs, takes_off=takes_off)
+    peak = max(0, *live)
     if live[0] == peak:  # everything is alive at the first node, whatever comes after
         return
     web = _Web(graph)
@@ -30,7 +30,7 @@ def reorder(graph: Graph) -> None:
     for method in methods:
         order = [graph.nodes[index] for index in method(web)]
         lifetimes(order)
-        candidate = max(estimate(order, graph.inputs))
+        candidate = max(0, *estimate(order, graph.inputs, takes_off=takes_off))
         if candidate < peak:
             peak, best = candidate, order
     graph.nodes = best

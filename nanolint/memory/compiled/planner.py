@@ -28,9 +28,14 @@ def lifetimes(nodes: list[Node]) -> None:
             buffer.last = index
 
 
-def estimate(nodes: list[Node], inputs: list[Buffer]) -> list[int]:
-    """Live bytes at each node, as Inductor estimates them: without workspaces and scratch."""
+def estimate(nodes: list[Node], inputs: list[Buffer], *, takes_off: bool = False) -> list[int]:
+    """Live bytes at each node, as Inductor estimates them: without workspaces and scratch.
+
+    ``takes_off`` is whether what is handed out is missing from the start.
+    """
     change = [0] * (len(nodes) + 1)
+    if takes_off:
+        change[0] -= sum(each.nbytes for node in nodes for each in node.writes if each.kept)
     for buffer in inputs:
         change[0] += buffer.nbytes
         change[buffer.last + 1] -= buffer.nbytes
@@ -55,10 +60,13 @@ def estimate(nodes: list[Node], inputs: list[Buffer]) -> list[int]:
 class Planner:
     """Plans one graph. Slots of new buffers are numbered from ``first_slot``.
 
-    ``weighs`` is whether a freed buffer is held only where that does not raise the peak.
+    ``weighs`` is whether a freed buffer is held only where that does not raise the peak;
+    ``takes_off`` is as ``estimate``'s.
     """
 
-    def __init__(self, graph: Graph, first_slot: int = 0, *, weighs: bool = True) -> None:
+    def __init__(
+        self, graph: Graph, first_slot: int = 0, *, weighs: bool = True, takes_off: bool = False
+    ) -> None:
         self.nodes = graph.nodes
         self.slots = first_slot
         self._made: list[Buffer] = []
@@ -66,8 +74,8 @@ class Planner:
         # (element type, bytes) -> freed buffers: (their node, their place in _events, slot)
         self._pool: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         lifetimes(self.nodes)
-        self._live = estimate(self.nodes, graph.inputs)
-        self._peak = max(self._live)
+        self._live = estimate(self.nodes, graph.inputs, takes_off=takes_off)
+        self._peak = max(0, *self._live)
         self._weighs = weighs
         self._given = {id(buffer) for buffer in graph.inputs + graph.arguments}
 
@@ -124,7 +132,8 @@ class Planner:
         if pool:
             freed, event, slot = pool[-1]
             between = self._live[freed + 1 : index]
-            if not self._weighs or not between or buffer.nbytes + max(between) <= self._peak:
+            most = max(0, *between) if between else 0
+            if not self._weighs or not between or buffer.nbytes + most <= self._peak:
                 pool.pop()
                 self._events[event] = None
                 buffer.slot = slot

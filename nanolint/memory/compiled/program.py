@@ -26,6 +26,7 @@ from nanolint.memory.tensors.tensor import Node, Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nanolint.memory.compiled.graph import Graph
     from nanolint.memory.shapes import Shapes
     from nanolint.memory.tape import Handle
     from nanolint.memory.tensors.device import Device
@@ -70,12 +71,17 @@ class Compiled(Module):
         return logits, loss
 
 
+def _planner(graph: Graph, first_slot: int, shapes: Shapes) -> Planner:
+    facts = shapes.inductor
+    return Planner(graph, first_slot, weighs=facts.weighs_reuse, takes_off=facts.takes_off_outputs)
+
+
 class _Call:
     """A planned forward graph."""
 
     def __init__(self, forward: Forward) -> None:
         forward.x.slot, forward.y.slot = X_SLOT, Y_SLOT
-        planner = Planner(forward.graph, FIRST_SLOT, weighs=forward.shapes.inductor.weighs_reuse)
+        planner = _planner(forward.graph, FIRST_SLOT, forward.shapes)
         self.plan = planner.plan()
         self.slots = planner.slots
         self.forward = forward
@@ -102,9 +108,9 @@ class _Gradient:
         tangent, scale = training.slots, training.slots + 1
         backward = Backward(shapes, training.forward.saved, tangent, scale)
         if shapes.inductor.reorders:
-            reorder(backward.graph)
+            reorder(backward.graph, takes_off=shapes.inductor.takes_off_outputs)
         self._logits = training.forward.logits.slot
-        planner = Planner(backward.graph, scale + 1, weighs=shapes.inductor.weighs_reuse)
+        planner = _planner(backward.graph, scale + 1, shapes)
         to_the_end = (tangent, scale) if shapes.inductor.holds_gradients else ()
         self.plan = planner.plan(shared=(X_SLOT, Y_SLOT, self._logits, scale), last=to_the_end)
         self._slots = planner.slots

@@ -183,7 +183,7 @@ class Emission:
         for reader, other in self._readers[source]:
             if reader is not group:
                 continue
-            places.update(read for read in other.reads if read.memory.storage is source)
+            places.update(read.merged for read in other.reads if read.memory.storage is source)
             if other is not kernel and not _precedes(other, kernel, group):
                 return True
         return len(places) > 1

@@ -16,7 +16,7 @@ from nanolint.memory.compiled.planner import Planner
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from nanolint.memory.compiled.graph import Buffer
+    from nanolint.memory.compiled.graph import Buffer, Graph
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.tape import MemoryPlan
     from nanolint.memory.tensors.device import Device
@@ -83,6 +83,12 @@ class Plans:
         )  # fmt: skip
         return lowering, emission
 
+    def _planner(self, graph: Graph, first_slot: int) -> Planner:
+        facts = self.inductor
+        return Planner(
+            graph, first_slot, weighs=facts.weighs_reuse, takes_off=facts.takes_off_outputs
+        )
+
     def _plan_forward(self, graph: Operations, parts: Parts) -> None:
         inputs = [each for each in graph.all if each.kind == INPUT]
         outputs = [*graph.outputs, *parts.saved]
@@ -92,14 +98,14 @@ class Plans:
             donated=(), freed=set(self.given), counted=(),
         )  # fmt: skip
         if self.inductor.reorders:
-            reorder(emission.graph)
+            reorder(emission.graph, takes_off=self.inductor.takes_off_outputs)
         for operation, place in self.given.items():
             memory = lowering.inputs.get(operation)
             if memory is not None and memory in emission.buffers:
                 buffer = emission.buffers[memory]
                 buffer.slot, buffer.kept = place, True
         first = 1 + max(self.given.values(), default=-1)
-        planner = Planner(emission.graph, first, weighs=self.inductor.weighs_reuse)
+        planner = self._planner(emission.graph, first)
         self.forward = planner.plan()
         self.slots = planner.slots
         self._slot_of: dict[Operation, int] = {}
@@ -122,7 +128,7 @@ class Plans:
             freed=freed | set(graph.tangents), counted=counted,
         )  # fmt: skip
         if self.inductor.reorders:
-            reorder(emission.graph)
+            reorder(emission.graph, takes_off=self.inductor.takes_off_outputs)
         self.tangent_slots = [self.slots + place for place in range(len(graph.tangents))]
         self.slots += len(graph.tangents)
         shared: list[int] = []
@@ -140,7 +146,7 @@ class Plans:
                 buffer.slot = self._slot_of[operation]
                 if operation in given_out:
                     shared.append(buffer.slot)
-        planner = Planner(emission.graph, self.slots, weighs=self.inductor.weighs_reuse)
+        planner = self._planner(emission.graph, self.slots)
         to_the_end = self.tangent_slots if self.inductor.holds_gradients else ()
         self.backward = planner.plan(shared=shared, last=to_the_end)
         self.slots_backward = planner.slots

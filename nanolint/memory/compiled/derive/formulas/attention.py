@@ -143,7 +143,11 @@ def flash_three(t: Capture, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         ]
         scratch = tuple(backward_scratch(q.shape, k.shape))
         given = (contiguous(g), *saved)
-        return [*t.several("flash_three backward", CALL, given, results, scratch=scratch * 2)]
+        return [
+            *t.several(
+                "flash_three backward", CALL, given, results, scratch=(*scratch, *reversed(scratch))
+            )
+        ]
 
     return record(out, (q, k, v), backward, q, k, v, out, lse)
 
