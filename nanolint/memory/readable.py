@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.read import Read, Unread
-from nanolint.memory.recording import recorded
-from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.memory.recording import floor_bytes, recorded
+from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.program import ReadModel
@@ -67,23 +67,3 @@ def _unread(found: Resolution, error: Unread) -> Resolution:
 def _differ(run: Run, tape: Tape, target: Machine) -> bool:
     """Whether the bounds of a compiled run have different verdicts."""
     return not is_comfortable(run, target) and floor_bytes(tape) <= comfortable_limit(run, target)
-
-
-def floor_bytes(tape: Tape) -> int:
-    """What parameters, their gradients and the optimizer's state take: no run takes less."""
-    freed = {~event for event in tape.events if event < 0}
-    kept = {Component.PARAMETERS, Component.OPTIMIZER}
-    pairs = enumerate(zip(tape.sizes, tape.components, strict=True))
-    state = sum(size for at, (size, part) in pairs if part in kept and at not in freed)
-    return state + _most_gradients(tape)
-
-
-def _most_gradients(tape: Tape) -> int:
-    """The bytes of gradients that live when the first optimizer step begins."""
-    end = next((at for at, phase in tape.phases if phase is Phase.OPTIMIZER), 0)
-    live = 0
-    for event in tape.events[:end]:
-        handle = event if event >= 0 else ~event
-        if tape.components[handle] is Component.GRADIENTS:
-            live += tape.sizes[handle] if event >= 0 else -tape.sizes[handle]
-    return live

@@ -16,7 +16,7 @@ from nanolint.memory.loop.played import MICRO_STEPS, representative
 from nanolint.memory.model.gpt import GPT
 from nanolint.memory.profile import profiled
 from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Phase, Tape
+from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.ops.attention import FLASH_SINCE
 from nanolint.memory.torch import passing_bias_workspace_bytes
@@ -205,6 +205,26 @@ def allocated_peak(tape: Tape) -> int:
     sizes = tape.sizes
     changes = [sizes[event] if event >= 0 else -sizes[~event] for event in tape.events]
     return max(accumulate(changes), default=0)
+
+
+def floor_bytes(tape: Tape) -> int:
+    """What parameters, their gradients and the optimizer's state take: no run takes less."""
+    freed = {~event for event in tape.events if event < 0}
+    kept = {Component.PARAMETERS, Component.OPTIMIZER}
+    pairs = enumerate(zip(tape.sizes, tape.components, strict=True))
+    state = sum(size for at, (size, part) in pairs if part in kept and at not in freed)
+    return state + _most_gradients(tape)
+
+
+def _most_gradients(tape: Tape) -> int:
+    """The bytes of gradients that live when the first optimizer step begins."""
+    end = next((at for at, phase in tape.phases if phase is Phase.OPTIMIZER), 0)
+    live = 0
+    for event in tape.events[:end]:
+        handle = event if event >= 0 else ~event
+        if tape.components[handle] is Component.GRADIENTS:
+            live += tape.sizes[handle] if event >= 0 else -tape.sizes[handle]
+    return live
 
 
 def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:

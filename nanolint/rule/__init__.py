@@ -20,7 +20,7 @@ from nanolint.memory.recording import allocated_bytes, runs_compiled, state_byte
 from nanolint.memory.tape import Phase
 from nanolint.memory.verdict import changes
 from nanolint.memory.verdict.changes import Change
-from nanolint.memory.verdict.floor import step_floor_bytes
+from nanolint.memory.verdict.floor import is_under_floor, step_floor_bytes
 from nanolint.memory.verdict.replay import OutOfMemory
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.smallest import smallest_card
@@ -115,6 +115,7 @@ __all__ = [
     "insert_assignment",
     "is_arithmetic",
     "is_comfortable",
+    "is_under_floor",
     "judge",
     "keeps_shape",
     "meant_code",

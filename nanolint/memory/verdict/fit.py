@@ -31,7 +31,7 @@ def best_fit(run: Run, target: Machine) -> Fit | None:
     single = smallest(run)
     if single is None:
         return None
-    found = best_micro_batch([(single, target)], upward=True)
+    found = best_micro_batch([(single, target)], upward=True, like=run if run.is_known else single)
     best = single if found is None else found.applied(single)
     verdict = judge(best, target)
     if verdict.outcome is not Outcome.COMFORTABLE:

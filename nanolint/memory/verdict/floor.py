@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.recording import state_bytes
+from nanolint.memory.recording import recorded, state_bytes, summits
 from nanolint.memory.tape import Phase
 from nanolint.memory.verdict.fit import smallest
-from nanolint.memory.verdict.replay import replay
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
 
 
@@ -22,6 +22,24 @@ def step_floor_bytes(run: Run, gpu: Gpu) -> int:
     """
     if run.eval_only or not run.on_gpu:
         return 0
-    single = smallest(run)
-    phases = {} if single is None else dict(replay(single, gpu).phases)
-    return max(state_bytes(run), phases.get(Phase.OPTIMIZER, 0))
+    return max(state_bytes(run), step_bytes(smallest(run), gpu))
+
+
+def is_under_floor(verdict: Verdict) -> bool:
+    """Whether the card has less than the optimizer step takes with the smallest micro-batch.
+
+    Where the step of the run itself has room, that of a smaller micro-batch, which keeps smaller
+    inputs and logits, has it too, and is not asked.
+    """
+    run, gpu, usable = verdict.run, verdict.target.gpu, verdict.usable_bytes
+    if max(state_bytes(run), step_bytes(run, gpu)) <= usable:
+        return False
+    return step_floor_bytes(run, gpu) > usable
+
+
+def step_bytes(run: Run | None, gpu: Gpu) -> int:
+    """What the optimizer steps of ``run`` allocate at their peak."""
+    if run is None:
+        return 0
+    known = recorded(run, gpu)
+    return known.answer(summits, end=len(known.tape.events)).get(Phase.OPTIMIZER, (0, 0))[0]

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.recording import allocated_bytes, state_bytes
+from nanolint.memory.recording import allocated_bytes, floor_bytes, recorded, state_bytes
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.verdict.changes import micro_batch, partner
 from nanolint.memory.verdict.verdict import (
@@ -37,8 +37,12 @@ def best_micro_batch(
     cases: Sequence[tuple[Run, Machine]],
     *,
     upward: bool = False,
+    like: Run | None = None,
 ) -> Change | None:
     """The largest comfortable micro-batch below the run's own, with ``upward`` above it.
+
+    ``like`` is a run that differs in the micro-batch alone and was recorded already: where to begin
+    is guessed from it.
 
     It is comfortable on every case and divides batch_size x accumulation exactly, in today's
     dialect with an accumulation that the world size divides. What fits is not assumed to grow
@@ -74,7 +78,7 @@ def best_micro_batch(
 
     if not candidates:
         return None
-    guess = min(_likely_batch(run, target) for run, target in cases)
+    guess = min(_likely_batch(like or run, target) for run, target in cases)
     start = bisect_left(candidates, -guess, key=lambda pair: -pair[0])
     hopeful = candidates[_first(candidates, has_hope, start) :]
     found = next(filter(fits, hopeful[:MOST_TRIES]), None)
@@ -113,7 +117,7 @@ def _likely_batch(run: Run, target: Machine) -> int:
     if not run.on_gpu:
         return run.batch_size
     limit = comfortable_limit(run, target) * (100 + DIP_PERCENT) // 100
-    fixed = state_bytes(run)
+    fixed = state_bytes(run) or recorded(run, target.gpu).answer(floor_bytes)
     growing = max(1, allocated_bytes(run, target.gpu) - fixed)
     return max(0, limit - fixed) * run.batch_size // growing
 

@@ -19,11 +19,11 @@ from nanolint.rule import (
     format_bytes,
     headline,
     is_comfortable,
+    is_under_floor,
     judge,
     replace_integer,
     smallest_card,
     state_bytes,
-    step_floor_bytes,
 )
 from nanolint_rules._following import follows
 from nanolint_rules._given import described, write
@@ -122,11 +122,6 @@ def _stops_at(verdict: Verdict, oom: OutOfMemory) -> str:
         return f"the parameters{adam} alone take {amount(state_bytes(verdict.run))}"
     where = "before the first step" if oom.sets_up else f"in {oom.phase.within}"
     return f"stops {where}, at {format_bytes(oom.requested_bytes)} for {oom.at}"
-
-
-def is_under_floor(verdict: Verdict) -> bool:
-    """Whether the card has less than the optimizer step takes with the smallest micro-batch."""
-    return step_floor_bytes(verdict.run, verdict.target.gpu) > verdict.usable_bytes
 
 
 def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -> Cure:

@@ -12,10 +12,11 @@ from nanolint.rule import (
     amount,
     brief,
     headline,
+    is_under_floor,
     rule,
     step_floor_bytes,
 )
-from nanolint_rules.memory._budget import FAMILY, cure, in_float16, is_under_floor, spills
+from nanolint_rules.memory._budget import FAMILY, cure, in_float16, spills
 from nanolint_rules.memory._places import to_blame
 
 
