@@ -39,7 +39,8 @@ class Brief:
 
     headline: str  # "fits RTX 4070: 10.7 of 11.7 GiB (1.1 to spare)"
     outcome: str  # "fits"
-    share: str  # "10.7 of 11.7 GiB"
+    takes: str  # "10.7 GiB"
+    total: str  # "11.7 GiB"
     margin: str  # "1.1 to spare"
 
 
@@ -71,6 +72,7 @@ def _brief(verdict: Verdict) -> Brief:
     return Brief(
         words.headline(verdict),
         words.OUTCOMES[verdict.outcome],
-        words.share(verdict),
+        words.takes(verdict),
+        words.total(verdict),
         words.margin(verdict),
     )

@@ -71,18 +71,26 @@ def answers(files: Sequence[FileResult], printer: Printer) -> None:
         if not any(brief.headline == found.message for each in files for found in each.diagnostics):
             printer.line(f"{printable(file.name)}: {brief.headline}{_doubted(run)}")
         return
-    names = max((len(file.name) for file, _, _ in rows), default=0)
+    names = max((len(printable(file.name)) for file, _, _ in rows), default=0)
     outcomes = max((len(brief.outcome) for _, _, brief in rows), default=0)
-    shares = max((len(brief.share) for _, _, brief in rows), default=0)
-    for card in dict.fromkeys(run.gpu for _, run, _ in rows):
-        printer.line((f"{card}", "bold"))
+    takes = max((len(brief.takes) for _, _, brief in rows), default=0)
+    margins = max((len(f"{brief.margin}{_doubted(run)}") for _, run, brief in rows), default=0)
+    if printer.width is not None:  # a longer name has a line to itself
+        names = max(0, min(names, printer.width - outcomes - takes - margins - 8))
+    for card, total in dict.fromkeys((run.gpu, brief.total) for _, run, brief in rows):
+        printer.line((f"{card}", "bold"), f" ({total})")
         for file, run, brief in rows:
-            if run.gpu == card:
-                printer.line(
-                    f"  {printable(file.name):<{names}}  ",
-                    (f"{brief.outcome:<{outcomes}}", STYLES[brief.outcome]),
-                    f"  {brief.share:>{shares}}  {brief.margin}{_doubted(run)}",
-                )
+            if (run.gpu, brief.total) != (card, total):
+                continue
+            name = printable(file.name)
+            if len(name) > names:
+                printer.line(f"  {name}")
+                name = ""
+            printer.line(
+                f"  {name:<{names}}  ",
+                (f"{brief.outcome:<{outcomes}}", STYLES[brief.outcome]),
+                f"  {brief.takes:>{takes}}  {brief.margin}{_doubted(run)}",
+            )
 
 
 def _doubted(run: JudgedRun) -> str:

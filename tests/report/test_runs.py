@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.linting.judged import JudgedRun
+from nanolint.linting.judged import Brief, JudgedRun
 from nanolint.report import runs
 from nanolint.report.printer import Printer
 from nanolint.report.results import FileResult
@@ -90,3 +90,29 @@ def test_other_trainers_of_a_folder_are_named_where_no_run_was_judged() -> None:
     assert written(trainer, SCRIPT) == f"{told}No run was checked. {runs.TRACE_HINT}\n"
     assert told not in written(trainer, holding(FITS))
     assert told in written(replace(trainer, named=True), holding(FITS))
+
+
+def table(width: int | None, *names: str) -> list[str]:
+    brief = Brief("", "does not fit", "35.5 GiB", "14.6 GiB", "12.7 to spare")
+    run = JudgedRun("T4", False, "exact", brief=brief)
+    stream = io.StringIO()
+    files = [FileResult(name, runs=(run,)) for name in names]
+    runs.answers(files, Printer(stream, width=width))
+    return stream.getvalue().splitlines()
+
+
+def test_the_verdicts_of_a_card_stand_below_its_size_in_columns() -> None:
+    assert table(80, "config/train_shakespeare_char.py", "a.py") == [
+        "T4 (14.6 GiB)",
+        "  config/train_shakespeare_char.py  does not fit  35.5 GiB  12.7 to spare",
+        "  a.py                              does not fit  35.5 GiB  12.7 to spare",
+    ]
+
+
+def test_a_name_too_long_for_the_terminal_has_a_line_to_itself() -> None:
+    name = "experiments/2026-11/sweep/" + "very_" * 8 + "long.py"
+    head, alone, *rows = table(80, name, "a.py")
+    assert (head, alone) == ("T4 (14.6 GiB)", f"  {name}")
+    assert len({row.index("does") for row in rows}) == 1
+    assert max(map(len, rows)) <= 80
+    assert len(table(None, name, "a.py")) == 3

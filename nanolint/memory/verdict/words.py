@@ -45,12 +45,23 @@ def share(verdict: Verdict, *, about: bool = False) -> str:
 
     ``~`` marks what is only estimated: the run with ``about``, the card where nobody measured it.
     """
-    machine = verdict.target
     used = f"{'~' if about else ''}{verdict.process_bytes / GIB:.1f}"
-    if machine.in_use_bytes:
-        used += f" + {machine.in_use_bytes / GIB:.1f} in use"
-    estimated = "~" if machine.gpu.estimated else ""
-    return f"{used} of {estimated}{machine.gpu.total_bytes / GIB:.1f} GiB"
+    if verdict.target.in_use_bytes:
+        used += f" + {verdict.target.in_use_bytes / GIB:.1f} in use"
+    return f"{used} of {total(verdict)}"
+
+
+def takes(verdict: Verdict) -> str:
+    """The process alone, and what other programs hold: ``6.0 GiB + 2.0 in use``."""
+    held = verdict.target.in_use_bytes
+    others = f" + {held / GIB:.1f} in use" if held else ""
+    return f"{verdict.process_bytes / GIB:.1f} GiB{others}"
+
+
+def total(verdict: Verdict) -> str:
+    """The card alone: ``11.7 GiB``, ``~11.7 GiB`` where nobody measured it."""
+    gpu = verdict.target.gpu
+    return f"{'~' if gpu.estimated else ''}{gpu.total_bytes / GIB:.1f} GiB"
 
 
 def margin(verdict: Verdict) -> str:
