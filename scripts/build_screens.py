@@ -2,6 +2,7 @@
 
     python scripts/build_screens.py
     python scripts/build_screens.py --browser    # also the page that explain --html writes
+    python scripts/build_screens.py --nanogpt CHECKOUT    # also what it says of nanoGPT's configs
 
 A block that begins with ``$ nanolint`` in one of the PAGES is run in FOLDER and written anew. The
 pictures lie in docs/screens/, one for each of SCREENS.
@@ -11,9 +12,11 @@ from __future__ import annotations
 
 import io
 import os
+import pty
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,6 +30,7 @@ PICTURES = ROOT / "docs" / "screens"
 PAGES = (ROOT / "README.md",)
 FOLDER = ROOT / "examples" / "backward_pass"
 COLUMNS = 100
+CARDS = ("rtx-3060-12gb", "rtx-4070", "t4", "8xa100-40gb")  # for nanoGPT's own configs
 
 # The picture's name, and what is typed in FOLDER. The config is found by its folder: a script that
 # named it might be one that starts from it, and nanolint would say so.
@@ -42,35 +46,49 @@ _BLOCK = re.compile(r"(?<=^```console\n)\$ (nanolint [^\n]*)\n.*?(?=^```$)", re.
 _WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
-def typed(command: str, *, color: bool) -> str:
-    """What ``command`` prints in FOLDER, on a terminal of COLUMNS."""
+def typed(
+    command: str, *, color: bool = False, folder: Path = FOLDER, columns: int = COLUMNS
+) -> str:
+    """What ``command`` prints in ``folder``; with ``color`` on a terminal of so many columns."""
     environment = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("NANOLINT_") and name not in ("NO_COLOR", "FORCE_COLOR")
     }
-    environment |= {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
-    words = command.split()
-    if color:
-        words.append("--color=always")
-    run = subprocess.run(
-        [COMMAND, *words[1:]],
-        cwd=FOLDER,
+    environment |= {"COLUMNS": str(columns), "TERM": "xterm-256color"}
+    ours, theirs = pty.openpty() if color else (None, subprocess.PIPE)
+    process = subprocess.Popen(
+        [COMMAND, *command.split()[1:]],
+        cwd=folder,
         env=environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
     )
-    if run.returncode not in (0, 1):
-        raise SystemExit(f"{command}: {run.stderr}")
-    return run.stdout
+    if ours is None:
+        printed, said = process.communicate()
+    else:
+        os.close(theirs)
+        printed, said = _received(ours), process.communicate()[1]
+    if process.returncode not in (0, 1):
+        raise SystemExit(f"{command}: {said.decode()}")
+    return printed.decode().replace("\r\n", "\n")
 
 
-def picture(name: str, command: str) -> str:
+def _received(terminal: int) -> bytes:
+    """All that is written to the terminal until nobody has it open."""
+    received = b""
+    with os.fdopen(terminal, "rb", buffering=0) as stream, suppress(OSError):
+        while part := stream.read(65536):
+            received += part
+    return received
+
+
+def picture(name: str, command: str, *, folder: Path = FOLDER, columns: int = COLUMNS) -> str:
     """The screen as an SVG that asks for nothing from elsewhere."""
-    text = Text.from_ansi(typed(command, color=True).rstrip("\n"))
-    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    printed = typed(command, color=True, folder=folder, columns=columns)
+    text = Text.from_ansi(printed.rstrip("\n"))
+    console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True)
     console.print(text, soft_wrap=False)
     drawn = console.export_svg(title=f"$ {command}", theme=DIMMED_MONOKAI, unique_id=name)
     return _WEB_FONT.sub("", drawn)
@@ -78,14 +96,14 @@ def picture(name: str, command: str) -> str:
 
 def page(text: str) -> str:
     """``text`` with its blocks as the command prints them now."""
-    return _BLOCK.sub(lambda block: f"$ {block[1]}\n{typed(block[1], color=False)}", text)
+    return _BLOCK.sub(lambda block: f"$ {block[1]}\n{typed(block[1])}", text)
 
 
 def photograph() -> None:
     """What Chromium shows of the page that ``explain --html`` writes, which differs by release."""
     with TemporaryDirectory() as folder:
         page = Path(folder, "page.html")
-        typed(f"nanolint explain --gpu rtx-3060-12gb {CONFIG} --html {page}", color=False)
+        typed(f"nanolint explain --gpu rtx-3060-12gb {CONFIG} --html {page}")
         subprocess.run(
             [
                 *("chromium", "--headless", "--no-sandbox", "--disable-gpu"),
@@ -102,6 +120,12 @@ def main() -> None:
     if "--browser" in sys.argv[1:]:
         photograph()
     PICTURES.mkdir(exist_ok=True)
+    if "--nanogpt" in sys.argv[1:]:
+        checkout = Path(sys.argv[sys.argv.index("--nanogpt") + 1])
+        for card in CARDS:
+            command, name = f"nanolint --gpu {card} config", f"nanogpt-{card}"
+            drawn = picture(name, command, folder=checkout, columns=80)
+            (PICTURES / f"{name}.svg").write_text(drawn, encoding="utf-8", newline="\n")
     for name, command in SCREENS.items():
         drawn = picture(name, command)
         (PICTURES / f"{name}.svg").write_text(drawn, encoding="utf-8", newline="\n")

@@ -73,6 +73,7 @@ def answers(files: Sequence[FileResult], printer: Printer) -> None:
         return
     names = max((len(printable(file.name)) for file, _, _ in rows), default=0)
     outcomes = max((len(brief.outcome) for _, _, brief in rows), default=0)
+    sizes = max((len(brief.margin.partition(" ")[0]) for _, _, brief in rows), default=0)
     takes = max((len(brief.takes) for _, _, brief in rows), default=0)
     margins = max((len(f"{brief.margin}{_doubted(run)}") for _, run, brief in rows), default=0)
     if printer.width is not None:  # a longer name has a line to itself
@@ -82,14 +83,14 @@ def answers(files: Sequence[FileResult], printer: Printer) -> None:
         for file, run, brief in rows:
             if (run.gpu, brief.total) != (card, total):
                 continue
-            name = printable(file.name)
+            name, (size, _, word) = printable(file.name), brief.margin.partition(" ")
             if len(name) > names:
                 printer.line(f"  {name}")
                 name = ""
             printer.line(
                 f"  {name:<{names}}  ",
                 (f"{brief.outcome:<{outcomes}}", STYLES[brief.outcome]),
-                f"  {brief.takes:>{takes}}  {brief.margin}{_doubted(run)}",
+                f"  {brief.takes:>{takes}}  {size:>{sizes}} {word}{_doubted(run)}",
             )
 
 
