@@ -104,6 +104,25 @@ class QuotedPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of another file that a finding is about, and what it has to do with it."""
+
+    path: Path
+    row: int
+    source: str  # the whole line
+    message: str  # "keeps 2.30 GiB"
+
+    def __str__(self) -> str:
+        """``model.py:57 keeps 2.30 GiB: att = F.softmax(att, dim=-1)``."""
+        return f"{self.path.name}:{self.row} {self.message}: {self.source.strip()}"
+
+    @property
+    def start(self) -> int:
+        """The character of the line at which it has something."""
+        return len(self.source) - len(self.source.lstrip())
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding about one file.
 
@@ -113,6 +132,7 @@ class Diagnostic:
     ``details`` those that are shown on demand. ``trust`` (a ``nanolint.run.trust.Trust``) and
     ``doubts``, a line each, are set where it is about a run's memory. ``origin`` is where the value
     stands that it is about, where that is not in the file; ``span`` is beside which it would go.
+    ``holders`` are the lines of the model that hold the memory that it is about.
     """
 
     code: str
@@ -130,6 +150,7 @@ class Diagnostic:
     brief: str = ""
     details: tuple[str, ...] = ()
     origin: QuotedPlace | None = None
+    holders: tuple[SourceLine, ...] = ()
 
     @property
     def line(self) -> str:

@@ -215,6 +215,7 @@ def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
         remedy=finding.remedy,
         brief=finding.brief,
         details=finding.details,
+        holders=finding.holders,
     )
 
 

@@ -12,7 +12,7 @@ from nanolint.diagnostics import Severity
 from nanolint.report.urls import page_url
 
 if TYPE_CHECKING:
-    from nanolint.diagnostics import Diagnostic, Fix, QuotedPlace
+    from nanolint.diagnostics import Diagnostic, Fix, QuotedPlace, SourceLine
     from nanolint.lsp.positions import Positions
 
 SOURCE = "nanolint"
@@ -46,6 +46,7 @@ def protocol_diagnostic(found: Diagnostic, uri: str, positions: Positions) -> ty
             for related in found.related
         ]
         + _origin(found.origin, positions)
+        + [_holder(each, positions) for each in found.holders]
         or None,
         data={
             "name": found.name,
@@ -65,6 +66,12 @@ def _origin(
     uri = Path(os.path.abspath(place.path)).as_uri()  # noqa: PTH100 (links are not followed)
     location = types.Location(uri, stretch)
     return [types.DiagnosticRelatedInformation(location, f"{place.key} is set here")]
+
+
+def _holder(line: SourceLine, positions: Positions) -> types.DiagnosticRelatedInformation:
+    stretch = positions.on_line(line.row, line.source, line.start, len(line.source.rstrip()))
+    uri = Path(os.path.abspath(line.path)).as_uri()  # noqa: PTH100 (links are not followed)
+    return types.DiagnosticRelatedInformation(types.Location(uri, stretch), line.message)
 
 
 def _tags(name: str) -> list[types.DiagnosticTag]:

@@ -116,7 +116,7 @@ def located_run(run: Run, gpu: Gpu | None, source: ReadModel | None) -> Located 
         known = located(replace(run, program=program), gpu).tape
     except Unread as error:
         return f"the model cannot be read: {error}"
-    if run.program is None and not _equal(recorded(run, gpu).tape, known):
+    if run.program is None and not equal(recorded(run, gpu).tape, known):
         return Without.OTHER.value
     return known
 
@@ -134,7 +134,7 @@ def _by_names(tape: Tape) -> Located:
     return found
 
 
-def _equal(one: Tape, other: Tape) -> bool:
+def equal(one: Tape, other: Tape) -> bool:
     """Whether both allocate the same, and release as many bytes between two allocations.
 
     In which order tensors are released together PyTorch itself leaves to a hash table.

@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 class Located(Tape):
     """``wheres`` are the places of the allocations, None where nothing of the program made it."""
 
-    __slots__ = ("_depth", "_known", "_node", "_nodes", "reader", "wheres")
+    __slots__ = ("_depth", "_node", "_nodes", "reader", "wheres")
 
     def __init__(self) -> None:
         super().__init__()
         self.wheres: list[Where | None] = []
         self.reader: Reader | None = None
         self._nodes: dict[int, Where | None] = {}
-        self._known: dict[Where, Where] = {}
         self._node: int | None = None
         self._depth = 0
 
@@ -40,8 +39,7 @@ class Located(Tape):
             return None
         if self._node in self._nodes and reader.depth == self._depth:
             return self._nodes[self._node]
-        found = reader.where()
-        return None if found is None else self._known.setdefault(found, found)
+        return reader.where()
 
     def made(self, node: int) -> None:
         """An operation takes its place in the graph of a backward pass."""

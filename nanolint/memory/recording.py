@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from nanolint.gpus.abilities import compiles
 from nanolint.memory.located import Located
@@ -72,14 +72,9 @@ def record(run: Run, gpu: Gpu | None = None) -> Tape:
 
 def located(run: Run, gpu: Gpu | None = None) -> Recorded[Located]:
     """The tape of a run whose model is read, with the line of each allocation."""
-    return _located(_recipe(run, gpu))
-
-
-@lru_cache(maxsize=4)
-def _located(recipe: _Recipe) -> Recorded[Located]:
-    tape = Located()
-    recipe.write(tape)
-    return Recorded(tape)
+    known = recorded(run, gpu)
+    assert isinstance(known.tape, Located)
+    return cast("Recorded[Located]", known)
 
 
 @lru_cache(maxsize=32)
@@ -121,7 +116,8 @@ class _Recipe(NamedTuple):
         if isinstance(self.run.program, Profiled):
             profile = self.run.program.profile
             return profiled(profile, self.run.batch_size, self.run.micro_steps)
-        tape = Tape()
+        # To tell the lines costs a tenth of the reading; to read again for them, all of it.
+        tape = Tape() if self.run.program is None else Located()
         self.write(tape)
         return tape
 

@@ -10,7 +10,7 @@ from nanolint.report.urls import page_url
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from nanolint.diagnostics import Diagnostic, Fix, QuotedPlace, Related
+    from nanolint.diagnostics import Diagnostic, Fix, QuotedPlace, Related, SourceLine
     from nanolint.report.printer import Printer
     from nanolint.report.results import Results
 
@@ -44,7 +44,8 @@ def _finding(diagnostic: Diagnostic, filename: str, lines: LineIndex) -> dict[st
         "notes": list(diagnostic.notes),
         "details": list(diagnostic.details),
         "origin": _origin(diagnostic.origin) if diagnostic.origin else None,
-        "related": [_related(related, lines) for related in diagnostic.related],
+        "related": [_related(related, lines) for related in diagnostic.related]
+        + [_holder(each) for each in diagnostic.holders],
         "trust": diagnostic.trust,
         "doubts": list(diagnostic.doubts),
     }
@@ -66,6 +67,18 @@ def _related(related: Related, lines: LineIndex) -> dict[str, Any]:
         "message": related.message,
         "location": _location(related.span.start, lines),
         "end_location": _location(related.span.end, lines),
+    }
+
+
+def _holder(line: SourceLine) -> dict[str, Any]:
+    """A line of another file; those of the file itself have no name of one."""
+    first, last = line.start + 1, len(line.source.rstrip()) + 1
+    return {
+        "message": line.message,
+        "filename": relative(line.path),
+        "location": {"row": line.row, "column": first},
+        "end_location": {"row": line.row, "column": last},
+        "text": line.source.strip(),
     }
 
 

@@ -19,7 +19,7 @@ from nanolint.source.text import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nanolint.diagnostics import Fix, QuotedPlace, Span
+    from nanolint.diagnostics import Fix, QuotedPlace, SourceLine, Span
     from nanolint.report.printer import Printer
     from nanolint.report.results import FileResult, Results
     from nanolint.rule.api import Rule
@@ -101,6 +101,7 @@ def _results(file: FileResult, rules: dict[str, int], *, unsafe: bool) -> Iterat
         ]
         if diagnostic.origin is not None and diagnostic.origin.path is not None:
             related.append(_origin(diagnostic.origin, diagnostic.origin.path))
+        related += [_holder(each) for each in diagnostic.holders]
         if related:
             result["relatedLocations"] = related
         if diagnostic.fix is not None and _offered(diagnostic.fix, unsafe=unsafe):
@@ -148,6 +149,16 @@ def _origin(place: QuotedPlace, path: Path) -> dict[str, Any]:
     return {
         "physicalLocation": {"artifactLocation": _artifact(relative(path)), "region": region},
         "message": {"text": f"{place.key} is set here"},
+    }
+
+
+def _holder(line: SourceLine) -> dict[str, Any]:
+    return {
+        "physicalLocation": {
+            "artifactLocation": _artifact(relative(line.path)),
+            "region": {"startLine": line.row},
+        },
+        "message": {"text": f"{line.message}: {line.source.strip()}"},
     }
 
 

@@ -29,6 +29,7 @@ from nanolint.memory.verdict.words import amount, brief, headline
 from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Once, Rule, rule
 from nanolint.rule.case import Case
 from nanolint.rule.context import Context
+from nanolint.rule.holders import holders
 from nanolint.rule.rewrite import (
     insert_assignment,
     is_arithmetic,
@@ -111,6 +112,7 @@ __all__ = [
     "format_bytes",
     "has_dataset",
     "headline",
+    "holders",
     "in_short",
     "insert_assignment",
     "is_arithmetic",

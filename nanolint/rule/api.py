@@ -12,7 +12,7 @@ from nanolint.frozen import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from nanolint.diagnostics import Fix, Related, Severity, Span
+    from nanolint.diagnostics import Fix, Related, Severity, SourceLine, Span
     from nanolint.rule.context import Context
 
 
@@ -60,6 +60,7 @@ class Finding:
     remedy: str = ""
     brief: str = ""
     details: tuple[str, ...] = ()
+    holders: tuple[SourceLine, ...] = ()
 
 
 Findings: TypeAlias = "Iterator[Finding]"  # what a check yields

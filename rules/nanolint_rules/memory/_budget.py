@@ -18,6 +18,7 @@ from nanolint.rule import (
     changes,
     format_bytes,
     headline,
+    holders,
     is_comfortable,
     is_under_floor,
     judge,
@@ -71,7 +72,7 @@ class Cure(NamedTuple):
 def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bool]) -> Findings:
     """A finding for each target on which the run dies in the way that ``matches`` describes."""
     failing = [
-        (verdict, verdict.oom)
+        (case, verdict, verdict.oom)
         for case in context.cases
         if (verdict := case.verdict) is not None
         and verdict.oom is not None
@@ -81,7 +82,8 @@ def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bo
     if not failing:
         return
     remedy = cure(context)
-    for verdict, oom in failing:
+    for case, verdict, oom in failing:
+        held = holders(context, case)
         yield Finding(
             message=headline(verdict),
             brief=brief(verdict),
@@ -90,11 +92,12 @@ def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bo
             fix=remedy.fix,
             gpu=verdict.target.label,
             notes=(
-                *(_stops_at(verdict, oom), *spills(verdict)),
+                *(_stops_at(verdict, oom), *map(str, held), *spills(verdict)),
                 *(*in_float16(context), *remedy.notes),
             ),
             details=(f"PyTorch would say: {oom.message}",),
             related=tuple(related(context, remedy, verdict, oom)),
+            holders=held,
         )
 
 

@@ -50,6 +50,7 @@ class Machine:
         self.callers: list[tuple[Namespace | None, int, int]] = []  # module, line, call
         self.call_number = 0  # of the innermost function of the program that is being called
         self.calls = 0
+        self._wheres: dict[tuple[str, int, int, int], Where] = {}
         self.imported: dict[str, Namespace] = {}
 
     @property
@@ -66,11 +67,15 @@ class Machine:
         """What is being read, and what called it; None between two calls of a model."""
         if self.module is None:
             return None
-        stack = [Line(self.module.path, self.line)]
-        for module, line, _ in reversed(self.callers):
-            if module is not None and stack[-1] != (module.path, line):
-                stack.append(Line(module.path, line))
-        return Where(tuple(stack), self.call_number)
+        state = (self.module.path, self.line, self.call_number, len(self.callers))
+        known = self._wheres.get(state)
+        if known is None:
+            stack = [Line(self.module.path, self.line)]
+            for module, line, _ in reversed(self.callers):
+                if module is not None and stack[-1] != (module.path, line):
+                    stack.append(Line(module.path, line))
+            known = self._wheres[state] = Where(tuple(stack), self.call_number)
+        return known
 
     def unread(self, reason: str) -> Unread:
         """The error that ends the reading here."""

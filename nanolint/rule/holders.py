@@ -1,0 +1,56 @@
+"""The lines of a model that hold what does not fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import SourceLine
+from nanolint.files.door import is_file
+from nanolint.memory.holding import holding
+from nanolint.memory.verdict.words import amount
+from nanolint.run.program import ReadModel, ReadScript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nanolint.rule.case import Case
+    from nanolint.rule.context import Context
+
+
+def holders(context: Context, case: Case) -> tuple[SourceLine, ...]:
+    """The line that asks for what fails, and the one that keeps most when it does.
+
+    Empty where no text of the model is at hand, or its lines are not known.
+    """
+    return tuple(_holders(context, case))
+
+
+def _holders(context: Context, case: Case) -> Iterator[SourceLine]:
+    run, target, verdict, resolution = case.run, case.target, case.verdict, case.resolution
+    if run is None or target is None or verdict is None or verdict.oom is None:
+        return
+    source = resolution.source() if run.program is None and resolution.source else None
+    program = source if run.program is None else run.program
+    if not isinstance(program, (ReadModel, ReadScript)):
+        return
+    limit = verdict.usable_bytes
+    texts = {each.path: each.text for each in program.modules}
+    for each in holding(run, target.gpu, source, limit, expandable=target.expandable):
+        path = _file(context, each.line.path)
+        rows = texts.get(each.line.path, "").splitlines()
+        if path is None or each.line.number > len(rows):
+            continue
+        about = "~" if resolution.doubts else ""
+        does = "asks for" if each.asks else "keeps"
+        message = f"{does} {about}{amount(each.nbytes)}"
+        yield SourceLine(path, each.line.number, rows[each.line.number - 1], message)
+
+
+def _file(context: Context, name: str) -> Path | None:
+    """Where a file of the project lies, by its name as the reading has it."""
+    script = context.project.train_script or context.path
+    if script is None:
+        return None
+    folders = (script.parent, script.parent.parent)
+    return next((path for each in folders if is_file(path := each / name)), None)
