@@ -2,11 +2,11 @@
 
     python validation/profiles.py --python .venv-cuda/bin/python nanoMoE=path/to/checkout
 
-writes the row's config into the checkout, makes the profile as ``nanolint trace --profile`` does,
-traces every micro-batch that keeps the effective batch, looks for the largest that is comfortable
-on the row's card among those traces, and lets ``nanolint --fix`` rewrite the config. What was found
-goes into ``recorded/profiles.json``; tests/trace/test_unknown_models.py holds the rows to their
-margins.
+writes the row's config, or its launch script, into the checkout, makes the profile as ``nanolint
+trace --profile`` does, traces every micro-batch that keeps the effective batch, looks for the
+largest that is comfortable on the row's card among those traces, and lets ``nanolint --fix``
+rewrite the file. What was found goes into ``recorded/profiles.json``;
+tests/trace/test_unknown_models.py holds the rows to their margins.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,7 @@ from nanolint.memory.verdict.search import divisors_down
 from nanolint.memory.verdict.verdict import comfortable_limit
 from nanolint.run.program import Profiled
 from nanolint.trace.failures import explained
+from nanolint.trace.launch import read_command
 from nanolint.trace.process import Asked, PretendedCard, Request, Tracer
 from nanolint.trace.traced import read
 
@@ -60,16 +62,22 @@ def measured(row: Row, python: str, cache: Path) -> Row:
     card = PretendedCard(
         gpu.name, gpu.total_bytes, gpu.compute_capability or (8, 0), gpu.sm_count or 108
     )
-    words = f"python train.py {row['path']}"
+    words = words_of(row)
+    command = read_command(shlex.split(words))
     config = config_of(words, OPTIONS, Streams(sys.stdin, sys.stdout, sys.stderr))
     before = ROOT / "validation" / "stand_ins" / row["before"] if row["before"] else None
     request = Request(
-        python=python, argv=["train.py", row["path"]], before=before, card=card, seconds=1200
+        python=python,
+        argv=command.argv,
+        module=command.module,
+        before=before,
+        card=card,
+        seconds=1200,
     )
     with Tracer(request, cache) as tracer:
 
         def trace(asked: Asked) -> Traced:
-            print("  trace", *asked.argv[2:], flush=True)
+            print("  trace", *asked.argv[1:], flush=True)
             found = read(tracer(asked))
             if not found.complete:
                 raise UsageError(explained(found, python))
@@ -99,8 +107,15 @@ def measured(row: Row, python: str, cache: Path) -> Row:
         ],
         "trust": judged.trust.value,
         "largest_by_tracing": max(fits, default=None),
-        "largest_by_fix": _fixed(row, words, judged.run),
+        "largest_by_fix": _fixed(row, judged.run),
     }
+
+
+def words_of(row: Row) -> str:
+    """The launch line of the row as its file has it now: a script's last line, or its config's."""
+    if row["path"].endswith(".sh"):
+        return Path(row["path"]).read_text().splitlines()[-1]
+    return f"python train.py {row['path']}"
 
 
 LARGEST = 10**6
@@ -114,7 +129,7 @@ def _peaks(tape: Tape) -> tuple[int, int]:
     return allocated_peak(tape), play(tape).peak_reserved_bytes
 
 
-def _fixed(row: Row, words: str, before: Run) -> int | None:
+def _fixed(row: Row, before: Run) -> int | None:
     """The micro-batch that ``nanolint --fix`` writes; the effective batch stays what it was."""
     command = [sys.executable, "-m", "nanolint", "--isolated", "--fix", "--gpu", row["gpu"]]
     subprocess.run(
@@ -122,7 +137,7 @@ def _fixed(row: Row, words: str, before: Run) -> int | None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "rules")))},
         check=False,
     )
-    config = config_of(words, OPTIONS, Streams(sys.stdin, sys.stdout, sys.stderr))
+    config = config_of(words_of(row), OPTIONS, Streams(sys.stdin, sys.stdout, sys.stderr))
     run = config.config.resolved(find(row["gpu"])).run
     if run is None:
         return None

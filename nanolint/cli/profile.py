@@ -123,6 +123,8 @@ class Profiler:
         """What to set, so that nanolint reads the run as one of this micro-batch and so many steps.
 
         Scripts count the accumulation in passes, in sequences or in tokens, of one process or all.
+        The largest number that means so many steps is the one: a smaller one may be rounded to it,
+        as 1 token to 1 pass, which the script then refuses.
         """
         run = self.run
         counts = {
@@ -131,13 +133,18 @@ class Profiler:
             for unit in (1, batch_size, batch_size * run.block_size)
             for world in (1, run.world_size)
         }
-        for count in sorted(counts) if accumulation is not None else (None,):
+        similar = None  # more steps that are represented by so many
+        for count in sorted(counts, reverse=True) if accumulation is not None else (None,):
             values = {self.micro_batch: batch_size}
             if accumulation is not None and count is not None:
                 values[accumulation] = count
-            if _stands_for(self._resolved(values).outline, batch_size, micro_steps):
-                return values
-        return None
+            found = self._resolved(values).outline
+            if found is not None and found.batch_size == batch_size:
+                if found.micro_steps == micro_steps:
+                    return values
+                if represented(found.micro_steps) == micro_steps:
+                    similar = values
+        return similar
 
     def _asked(self, values: dict[str, int]) -> Asked:
         """A run with these values, each set where the script takes it from."""
@@ -166,12 +173,6 @@ class Profiler:
 
         changes = ((key, Known(value)) for key, value in values.items())
         return self.config.config.resolved(self._machine, *changes)
-
-
-def _stands_for(run: Run | None, batch_size: int, micro_steps: int) -> bool:
-    if run is None or run.batch_size != batch_size:
-        return False
-    return micro_steps in (run.micro_steps, represented(run.micro_steps))
 
 
 def _edited(edits: Sequence[tuple[Place, int]]) -> dict[str, str]:
