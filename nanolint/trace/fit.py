@@ -19,6 +19,7 @@ from nanolint.memory.recording import allocated_peak
 from nanolint.memory.tape import ROUNDING
 from nanolint.run.profile import HeldOut, Kind, Regime
 from nanolint.run.profile_file import LONGEST_TEXT
+from nanolint.trace.traced import lasting_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,10 +58,16 @@ class Point(NamedTuple):
         return (*found, *sorted(released))
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the allocations, as far as they do not depend on the micro-batch."""
+        lasting = {name: lasting_name(name) for name in dict.fromkeys(self.tape.names)}
+        return tuple(lasting[name] for name in self.tape.names)
+
+    @property
     def structure(self) -> tuple[object, ...]:
         """All but the sizes."""
         tape = self.tape
-        return self.events, tuple(tape.names), tuple(tape.components), tuple(tape.phases)
+        return self.events, self.names, tuple(tape.components), tuple(tape.phases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +218,7 @@ def _regime(chosen: Sequence[Point], points: Sequence[Point], kinds: dict[Kind, 
     requests = zip(*(point.requests for point in chosen), strict=True)
     polynomials: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
     numbers = []
-    for sizes, name, component in zip(requests, tape.names, tape.components, strict=True):
+    for sizes, name, component in zip(requests, chosen[0].names, tape.components, strict=True):
         if sizes not in polynomials:
             polynomials[sizes] = _polynomial(batches, sizes)
         kind = Kind(*polynomials[sizes], name[:LONGEST_TEXT], component.value)

@@ -30,6 +30,10 @@ class Failure:
     place: str | None  # "train.py:120"
 
 
+COMPILED = "torch.compile's code"  # as the child says it
+_CALLED = re.compile(r"([A-Za-z_][\w.]*)\(")
+
+
 @dataclass(frozen=True, slots=True)
 class Traced:
     """One traced run. Bytes are PyTorch's own figures; the tape has the requests, rounded up."""
@@ -124,6 +128,18 @@ def _name(place: list[Any]) -> str:
     """``model.py:104 x = self.c_fc(x)``."""
     file, line, function, code = place
     return f"{file}:{line} {code or function}"
+
+
+def lasting_name(name: str) -> str:
+    """The same for every micro-batch: what Inductor writes has sizes in it, and numbers of lines.
+
+    >>> lasting_name("torch.compile's code:18 buf0 = empty_strided_cuda((8, 64), (64, 1), float32)")
+    "torch.compile's code: empty_strided_cuda"
+    """
+    if not name.startswith(COMPILED):
+        return name
+    called = _CALLED.search(name)
+    return f"{COMPILED}: {called[1]}" if called else COMPILED
 
 
 def _components(history: Mapping[str, Any]) -> list[Component]:

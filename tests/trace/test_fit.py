@@ -155,3 +155,21 @@ def test_other_numbers_of_micro_steps_are_fitted_as_carefully_on_their_own_micro
     for batch in (2, 5, 9, 13, 19):
         assert profiled(profile, batch, 4).sizes == run(batch, 4).tape.sizes
     assert any(each.micro_steps == 4 for each in profile.held_out)
+
+
+def test_what_inductor_writes_has_other_numbers_for_each_micro_batch_and_is_the_same() -> None:
+    """A line of generated code names its sizes, and stands on another line of a longer file."""
+
+    def compiled(batch: int, _steps: int) -> Point:
+        tape = Tape()
+        tape.phase(Phase.FORWARD)
+        code = f"buf{batch} = empty_strided_cuda(({batch}, {T}), ({T}, 1), torch.float32)"
+        requests = [4 * batch * T]
+        tape.alloc(requests[0], f"torch.compile's code:{1000 + batch} {code}", Component.INPUTS)
+        return Point(batch, 1, tape, requests)
+
+    found = fit(compiled, {1: (1, 64)})
+    assert [(each.low, each.high) for each in found.regimes] == [(1, 64)]
+    assert [kind.name for kind in found.kinds] == ["torch.compile's code: empty_strided_cuda"]
+    assert found.held_out
+    assert found.error_per_mille == 0
