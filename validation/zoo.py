@@ -79,7 +79,7 @@ def case_of(entry: Entry, folder: Path, scratch: Path) -> Case:
     module = ".".join(path.relative_to(root).with_suffix("").parts)
     sources = modules_of(root / "train.py", module, entry.cls)
     if entry.is_script:
-        text = definitions(text)
+        text = definitions(text, entry.without)
         (scratch / path.name).write_text(text, encoding="utf-8")
         sources = (SourceText(module, path.name, text), *sources[1:])
     cls, config = entry.cls, entry.config
@@ -105,16 +105,19 @@ def case_of(entry: Entry, folder: Path, scratch: Path) -> Case:
 
 
 def _hollow(folder: Path, name: str) -> None:
-    path = folder.joinpath(*name.split(".")).with_suffix(".py")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(HOLLOW, encoding="utf-8")
+    for part in name.split("."):
+        folder /= part
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "__init__.py").write_text(HOLLOW, encoding="utf-8")
 
 
-def definitions(text: str) -> str:
-    """A script without what it does: imports, functions, classes and constants."""
+def definitions(text: str, without: tuple[str, ...] = ()) -> str:
+    """A script without what it does: imports but of ``without``, functions, classes, constants."""
     lines = text.splitlines()
     kept = [""] * len(lines)
     for node in ast.parse(text).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(without):
+            continue
         if isinstance(node, DEFINES) or _is_constant(node):
             decorators = getattr(node, "decorator_list", [])
             start = min(each.lineno for each in (node, *decorators)) - 1
@@ -177,12 +180,16 @@ def _fields(text: str, config: str | None) -> set[str]:
     }
 
 
-def _tracer(python: str, cache: Path, folder: Path) -> Tracer:
-    """PyTorch, imported once for all rows."""
+def _tracer(python: str, cache: Path, folder: Path, packages: Path | None = None) -> Tracer:
+    """PyTorch, imported once for all rows; ``packages`` has what some models import besides."""
     gpu = find(CARD).gpu
     assert gpu.compute_capability is not None and gpu.sm_count is not None
     card = PretendedCard(gpu.name, gpu.total_bytes, gpu.compute_capability, gpu.sm_count)
-    return Tracer(Request(python, [str(TRAIN)], card=card, steps=STEPS, folder=folder), cache)
+    environment = {} if packages is None else {"PYTHONPATH": str(packages)}
+    request = Request(
+        python, [str(TRAIN)], card=card, steps=STEPS, folder=folder, environment=environment
+    )
+    return Tracer(request, cache)
 
 
 def _words(entry: Entry) -> str:
@@ -236,13 +243,14 @@ def main() -> int:
     options.add_argument("--checkouts", type=Path)
     options.add_argument("--python", default=sys.executable)
     options.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "nanolint")
+    options.add_argument("--packages", type=Path, help="a folder with einops")
     options.add_argument("--only", nargs="+", type=_entry, help="OWNER/NAME:PATH:CLASS of some")
     given = options.parse_args()
     rows: list[Row] = json.loads(TABLE.read_text()) if TABLE.exists() else []
     if given.checkouts:
         found = {_key(row): row for row in rows}
         scratch = Path(tempfile.mkdtemp())
-        with _tracer(given.python, given.cache, scratch) as tracer:
+        with _tracer(given.python, given.cache, scratch, given.packages) as tracer:
             for entry in given.only or ENTRIES:
                 row = row_of(entry, given.checkouts, tracer, scratch)
                 print(_words(entry), row["result"], row["why"][:200], flush=True)

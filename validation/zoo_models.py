@@ -29,6 +29,9 @@ LLM_BASELINES: dict[str, Any] = {
     "moe_num_experts": 4,
     "moe_num_experts_per_tok": 2,
     "moe_num_shared_experts": 0,
+    "moe_aux_loss_factor": 0.01,
+    "moe_z_loss_factor": 0.01,
+    "moe_entropy_loss_factor": 0.01,
     "moe_routing": "standard_gating",
     "moe_softmax_order": "softmax_topk",
     "moe_router_loss": "load_balancing_z_loss",
@@ -54,7 +57,7 @@ QWEN: dict[str, Any] = {
     "num_experts": 0,
 }
 RECORDS = "records/track_1_short"
-TENSORBOARD = ("tensorboard", "torch.utils.tensorboard")
+TENSORBOARD = ("torch.utils.tensorboard",)
 
 
 class Entry(NamedTuple):
@@ -65,7 +68,8 @@ class Entry(NamedTuple):
     expression that does, and ``loss`` what is computed of ``self.model``, ``idx`` and ``targets``.
     Of what ``is_script`` only imports, functions, classes and constants are kept. ``absent`` are
     packages that are taken for not installed; ``hollow`` those that PyTorch gets an empty one of,
-    because the model imports them and computes nothing with them.
+    because the model imports them and computes nothing with them; ``without`` those that a script
+    is not let import.
     """
 
     repository: str
@@ -78,6 +82,7 @@ class Entry(NamedTuple):
     is_script: bool = False
     absent: tuple[str, ...] = ()
     hollow: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     built: str = ""
     loss: str = "model(idx), targets"
 
@@ -101,7 +106,6 @@ ENTRIES = [
             "lee-ny/teaching_arithmetic",
             "Liuhong99/Sophia",
             "NVIDIA/ngpt",
-            "ReaLLMASIC/nanoGPT",
             "chongwei730/nanoGPT",
             "Byan13149/nanoGPT",
         )
@@ -110,13 +114,13 @@ ENTRIES = [
         Entry("KellerJordan/modded-nanogpt", f"{RECORDS}/{day}/train_gpt2.py", is_script=True)
         for day in ("2024-10-09_SOAP", "2024-10-10_Muon", "2024-10-14_ModernArch")
     ),
-    Entry("karpathy/build-nanogpt", "train_gpt2.py", is_script=True),
+    Entry("karpathy/build-nanogpt", "train_gpt2.py", is_script=True, without=("hellaswag",)),
     Entry("karpathy/llm.c", "train_gpt2.py", is_script=True, hollow=("tiktoken",)),
     Entry(
         *("karpathy/llm.c", "train_llama3.py", "LLaMA", "LlamaConfig"),
         others=(("n_kv_head", 2), ("multiple_of", 32), ("use_scaled_rope", False)),
         is_script=True,
-        hollow=("tiktoken",),
+        hollow=("tiktoken.load",),
     ),
     Entry(
         *("karpathy/llama2.c", "model.py", "Transformer"),
@@ -136,7 +140,7 @@ ENTRIES = [
             *("karpathy/makemore", "makemore.py", name, "ModelConfig"),
             others=(("n_embd2", 64),),
             is_script=True,
-            hollow=TENSORBOARD,
+            without=TENSORBOARD,
         )
         for name in ("Transformer", "BoW", "MLP")
     ),
@@ -145,7 +149,7 @@ ENTRIES = [
         built="RNN(ModelConfig(block_size=64, vocab_size=512, n_embd=64, n_embd2=64), 'gru')",
         loss="model(idx, targets)",
         is_script=True,
-        hollow=TENSORBOARD,
+        without=TENSORBOARD,
     ),
     Entry(
         *("karpathy/nanochat", "nanochat/gpt.py"),
@@ -215,7 +219,8 @@ ENTRIES = [
             (
                 "model/modern_gpt.py",
                 "ModernGPT",
-                f"ModernGPT(ModernGPTConfig({SMALL}, n_kv_head=2, qk_norm=True, n_future=2))",
+                f"ModernGPT(ModernGPTConfig({SMALL}, n_kv_head=2, qk_norm=True, n_future=2,"
+                " gqa_broadcast='repeat'))",
                 "model(idx, targets)",
             ),
         )
@@ -256,6 +261,12 @@ ENTRIES = [
     Entry(
         *("Hannibal046/nanoRWKV", "modeling_rwkv.py", "RWKV", "RWKVConfig"),
         others=(("use_customized_cuda_kernel", False),),
+    ),
+    Entry(
+        "ReaLLMASIC/nanoGPT",
+        "model.py",
+        others=tuple(SIZES.items()),
+        hollow=("rich.console", "rich.text", "rich.table"),
     ),
     Entry("timepointai/nanogpt-prism-shakespeare", "src/model.py"),
     Entry("zyushun/Adam-mini", "examples/gpt2/model.py", hollow=("algorithms",)),

@@ -56,13 +56,15 @@ class ReadModel:
     ``modules``: the first defines ``class_name``; the others are what it imports within the
     project. ``arguments`` are what the class is built with. With ``config_class`` they are the
     arguments of that class, whose instance is the model's only argument: nanoGPT's
-    ``GPT(GPTConfig(**model_args))``.
+    ``GPT(GPTConfig(**model_args))``. With ``pretrained`` it is the class's ``from_pretrained``
+    that builds it, from that checkpoint; what overrides its settings is among ``arguments``.
     """
 
     modules: tuple[SourceText, ...]
     class_name: str
     arguments: tuple[tuple[str, Plain | FromRun | NotKnown], ...]
     config_class: str | None = None
+    pretrained: str | None = None
 
     @property
     def follows(self) -> frozenset[str]:

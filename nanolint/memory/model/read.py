@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.module import Module
+from nanolint.memory.model.reading import checkpoints
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.torch import modules
@@ -24,6 +26,7 @@ from nanolint.memory.tensors.parameter import Buffer, Parameter
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.run.program import FromRun, NotKnown
+from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
+
+
+CONTEXT = "block_size"
 
 
 class Read(Module):
@@ -69,13 +75,27 @@ class Read(Module):
         machine.at(module, 1)
         if isinstance(cls, Unknown):
             raise cls.unread()
-        if program.config_class is None:
+        if program.pretrained is not None:
+            built = self._pretrained(cls, program.pretrained, arguments)
+        elif program.config_class is None:
             built = machine.call(cls, [], arguments)
         else:
             config = machine.member(module, program.config_class)
             built = machine.call(cls, [machine.call(config, [], arguments)])
         if not modules.is_module(built):
             raise machine.unread(f"{program.class_name} is no module")
+        return built
+
+    def _pretrained(self, cls: Value, name: str, arguments: dict[str, Value]) -> Value:
+        """What the class makes of a checkpoint, cropped to the context of the run."""
+        machine, context = self._machine, arguments.pop(CONTEXT)
+        machine.provide(checkpoints.NAME, checkpoints.library(machine, PRETRAINED_SIZES))
+        built = machine.call(machine.attribute(cls, "from_pretrained"), [name, arguments])
+        if isinstance(built, Unknown):
+            raise built.unread()
+        longest = machine.attribute(machine.attribute(built, "config"), CONTEXT)
+        if machine.truth(machine.compare(ast.Lt(), context, longest)):
+            machine.call(machine.attribute(built, "crop_block_size"), [context])
         return built
 
     def _settle(self, device: Device) -> None:

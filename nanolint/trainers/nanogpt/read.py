@@ -56,6 +56,38 @@ def program_of(script: Path, passed: Passed) -> ReadModel | None:
     return ReadModel(modules, name, tuple(arguments), config) if modules else None
 
 
+def pretrained(program: ReadModel, tree: ast.Module | None, name: str) -> ReadModel | None:
+    """The program that begins with a checkpoint of GPT-2, where ``tree`` loads it as nanoGPT does.
+
+    ``GPT.from_pretrained(init_from, dict(dropout=dropout))``, then ``crop_block_size(block_size)``.
+    """
+    if tree is None:
+        return None
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    loads = [each for each in calls if _method(each) == "from_pretrained"]
+    crops = [each for each in calls if _method(each) == "crop_block_size"]
+    named = {
+        ast.unparse(each.targets[0]): ast.unparse(each.value)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Assign) and len(each.targets) == 1
+    }
+    if len(loads) != 1 or len(crops) != 1 or loads[0].keywords or len(loads[0].args) != 2:
+        return None
+    of, overridden = map(ast.unparse, loads[0].args)
+    cropped = [ast.unparse(each) for each in crops[0].args]
+    given = named.get(overridden, overridden)
+    if (of, given, cropped) != ("init_from", "dict(dropout=dropout)", [CONTEXT]):
+        return None
+    kept = tuple((key, value) for key, value in program.arguments if key in ("dropout", CONTEXT))
+    if len(kept) != 2:
+        return None
+    return replace(program, arguments=kept, config_class=None, pretrained=name)
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
 def read_run(run: Run, program: ReadModel, gpu: Gpu | None) -> Run:
     """``run`` with a model of its own: nothing of nanoGPT's is said of it."""
     kernel = attention_kernel(gpu, dtype="bfloat16", head_size=64, dropout=False)

@@ -25,7 +25,7 @@ from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
-from nanolint.trainers.nanogpt.read import STAND_INS, read_run
+from nanolint.trainers.nanogpt.read import STAND_INS, pretrained, read_run
 from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
@@ -128,13 +128,15 @@ def _read(
 ) -> Resolution | None:
     """The run with the model that is read, and what is in doubt of it still.
 
-    None where its batch or its loop is not known, or where it begins with another's weights.
+    None where its batch or its loop is not known, or what it begins with.
     """
     program, given = roles.program, dict(settings)
     for key, stand_in in STAND_INS.items():
         given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
     shaped, unresolved = needed_run(given, project, ManualAttention.NEVER, gpu, needed.world_size)
-    if program is None or unresolved or project.unusable or needed.init_from in PRETRAINED_SIZES:
+    if program is not None and needed.init_from in PRETRAINED_SIZES:
+        program = pretrained(program, project.tree, needed.init_from)
+    if program is None or unresolved or project.unusable:
         return None
     run = with_passes(read_run(replace(shaped, torch=needed.torch), program, gpu), roles)
     of_model = {*roles.model.doubts, *roles.model.eager_doubts}

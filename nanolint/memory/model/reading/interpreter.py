@@ -77,6 +77,10 @@ class Interpreter(Machine):
         self._builtins = builtins.table(self)
         self._libraries = libraries.table(self) | names.table(self) | attention_packages.table(self)
 
+    def provide(self, name: str, module: Namespace) -> None:
+        """A package that the program may import."""
+        self._libraries[name] = module
+
     # Expressions and statements.
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:

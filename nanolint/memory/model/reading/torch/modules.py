@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
 
 
+PASSING = "_non_persistent_buffers_set"  # in no checkpoint
 PRE_HOOKS, HOOKS = "_forward_pre_hooks", "_forward_hooks"  # as nn.Module itself calls them
 
 
@@ -124,12 +125,14 @@ def _set(_machine: Machine, module: Instance, name: str, value: Value = None, **
 
 
 def _buffer(
-    _machine: Machine, module: Instance, name: str, tensor: Value, *_: Value, **__: Value
+    _machine: Machine, module: Instance, name: str, tensor: Value, persistent: bool = True
 ) -> None:
     if isinstance(tensor, Unknown):
         raise tensor.unread()
     module.attributes[name] = tensor
     module.buffers.add(name)
+    if not persistent:
+        module.attributes.setdefault(PASSING, set()).add(name)
 
 
 def _named_modules(
@@ -157,7 +160,22 @@ def _named_buffers(_machine: Machine, module: Instance, prefix: str = "", *_: Va
 
 
 def _state_dict(_machine: Machine, module: Instance, *_: Value, **__: Value) -> Value:
-    return dict([*parameters(module), *((name, each) for name, _, each in buffers(module))])
+    return dict(_saved(module, ""))
+
+
+def _saved(module: Instance, prefix: str) -> Iterator[tuple[str, Tensor]]:
+    """What a checkpoint has, tied parameters by each of their names."""
+    own = list(module.attributes.items())
+    passing = module.attributes.get(PASSING, ())
+    for name, value in own:
+        if isinstance(value, Parameter):
+            yield f"{prefix}{name}", value
+    for name, value in own:
+        if name in module.buffers and name not in passing and isinstance(value, Tensor):
+            yield f"{prefix}{name}", value
+    for name, value in own:
+        if is_module(value):
+            yield from _saved(value, f"{prefix}{name}.")
 
 
 def _load(machine: Machine, _module: Instance, *_: Value, **__: Value) -> Value:

@@ -1,0 +1,73 @@
+"""``transformers.GPT2LMHeadModel``: the checkpoint that a ``from_pretrained`` is compared with.
+
+Names and shapes as transformers/models/gpt2/modeling_gpt2.py has them. Weights stay on the host.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.values import Class, Instance, Namespace, Native, Static
+from nanolint.memory.tensors.ops.creation import zeros
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.layout import Shape
+    from nanolint.memory.tensors.tensor import Tensor
+
+NAME = "transformers"
+CONTEXT, VOCABULARY = 1024, 50257
+
+
+def library(machine: Machine, sizes: Mapping[str, tuple[int, int, int]]) -> Namespace:
+    """The package, as far as it is known; ``sizes`` are layers, heads and width by name."""
+
+    def from_pretrained(name: Value, *_: Value, **__: Value) -> Value:
+        if name not in sizes:
+            return machine.unknown(f"the checkpoint {name!r}")
+        layers, _heads, width = sizes[name]
+        shapes = _shapes(layers, width)
+        made = Instance(cls)
+        made.attributes["state"] = {key: _weight(machine, each) for key, each in shapes.items()}
+        return made
+
+    cls = Class(
+        "GPT2LMHeadModel",
+        (),
+        {
+            "from_pretrained": Static(Native("from_pretrained", from_pretrained)),
+            "state_dict": Native("state_dict", lambda made: made.attributes["state"], plain=False),
+        },
+        Namespace(NAME, {}),
+    )
+    return Namespace(NAME, {"GPT2LMHeadModel": cls})
+
+
+def _weight(machine: Machine, shape: Shape) -> Tensor:
+    return zeros(shape, device=machine.host)
+
+
+def _shapes(layers: int, width: int) -> dict[str, Shape]:
+    """The state: a linear layer is a ``Conv1D`` there, whose weight lies the other way round."""
+    found: dict[str, Shape] = {
+        "transformer.wte.weight": (VOCABULARY, width),
+        "transformer.wpe.weight": (CONTEXT, width),
+    }
+    products = {
+        "attn.c_attn": (width, 3 * width),
+        "attn.c_proj": (width, width),
+        "mlp.c_fc": (width, 4 * width),
+        "mlp.c_proj": (4 * width, width),
+    }
+    for number in range(layers):
+        block = f"transformer.h.{number}"
+        for norm in ("ln_1", "ln_2"):
+            found[f"{block}.{norm}.weight"] = found[f"{block}.{norm}.bias"] = (width,)
+        for name, (rows, columns) in products.items():
+            found[f"{block}.{name}.weight"] = (rows, columns)
+            found[f"{block}.{name}.bias"] = (columns,)
+    found["transformer.ln_f.weight"] = found["transformer.ln_f.bias"] = (width,)
+    return found | {"lm_head.weight": (VOCABULARY, width)}
