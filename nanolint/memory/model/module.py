@@ -22,6 +22,7 @@ class Module:
     """Its attributes are its submodules, parameters and buffers, in the order of assignment."""
 
     training = True
+    _modules: tuple[Module, ...] = ()
 
     def forward(self, *arguments: Any) -> Any:
         """What the module computes."""
@@ -39,12 +40,12 @@ class Module:
             elif isinstance(value, list):
                 yield from value
 
-    def modules(self) -> list[Module]:
-        """Itself and all below it, each before those below it."""
-        found = [self]
-        for child in self.children():
-            found += child.modules()
-        return found
+    def modules(self) -> tuple[Module, ...]:
+        """Itself and all below it, each before those below it; it is complete by then."""
+        if not self._modules:
+            below = (each for child in self.children() for each in child.modules())
+            self._modules = (self, *below)
+        return self._modules
 
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters below it, each once, as ``nn.Module.parameters`` lists them."""

@@ -8,7 +8,7 @@ model's code is, and its names, arguments and temporaries hold what they hold th
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
 from nanolint.memory.tape import Component
@@ -80,8 +80,8 @@ class Device:
         self.half: Dtype | None = None
         self.casts: dict[object, object] = {}
         self.thread = MAIN
-        self.saver: object | None = None  # takes what operations save (saving.py)
-        self.tracer: object | None = None  # takes operations instead of running them (tracing.py)
+        self.saver: Any = None  # takes what operations save (saving.py)
+        self.tracer: Any = None  # takes operations instead of running them (tracing.py)
         self._workspaces = {
             MAIN: tuple(filter(None, (workspace_bytes, bias_workspace_bytes))),
             AUTOGRAD: tuple(filter(None, (workspace_bytes,))),

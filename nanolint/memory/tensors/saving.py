@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,4 +29,5 @@ class Saver(Protocol):
 
 def saver_at(device: Device) -> Saver | None:
     """What takes the saved tensors of a device, if anything does."""
-    return cast("Saver | None", device.saver)
+    saver: Saver | None = device.saver
+    return saver

@@ -63,7 +63,8 @@ class Tracer(Protocol):
 
 def tracer_at(device: Device) -> Tracer | None:
     """What takes the operations of a device, if it does not run them."""
-    return cast("Tracer | None", device.tracer)
+    tracer: Tracer | None = device.tracer
+    return tracer
 
 
 def _tracer_of(arguments: Sequence[Any]) -> Tracer | None:
