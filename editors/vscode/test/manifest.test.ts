@@ -14,9 +14,11 @@ interface Setting {
   readonly type: string | string[];
 }
 
-const { contributes } = JSON.parse(read("package.json")) as {
+const { contributes, icon } = JSON.parse(read("package.json")) as {
+  icon: string;
   contributes: {
     commands: { command: string }[];
+    walkthroughs: { steps: { description: string; media: { markdown: string } }[] }[];
     configuration: { properties: Record<string, Setting> };
   };
 };
@@ -26,6 +28,27 @@ const OWN = ["nanolint.enable", "nanolint.path", "nanolint.trace.server"];
 test("every setting is the extension's own or goes to the server, and each that goes is declared", () => {
   const sent = Object.keys(KEYS).map((name) => `nanolint.${name}`);
   assert.deepEqual(Object.keys(settings).sort(), [...OWN, ...sent].sort());
+});
+
+test("the walkthrough names pages that are there, and commands that are", () => {
+  const commands = contributes.commands.map(({ command }) => command);
+  const packed = read(".vscodeignore");
+  for (const { steps } of contributes.walkthroughs) {
+    for (const { description, media } of steps) {
+      assert.ok(read(media.markdown).startsWith("## "));
+      assert.ok(packed.includes("!media/*.md"));
+      for (const [, command] of description.matchAll(/command:(nanolint\.\w+)/g)) {
+        assert.ok(commands.includes(command ?? ""), command);
+      }
+    }
+  }
+});
+
+test("the listing has an icon, and the package holds it", () => {
+  assert.ok(read(".vscodeignore").includes(`!${icon}`));
+  const head = readFileSync(join(ROOT, icon));
+  assert.equal(head.subarray(1, 4).toString(), "PNG");
+  assert.ok(head.readUInt32BE(16) >= 128 && head.readUInt32BE(16) === head.readUInt32BE(20));
 });
 
 test("untouched settings say nothing to the server", () => {
