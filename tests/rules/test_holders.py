@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETTINGS = (
-    *("batch_size = 64", "block_size = 1024", "n_layer = 4", "n_head = 8", "n_embd = 512"),
+    *("batch_size = 12", "block_size = 1024", "n_layer = 12", "n_head = 8", "n_embd = 512"),
     *("vocab_size = 4096", "dtype = 'float32'", "gradient_accumulation_steps = 2"),
     *("compile = False", "dropout = 0.0"),
 )
