@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nanolint.lsp.completion import Completion
     from nanolint.lsp.hover import Hover
     from nanolint.lsp.inlay_hints import InlayHint
+    from nanolint.lsp.model_lines import Lens
     from nanolint.lsp.settings_home import SettingsEdit
 
 TOP = types.Range(types.Position(0, 0), types.Position(0, 0))
@@ -69,6 +70,16 @@ def inlay_hints(
 def code_lenses(titles: Sequence[str]) -> list[types.CodeLens]:
     """The lenses on top of the file; a click asks for another card."""
     return [types.CodeLens(TOP, types.Command(title, SELECT_TARGET)) for title in titles]
+
+
+def line_lenses(found: Sequence[Lens]) -> list[types.CodeLens]:
+    """Lenses above lines of a model; a click on the first asks for another card."""
+    made = []
+    for each in found:
+        place = types.Position(each.row - 1, 0)
+        command = SELECT_TARGET if each.row == 1 else ""
+        made.append(types.CodeLens(types.Range(place, place), types.Command(each.title, command)))
+    return made
 
 
 def workspace_edit(

@@ -10,6 +10,19 @@ from nanolint.settings.schema import KEYS
 SECTION = "nanolint"
 
 
+LINES = "lines"  # the client's alone: whether models show what their lines hold
+
+
+def shows_lines(sent: object) -> bool:
+    """Whether lenses and hovers are wanted in the text of a model: unless it says not."""
+    if not isinstance(sent, Mapping):
+        return True
+    inner = sent.get(SECTION)
+    if isinstance(inner, Mapping):
+        return shows_lines(inner)
+    return sent.get(LINES) is not False
+
+
 def table(sent: object) -> dict[str, Any]:
     """What of ``sent`` nanolint has a setting for.
 

@@ -13,6 +13,7 @@ from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.completion import complete
 from nanolint.lsp.hover import hover
 from nanolint.lsp.inlay_hints import inlay_hints
+from nanolint.lsp.model_requests import ModelLines
 from nanolint.lsp.settings_completion import complete_settings
 from nanolint.settings.schema import FILE_NAMES
 from nanolint.trainers.nanogpt.project import find_project
@@ -25,17 +26,22 @@ TRIGGERS = ["'", '"', "=", "["]
 
 def register(server: NanolintServer) -> None:
     """Answer the requests of an editor about an open document."""
+    lines = ModelLines(server.session)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def _hover(params: types.HoverParams) -> types.Hover | None:
         document = server.session.document(params.text_document.uri)
-        context = None if document is None else document.context
-        if document is None or context is None:
+        if document is None:
             return None
+        context = document.context
         positions = server.positions(document)
         offset = positions.offset(params.position)
         # The replays of a large model take a while, in which the user types on.
-        found = await asyncio.to_thread(hover, context, document.text, offset)
+        found = None
+        if context is not None:
+            found = await asyncio.to_thread(hover, context, document.text, offset)
+        if found is None:
+            found = await lines.hover(document, offset)
         if found is None:
             return None
         return answers.hover(found, positions.range, server.client_capabilities)
@@ -71,8 +77,12 @@ def register(server: NanolintServer) -> None:
         return answers.inlay_hints(shown, positions.position)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def _code_lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
+    async def _code_lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
         document = server.session.document(params.text_document.uri)
-        if document is None or document.context is None:
+        if document is None:
             return []
-        return answers.code_lenses(code_lenses(document.context))
+        titles = () if document.context is None else code_lenses(document.context)
+        return [
+            *answers.code_lenses(titles),
+            *answers.line_lenses(await lines.lenses(document)),
+        ]

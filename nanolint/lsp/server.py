@@ -104,6 +104,7 @@ class NanolintServer(LanguageServer):
     def take_options(self, sent: object) -> None:
         """Take the settings that the client starts with."""
         self._options = client_settings.table(sent)
+        self.session.shows_lines = client_settings.shows_lines(sent)
         self.session.configure({None: self._options})
 
     def _later(self, what: str, pause: float, act: Callable[[], None]) -> None:

@@ -35,6 +35,7 @@ class Document:
     judge: Callable[[Document], Judged | None] = field(repr=False)
     current: Judged | None = None
     whole: Judged | None = None
+    touched: int = 0  # grows with each opening and change of any document
 
     @property
     def judged(self) -> Judged | None:
@@ -72,6 +73,7 @@ class Session:
         self._documents: dict[str, Document] = {}
         self._plans: dict[Path | None, Plan] = {}  # the last good one for each folder
         self._gpu: str | None = None
+        self.shows_lines = True  # lenses and hovers in a model's text
         # The client's settings by the folder that they are for; None: for all others.
         self._tables: dict[Path | None, Mapping[str, Any]] = {}
 
@@ -87,6 +89,7 @@ class Session:
     def open(self, uri: str, path: Path | None, text: str, *, is_python: bool) -> list[Document]:
         """Start on a document. Returns the other documents that its text matters to."""
         document = Document(uri, path, text, is_python, self._judge)
+        self._touch(document)
         self._documents[uri] = document
         return self._shown(document, text)
 
@@ -96,6 +99,7 @@ class Session:
         if document is None or document.text == text:
             return []
         document.text, document.current = text, None
+        self._touch(document)
         return self._shown(document, text)
 
     def close(self, uri: str) -> list[Document]:
@@ -136,6 +140,9 @@ class Session:
         """Judge everything by this card until further notice; None: by what the settings say."""
         self._gpu = gpu
         self._stale(self.documents)
+
+    def _touch(self, document: Document) -> None:
+        document.touched = 1 + max((each.touched for each in self.documents), default=0)
 
     def plan_for(self, path: Path | None) -> Plan | None:
         """How the file is judged. Where settings make that impossible, that is told, and the plan

@@ -1,0 +1,72 @@
+"""Requests about the lines of a model: answered once typing pauses, and kept for each run."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from nanolint.lsp.choosing_run import chosen_run
+from nanolint.lsp.hover import Hover
+from nanolint.lsp.model_lines import hover, lenses, report_of
+from nanolint.report.lines import functions_of
+from nanolint.trainers.nanogpt.kind import FileKind
+
+if TYPE_CHECKING:
+    from nanolint.lsp.model_lines import Chosen, Lens
+    from nanolint.lsp.session import Document, Session
+    from nanolint.report.lines import LineReport
+
+PAUSE_S = 0.3  # after a change, in which a newer text takes the place of this one
+MOST_KEPT = 8  # answers
+
+
+class ModelLines:
+    """The answers. One text and run is worked out once, beside what else the server does."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._kept: dict[object, LineReport | str] = {}
+        self._last: dict[str, tuple[Lens, ...]] = {}
+
+    async def lenses(self, document: Document) -> tuple[Lens, ...]:
+        """Those of the text as it stands when typing pauses; the last ones while it goes on."""
+        if not self._session.shows_lines or document.path is None or not document.is_python:
+            return ()
+        context = document.context
+        if context is not None and context.kind in (FileKind.CONFIG, FileKind.TRAIN_SCRIPT):
+            return ()
+        if not await _is_still(document):
+            return self._last.get(document.uri, ())
+        chosen = chosen_run(self._session, document)
+        if chosen is None:  # half typed, or no run's model
+            return () if functions_of(document.text) else self._last.get(document.uri, ())
+        found = lenses(chosen, await self._report(chosen))
+        self._last[document.uri] = found
+        return found
+
+    async def hover(self, document: Document, offset: int) -> Hover | None:
+        """What the line at ``offset`` holds; None where it holds nothing, or that is not known."""
+        if not self._session.shows_lines:
+            return None
+        chosen = chosen_run(self._session, document)
+        if chosen is None:
+            return None
+        found = hover(chosen, await self._report(chosen), offset)
+        return None if found is None else Hover(*found)
+
+    async def _report(self, chosen: Chosen) -> LineReport | str:
+        case = chosen.case
+        key = chosen.text, case.run, case.target, case.resolution.doubts
+        if key not in self._kept:
+            found = await asyncio.to_thread(report_of, chosen)
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = found
+        return self._kept[key]
+
+
+async def _is_still(document: Document) -> bool:
+    """Whether nothing is typed for a moment."""
+    text = document.text
+    await asyncio.sleep(PAUSE_S)
+    return document.text == text
