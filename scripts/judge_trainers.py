@@ -121,7 +121,9 @@ def versions(repository: Path, script: str) -> list[str]:
     return sorted(found.values())
 
 
-def described(repository: Path, commit: str, script: str) -> Described | None:
+def described(
+    repository: Path, commit: str, script: str, world: int | None = None
+) -> Described | None:
     """What nanolint finds in a script of a commit, with the modules beside it."""
     with tempfile.TemporaryDirectory() as folder:
         archive = ["git", "-C", str(repository), "archive", commit, "--", "*.py"]
@@ -139,7 +141,7 @@ def described(repository: Path, commit: str, script: str) -> Described | None:
             path.write_text(git(repository, "show", f"{commit}:{script}"), encoding="utf-8")
         forget()
         text = path.read_text("utf-8", errors="replace")
-        return resolve_script(text, path, Options(), None).described
+        return resolve_script(text, path, Options(world_size=world), None).described
 
 
 def git_of(mirrors: Path, repository: str) -> Path:
