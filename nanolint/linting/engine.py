@@ -100,7 +100,9 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
 
 def judge(context: Context, setup: Setup) -> Report:
     """Run the rules of ``setup`` on what ``read`` returned for it; once for each context."""
-    problems = list(context.project.problems)
+    # What a program has beside it, that is no config of its, is no matter.
+    holds_none = context.kind is FileKind.SCRIPT
+    problems = [] if holds_none else list(context.project.problems)
     early = (rule for rule in setup.rules if Need.OUTCOME not in rule.needs)
     findings, skipped = _run(context, early, problems)
     kept = unsuppressed(context, findings, setup, skipped)

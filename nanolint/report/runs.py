@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.diagnostics import Severity
 from nanolint.report.printer import printable
 from nanolint.run.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.diagnostics import Diagnostic
     from nanolint.linting.judged import JudgedRun
     from nanolint.report.printer import Printer
     from nanolint.report.results import FileResult
 
+READING = "NL0"  # how the codes of rules about reading begin
 MOST_REASONS = 3  # that are given unless asked for more
 STYLES = {"fits": "green", "barely fits": "yellow", "does not fit": "red"}
 TRACE_HINT = "Tracing gives a number: nanolint trace -- python train.py ..."
@@ -128,10 +131,17 @@ def _reasons(
 
 
 def _unknown(file: FileResult) -> str | None:
-    """Why no run of ``file`` is known, unless a finding says so."""
-    if file.diagnostics or file.elsewhere or any(run.trust != Trust.UNKNOWN for run in file.runs):
+    """Why no run of ``file`` is known, unless a finding says so: that something cannot be read, or
+    that the script fails."""
+    if file.elsewhere or any(run.trust != Trust.UNKNOWN for run in file.runs):
+        return None
+    if any(found.code.startswith(READING) or _fails(found) for found in file.diagnostics):
         return None
     return next((run.doubts[0] for run in file.runs), None)
+
+
+def _fails(found: Diagnostic) -> bool:
+    return found.severity is Severity.ERROR
 
 
 def _number(count: int, word: str) -> str:

@@ -9,6 +9,7 @@ from nanolint.diagnostics import Safety, Severity
 from nanolint.report import runs
 from nanolint.report.printer import printable
 from nanolint.rule.api import Need
+from nanolint.run.trust import Trust
 from nanolint.units import listed
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def render(results: Results, printer: Printer, *, verbose: bool = False) -> None
     if results.findings:
         printer.line((f"Found {_counts(results)} in {_files(judged)}.", "bold"))
         _fixable(results, printer)
-    elif any(file.runs for file in judged):
+    elif any(run.trust != Trust.UNKNOWN for file in judged for run in file.runs):
         new = "new " if results.known else ""
         left = "left " if results.applied else ""
         printer.line((f"No {new}findings {left}in {_files(judged)}.", "bold green"))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.run.terms import Given, Operation, Place, Term, describe, evaluate, leaves
+from nanolint.run.terms import Given, Operation, Place, Term, World, describe, evaluate, leaves
 from nanolint.source.bounds import Unevaluable
 
 if TYPE_CHECKING:
@@ -142,10 +142,16 @@ class Equation:
             return
         for operand in term.operands:
             yield from self._roundings(operand, changes, world)
-        if term.symbol == "//":
+        if term.symbol == "//" and self._is_of_a_step(term.operands[1]):
             left, right = (self.number(each, changes, world) for each in term.operands)
             if right and left % right:
                 yield Rounding(term, left, right)
+
+    def _is_of_a_step(self, divisor: Term) -> bool:
+        """Whether a batch, a context or the processes divide: a total that follows from the number
+        of parameters has divisions of its own, which are about the model."""
+        sizes = {*leaves(self.micro_batch), *leaves(self.context)}
+        return any(isinstance(each, World) or each in sizes for each in leaves(divisor))
 
     def keeps(self, changes: Changes) -> bool:
         """Whether the script runs with ``changes`` too, and with exactly as many tokens a step."""

@@ -278,7 +278,7 @@ AROUND = [
     Case(
         "a train.py that is not nanoGPT's",
         both(text(CONFIG), text(FOREIGN, "train.py")),
-        f"train.py: not nanoGPT's: it loads no configurator; {NOT_JUDGED}",
+        f"train.py: a trainer of its own: it loads no configurator; {NOT_JUDGED}",
         FOUND,
     ),
     Case(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nanolint.source.values import Value
 
-FOREIGN = "not nanoGPT's"  # how the reason starts, as against a file that cannot be read
+FOREIGN = "a trainer of its own"  # how the reason starts, as against a file that cannot be read
 
 # Fewer of nanoGPT's keys above the configurator line, and the script is not nanoGPT's.
 LEAST_SHARED_KEYS = 3
