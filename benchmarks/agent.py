@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROUNDS = 5
 CARD = "--gpu=rtx-4090"
-RUNS = "NL1,NL414,NL415,NL417"  # what keeps a script from running
+RUNS = "NL001,NL1,NL414,NL415,NL417"  # what keeps a script from running
 JSON = "--output-format=json-full"
 COMMANDS = {
     "python -c pass": ("-c", "pass"),

@@ -1,4 +1,4 @@
-"""For programs: the findings beside every run that was judged (a test pins the shape)."""
+"""For programs: what to do next, the findings, every run that was judged. A test pins the shape."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from nanolint.report.json import as_list
+from nanolint.report.next_step import next_step
 
 if TYPE_CHECKING:
     from nanolint.linting.judged import JudgedRun
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def render(results: Results, printer: Printer) -> None:
-    """Write one JSON object: ``findings`` as in ``json``, and ``runs``, one for each card."""
+    """Write one JSON object: ``next``, ``findings`` as in ``json``, ``runs``, one for each card."""
     runs = [_run(run, file.name) for file in results.files for run in file.runs]
-    answer = {"findings": as_list(results), "runs": runs}
+    answer = {"next": next_step(results), "findings": as_list(results), "runs": runs}
     printer.stream.write(json.dumps(answer, indent=2) + "\n")
 
 

@@ -181,6 +181,12 @@ class Context:
     def _stands_elsewhere(self, key: str) -> bool:
         return self.assignment(key) is None or self.from_command_line(key)
 
+    def beside(self, key: str) -> Span:
+        """The start of this file, for a value that a script takes from another."""
+        from nanolint.trainers.script.core import plain_name
+
+        return BesideSpan(0, 0, plain_name(key))
+
     def place(self, key: str) -> QuotedPlace | None:
         """Where the value of ``key`` stands, if not in this file; None where that is not known."""
         from nanolint.trainers.nanogpt.places import place_of

@@ -96,7 +96,9 @@ def span_of(context: Context, given: Given | None, otherwise: Span) -> Span:
         default = given.default
         here = default.span if default and default.span and is_here(context, default) else otherwise
         return here if place.span is None else FlagSpan(place.span.start, place.span.end, here)
-    span = place.span if place.span is not None and is_here(context, place) else otherwise
+    nowhere = otherwise == Span(0, 0)
+    elsewhere = context.beside(given.key) if nowhere else otherwise
+    span = place.span if place.span is not None and is_here(context, place) else elsewhere
     end = context.options.line.end
     if given.surface is Surface.ARGUMENT and end is not None:
         flags = [each.place for each in context.options.line.flags if each.place]

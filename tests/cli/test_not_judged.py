@@ -58,7 +58,7 @@ class TestJsonFull:
         write("config/large.py", LARGE)
         write("config/small.py", SMALL)
         told = json.loads(nanolint("config", GPU, "--gpu=rtx-4090", WITH_RUNS).out)
-        assert list(told) == ["findings", "runs"]
+        assert list(told) == ["next", "findings", "runs"]
         plain = json.loads(nanolint("config", GPU, "--gpu=rtx-4090", "--output-format=json").out)
         assert told["findings"] == plain
         assert all(tuple(run) == self.KEYS for run in told["runs"])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
-RUNS = "NL1,NL414,NL415,NL417"
+RUNS = "NL001,NL1,NL414,NL415,NL417"
 ARITHMETIC = """
 TOTAL, B, T = 64 * 512, {B}, 512
 assert TOTAL % (B * T) == 0
@@ -64,6 +64,45 @@ def test_which_constant_to_what(
     assert edit["content"] == "16"
     if fits is not None:
         assert found["runs"][0]["fits"] is fits
+
+
+def test_what_to_do_next(check: Callable[[str], dict[str, Any]]) -> None:
+    text = own_script(ARITHMETIC.format(B=24))
+    found = check(text)["next"]
+    assert list(found) == ["action", "why", "safety", "edits"]
+    assert (found["action"], found["safety"]) == ("edit", "safe")
+    (edit,) = found["edits"]
+    assert list(edit) == ["file", "line", "old", "new"]
+    assert text.splitlines()[edit["line"] - 1] == edit["old"]
+    after = check(text.replace(edit["old"], edit["new"]))["next"]
+    assert (after["action"], after["edits"]) == ("run", [])
+
+
+def test_an_edit_of_a_script_with_other_line_ends_keeps_them(
+    check: Callable[[str], dict[str, Any]],
+) -> None:
+    text = own_script(ARITHMETIC.format(B=24)).replace("\n", "\r\n")
+    (edit,) = check(text)["next"]["edits"]
+    assert (edit["old"], edit["new"]) == (
+        "TOTAL, B, T = 64 * 512, 24, 512",
+        "TOTAL, B, T = 64 * 512, 16, 512",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "why"),
+    [
+        ("def broken(:\n    loss.backward()\n", "change", "not valid Python"),
+        (own_script(ARITHMETIC.format(B="int(input())")), "try", "not known"),
+        (own_script(ARITHMETIC.format(B=8)).replace("384", "768"), "try", "is stale"),
+    ],
+)
+def test_what_no_value_mends_and_what_nobody_knows(
+    check: Callable[[str], dict[str, Any]], text: str, action: str, why: str
+) -> None:
+    found = check(text)["next"]
+    assert found["action"] == action
+    assert why in found["why"]
 
 
 def test_of_a_model_that_was_edited_it_is_said_that_nothing_is_known(

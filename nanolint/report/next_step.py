@@ -1,0 +1,79 @@
+"""What to do next, for a program that edits a script and runs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.diagnostics import Safety, Severity
+from nanolint.source.text import LineIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.diagnostics import Diagnostic, Edit, Fix
+    from nanolint.report.results import FileResult, Results
+
+RUN, TRY, EDIT, CHANGE = "run", "try", "edit", "change"
+MEMORY = "NL1"  # how the codes of rules about memory begin: what fails before it comes first
+
+
+def next_step(results: Results) -> dict[str, Any]:
+    """One of four actions, why, and the lines to write for it.
+
+    ``edit``: a line is wrong, and what to write is known. ``change``: something is wrong, and no
+    value mends it. ``run``: it runs and fits as far as is known, ``try``: the same, but whether it
+    fits is not known.
+    """
+    unusable = next((file for file in results.files if file.error is not None), None)
+    if unusable is not None:
+        return _step(CHANGE, f"{unusable.name}: {unusable.error}")
+    failing = [(file, each) for file in results.files for each in file.diagnostics if _fails(each)]
+    if failing:
+        file, found = min(failing, key=lambda pair: pair[1].code.startswith(MEMORY))
+        if found.fix is None or found.fix.safety is Safety.DISPLAY:
+            return _step(CHANGE, found.line)
+        edits = list(_lines(file, found.fix))
+        return {**_step(EDIT, found.line, found.fix.safety), "edits": edits}
+    without = next((file for file in results.files if file.named and file.no_run), None)
+    if without is not None:
+        return _step(TRY, f"{without.name} holds no run that is known here: {without.no_run}")
+    runs = [run for file in results.files for run in file.runs]
+    unknown = next((run for run in runs if run.fits is None), None)
+    if unknown is not None:
+        why = unknown.doubts[0] if unknown.doubts else "no card is named"
+        return _step(TRY, f"whether it fits is not known: {why}")
+    doubted = next((run.doubts[0] for run in runs if run.doubts), None)
+    if not runs:
+        return _step(TRY, "there is no run that is known here")
+    return _step(RUN, "it fits" if doubted is None else f"it fits, in doubt: {doubted}")
+
+
+def _fails(found: Diagnostic) -> bool:
+    return found.severity is Severity.ERROR
+
+
+def _step(action: str, why: str, safety: Safety | None = None) -> dict[str, Any]:
+    return {"action": action, "why": why, "safety": safety and safety.value, "edits": []}
+
+
+def _lines(file: FileResult, fix: Fix) -> Iterator[dict[str, Any]]:
+    """The lines that change, as they are and as they have to be, without their last line end."""
+    lines = LineIndex(file.text)
+    waiting = sorted(fix.edits)
+    while waiting:
+        group = [waiting.pop(0)]
+        first, last = lines.position(group[0].start)[0], lines.position(group[0].end)[0]
+        while waiting and lines.position(waiting[0].start)[0] <= last:
+            group.append(waiting.pop(0))
+            last = max(last, lines.position(group[-1].end)[0])
+        start = lines.offset(first, 1)
+        old = file.text[start : lines.offset(last, lines.length(last) + 1)]
+        yield {"file": file.name, "line": first, "old": old, "new": _edited(old, group, start)}
+
+
+def _edited(old: str, edits: list[Edit], start: int) -> str:
+    new, done = "", 0
+    for edit in edits:
+        new += old[done : edit.start - start] + edit.replacement
+        done = edit.end - start
+    return new + old[done:]
