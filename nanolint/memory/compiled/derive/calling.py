@@ -41,17 +41,25 @@ class Calling(Realizing):
             return Value(self._empty(each), each.shape)
         if each.name == "addmm" and self._adds_later(each):
             return self._unfused(each)
-        values = [self.values[source] for source in each.of]
+        sources = [*each.of]
+        values = [self.values[source] for source in sources]
         if each.name == "addmm":  # the bias last
             values.append(values.pop(0))
-        for value in values:
-            self.realize(value.box)
+            sources.append(sources.pop(0))
+        values = [self._reachable(*pair) for pair in zip(values, sources, strict=True)]
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
         if each.parts:
             return self._several(each, reads)
         if each.name not in {"mm", "bmm", "addmm"}:
             raise NotTraced(each.name)
         return self._product(each, reads)
+
+    def _reachable(self, value: Value, source: Operation) -> Value:
+        """In memory, and copied where no strides tell the view (``ExternKernel.realize_input``)."""
+        self.realize(value.box)
+        if any(access.tag for access in value.loads()):
+            return self._copied(value, source)
+        return value
 
     def _product(self, each: Operation, reads: Sequence[object]) -> Value:
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)

@@ -30,6 +30,7 @@ from nanolint.memory.compiled.derive.values import (
     inlined,
     memory_of,
     over,
+    part_of,
     rows_in_order,
 )
 from nanolint.memory.tensors.dtypes import INT64
@@ -106,6 +107,9 @@ class Lowering(Reducing, Calling):
             for access in table.loads():
                 rows = rows_in_order(access, index, each)
                 reads[rows or Access(access.memory, 0, (), (access, key))] = None
+        elif each.name == "scatter part" and (part := part_of(each)) is not None:
+            for access in values[0].loads():
+                reads[access if access.tag else part(access)] = None
         elif each.name in {"cat", "scatter part", "triangle", "pad"}:
             for place, value in enumerate(values):
                 for access in value.loads():

@@ -8,7 +8,7 @@ from nanolint.memory.compiled.derive.access import Access, stepped
 from nanolint.memory.compiled.graph import ALIGNMENT, LONGEST_UNPADDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.compiled.derive.operations import Operation
@@ -108,6 +108,20 @@ def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None
     if sum(map(bool, lead)) > 1:
         return None
     return Access(table.memory, table.offset, (*lead, across))
+
+
+def part_of(each: Operation) -> Callable[[Access], Access] | None:
+    """How what is put into a part of zeros is read in the loops of the whole; None where that is
+    no simple shift (lowering.py, ``slice_scatter`` and ``select_scatter``)."""
+    kind, dim, start, *rest = each.settings
+    assert isinstance(dim, int)
+    if not isinstance(start, int) or start < 0:
+        return None
+    if kind == "select":
+        return lambda it: it._replace(strides=(*it.strides[:dim], 0, *it.strides[dim:]))
+    if kind == "slice" and rest == [1]:
+        return lambda it: it._replace(offset=it.offset - start * it.strides[dim])
+    return None
 
 
 def inlined(each: Operation, reads: tuple[Access, ...], steps: frozenset[Operation]) -> Value:

@@ -68,7 +68,7 @@ def _dimensions_of(item: Any) -> int:
 def _slice(x: Tensor, dim: int, item: slice) -> Tensor:
     start, stop, step = item.indices(x.shape[dim])
     length = max(0, -(-(stop - start) // step))
-    return x if step == 1 and length == x.shape[dim] else sliced(x, dim, length, step)
+    return x if step == 1 and length == x.shape[dim] else sliced(x, dim, length, step, start)
 
 
 def _index_tensor(x: Tensor, item: Any) -> Tensor:
