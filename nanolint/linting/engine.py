@@ -235,7 +235,9 @@ def _origin(finding: Finding, context: Context) -> QuotedPlace | None:
 
 
 def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:
-    """What a safe fix must leave as it is."""
+    """What a safe fix must leave as it is; a file that is no config decides no run."""
+    if context.kind is FileKind.SCRIPT:
+        return ()
     run = context.run
     if context.settings.described is not None:
         return _kept_by_script(context.settings.described)

@@ -44,6 +44,7 @@ class NanolintServer(LanguageServer):
         )
         self.session = Session(os.environ, self._tell)
         self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: list[Document] = []  # to be published one by one
         self._options: Mapping[str, Any] = {}
 
     @property
@@ -74,9 +75,8 @@ class NanolintServer(LanguageServer):
 
     def refresh(self) -> None:
         """Tell the client of everything that is open as it looks now."""
-        for document in self.session.documents:
-            if document.is_python:
-                self.publish_soon(document)
+        self._waiting = [each for each in self.session.documents if each.is_python]
+        self._publish_next()
         if self.capabilities.pulls:
             self.workspace_diagnostic_refresh(None)
         if self.capabilities.refresh_inlay_hints:
@@ -112,6 +112,15 @@ class NanolintServer(LanguageServer):
         if timer is not None:
             timer.cancel()
         self._timers[what] = asyncio.get_running_loop().call_later(pause, act)
+
+    def _publish_next(self) -> None:
+        """Publish one of those that wait; between two of them a keystroke has its turn.
+
+        A keystroke that they depend on puts off what is left of them: ``refresh_soon``.
+        """
+        if self._waiting:
+            self._publish(self._waiting.pop(0))
+            self._later("", PAUSE, self._publish_next)
 
     def _publish(self, document: Document) -> None:
         if self.session.document(document.uri) is not document:

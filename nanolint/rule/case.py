@@ -18,10 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Case:
-    """One config on one target GPU; without a target, one case whose ``target`` is None."""
+    """One config on one target GPU; without a target, one case whose ``target`` is None.
 
-    resolution: Resolution
+    ``settled`` are its settings, and its run as far as it is known before a model of its own is
+    read: what asks for no more has no model read.
+    """
+
+    settled: Resolution
     target: Machine | None
+
+    @cached_property
+    def resolution(self) -> Resolution:
+        """What is known of the run, its model read where that is its own."""
+        if self.settled.read is None:
+            return self.settled
+        from nanolint.memory.readable import if_readable  # for models of one's own alone
+
+        return if_readable(self.settled, self.target)
 
     @property
     def run(self) -> Run | None:
@@ -51,10 +64,5 @@ class Case:
 
 
 def case_of(config: Config, target: Machine | None, *changes: tuple[str, Value]) -> Case:
-    """The config on ``target``, with ``changes`` put on top; a model of its own is read."""
-    resolution = config.resolved(target, *changes)
-    if resolution.read is not None:
-        from nanolint.memory.readable import if_readable  # for models of one's own alone
-
-        resolution = if_readable(resolution, target)
-    return Case(resolution, target)
+    """The config on ``target``, with ``changes`` put on top."""
+    return Case(config.resolved(target, *changes), target)

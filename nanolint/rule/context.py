@@ -128,14 +128,14 @@ class Context:
 
     def value(self, key: str) -> Plain:
         """The known value of ``key`` after all layers, None when it is unknown or not a key."""
-        setting = self.settings.settings.get(key)
+        setting = self.setting(key)
         if setting is None or not isinstance(setting.value, Known):
             return None
         return setting.value.value
 
     def setting(self, key: str) -> Setting | None:
         """The value of ``key`` with its origin."""
-        return self.settings.settings.get(key)
+        return self.cases[0].settled.settings.get(key)
 
     def assignment(self, key: str) -> Assignment | None:
         """The assignment that decides ``key`` in this file: the last one.
