@@ -182,7 +182,7 @@ def tape_of(
 
 def release_of(row: dict[str, Any]) -> tuple[int, int]:
     """The release of PyTorch that a row was recorded with."""
-    major, minor = row.get("torch", RECORDED_RELEASE).split(".")
+    major, minor, *_ = row.get("torch", RECORDED_RELEASE).split(".")
     return int(major), int(minor)
 
 

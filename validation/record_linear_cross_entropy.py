@@ -3,7 +3,8 @@
     python validation/record_linear_cross_entropy.py path/to/nanoGPT --python .venv-2.15/bin/python
 
 nanoGPT's train.py with a model.py in which ``F.linear_cross_entropy`` (PyTorch 2.13 and newer)
-takes the place of ``lm_head`` and ``F.cross_entropy``, in chunks. docs/advice.md shows the figures.
+takes the place of ``lm_head`` and ``F.cross_entropy``, in chunks. docs/advice.md shows the compiled
+figures; nanolint's replay is held to the eager ones (tests/memory/test_linear_cross_entropy.py).
 The options are those of record_compiled.py.
 """
 
@@ -39,9 +40,14 @@ def rows() -> list[Row]:
     """The examples of docs/advice.md."""
     gpt2 = {"batch_size": 16, "block_size": 1024, "n_layer": 12, "n_embd": 768}
     small = {"batch_size": 16, "block_size": 512, "n_layer": 6, "n_embd": 384}
-    return [
+    examples: list[Row] = [
         {"name": "backward_pass", **SHARED, **gpt2, "dtype": "bfloat16", "grad_accum": 2},
         {"name": "fits", **SHARED, **small, "n_head": 6, "dtype": "float16", "grad_accum": 2},
+    ]
+    return [
+        {**each, "name": f"{each['name']}{'' if compiled else ' eager'}", "compile": compiled}
+        for compiled in (True, False)
+        for each in examples
     ]
 
 
@@ -59,7 +65,7 @@ def main() -> int:
         oracle = Oracle(changed, given.python, given.cache, CARD)
 
         def trace_row(config: Row) -> Row:
-            found = oracle.run(config, compile=True, steps=STEPS)
+            found = oracle.run(config, compile=config["compile"], steps=STEPS)
             return {"torch": found.torch.partition("+")[0], **figures(found)}
 
         return record(TABLE, rows(), trace_row, only=given.rows, check=given.check)

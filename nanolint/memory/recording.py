@@ -163,8 +163,8 @@ def write(
 ) -> None:
     """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
     device = device_of(run, shapes, tape, compiled=compiled)
-    if compiled and run.checkpoints_blocks:
-        raise NotImplementedError("what torch.compile makes of checkpointed blocks")
+    if compiled and (run.checkpoints_blocks or run.chunks_loss):
+        raise NotImplementedError("what torch.compile makes of checkpointed blocks or such a loss")
     model = _model(run, shapes, device)
     if compiled and run.program is None:
         from nanolint.memory.compiled.program import Compiled
@@ -179,7 +179,7 @@ def write(
 
 def _model(run: Run, shapes: Shapes, device: Device) -> Module:
     if run.program is None:
-        return GPT(device, shapes, checkpoints=run.checkpoints_blocks)
+        return GPT(device, shapes, checkpoints=run.checkpoints_blocks, chunked_loss=run.chunks_loss)
     if not isinstance(run.program, ReadModel):
         raise NotImplementedError("a profile or a script has no model of its own")
     from nanolint.memory.model.read import Read

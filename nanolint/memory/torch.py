@@ -68,6 +68,9 @@ NEW_VARIABLE_IN_ERROR: Version = (2, 10)
 # 2.10 (BlockComparatorSize) and 2.13 (BlockComparatorSizeCounterAddress) compare addresses.
 OLDEST_BLOCK_FIRST: Version = (2, 12)
 
+# torch/nn/functional.py: the loss without the logits, in chunks where options= are given.
+LINEAR_CROSS_ENTROPY_SINCE: Version = (2, 13)
+
 
 def workspace_bytes(version: Version, gpu: Gpu | None) -> int:
     """cuBLAS's workspace, by the default of CUBLAS_WORKSPACE_CONFIG."""

@@ -37,6 +37,7 @@ def test_they_come_in_the_order_of_what_they_cost(ways: dict[str, Alternative]) 
         (Cost.SAME, "del"),
         (Cost.SLOWER, "compile"),
         (Cost.SLOWER, "compile"),
+        (Cost.NUMERICS, "compile"),
         (Cost.BATCH, "batch_size"),
         (Cost.MODEL, "block_size"),
         (Cost.MODEL, "n_layer"),
@@ -244,7 +245,8 @@ def test_what_is_told_is_what_is_judged() -> None:
     assert "batch_size = 256 (effective batch 768)" in told
     assert half.gradient_accumulation_steps == 3
     eager = [run for run in judged.asked if not run.compile]
-    assert [run.checkpoints_blocks for run in eager] == [False, True]
+    assert [run.checkpoints_blocks for run in eager] == [False, True, False]
+    assert [run.chunks_loss for run in eager] == [False, False, True]
     assert {run.block_size for run in judged.asked} > {512, 1024}
     (deleted,) = [run for run in judged.asked if run.training_deletes_logits]
     assert deleted.evaluation_deletes_logits

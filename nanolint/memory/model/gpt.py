@@ -14,6 +14,7 @@ from nanolint.memory.tensors.ops.attention import attend
 from nanolint.memory.tensors.ops.comparison import compare, masked_fill
 from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.linear import matmul
+from nanolint.memory.tensors.ops.linear_cross_entropy import linear_cross_entropy
 from nanolint.memory.tensors.ops.loss import cross_entropy, softmax
 from nanolint.memory.tensors.ops.parts import sliced, split
 from nanolint.memory.tensors.ops.pointwise import add, mul
@@ -113,11 +114,15 @@ class Block(Module):
 class GPT(Module):
     """The whole model, its head tied to the token embedding.
 
-    With ``checkpoints`` each block goes through torch.utils.checkpoint, without reentry.
+    With ``checkpoints`` each block goes through torch.utils.checkpoint, without reentry; with
+    ``chunked_loss`` ``F.linear_cross_entropy`` takes the place of head and loss.
     """
 
-    def __init__(self, device: Device, s: Shapes, *, checkpoints: bool = False) -> None:
+    def __init__(
+        self, device: Device, s: Shapes, *, checkpoints: bool = False, chunked_loss: bool = False
+    ) -> None:
         self.s, self.device = s, device
+        self.chunked_loss = chunked_loss
         tokens = activation("token embeddings")
         positions = activation("position embeddings", "(T, C)")
         self.wte = Embedding(device, "wte", s.vocab_size, s.n_embd, tokens)
@@ -130,12 +135,12 @@ class GPT(Module):
             block = Block(device, s)
             self.h.append(block if checkpoints else Repeated(block, plans))
         self.ln_f = LayerNorm(device, "ln_f", s.n_embd, s.bias)
-        logits = role("logits", Component.LOGITS_AND_LOSS, "(B*T, V)")
-        self.lm_head = Linear(device, "lm_head", s.n_embd, s.vocab_size, False, logits)
+        self.logits = role("logits", Component.LOGITS_AND_LOSS, "(B*T, V)")
+        self.lm_head = Linear(device, "lm_head", s.n_embd, s.vocab_size, False, self.logits)
         self.lm_head.weight = self.wte.weight
 
-    def forward(self, idx: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        """idx and targets (B, T) int64 to the logits (B, T, V) and the loss."""
+    def forward(self, idx: Tensor, targets: Tensor) -> tuple[Tensor | None, Tensor]:
+        """idx and targets (B, T) int64 to the logits (B, T, V), if there are any, and the loss."""
         _, t = idx.shape
         pos = create(self.device, (t,), INT64, activation("positions", "(T)"))
         tok_emb = self.wte(idx)
@@ -147,6 +152,9 @@ class GPT(Module):
             else:
                 x = block(x)
         x = self.ln_f(x)
+        if self.chunked_loss:
+            rows = view(x, (-1, x.shape[-1]))
+            return None, linear_cross_entropy(rows, self.lm_head.weight, self.logits)
         logits = self.lm_head(x)
         loss = cross_entropy(view(logits, (-1, logits.shape[-1])), view(targets, (-1,)))
         return logits, loss

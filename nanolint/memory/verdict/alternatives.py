@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import has_bfloat16, has_triton
+from nanolint.memory.torch import LINEAR_CROSS_ENTROPY_SINCE
 from nanolint.memory.verdict.changes import Change, change, shorter_contexts, smaller_checkpoints
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, judge
@@ -62,6 +63,7 @@ class Alternatives:
             (Cost.SAME, self._logits_deleted()),
             (compiling, self._compile_either_way()),
             (Cost.SLOWER, self._blocks_checkpointed()),
+            (Cost.NUMERICS, self._loss_in_chunks()),
             (Cost.NUMERICS, self._half_precision()),
             (Cost.BATCH, self._half_the_batch()),
             (Cost.MODEL, self._shorter_block()),
@@ -156,6 +158,21 @@ class Alternatives:
             way = f"compile = False, {way}"
         found = self._of(way, replace(run, compile=False, checkpoints_blocks=True))
         return replace(found, price="about a third more compute")
+
+    def _loss_in_chunks(self) -> Alternative | None:
+        """``F.linear_cross_entropy`` in model.py: no logits, and products in float32.
+
+        Its logits are None. torch.compile leaves it out of its graphs, and what it then makes of
+        the rest is not modelled, so it goes with an eager run.
+        """
+        run = self._run
+        known = run.follows("chunks_loss") and run.torch >= LINEAR_CROSS_ENTROPY_SINCE
+        if run.eval_only or not run.on_gpu or not known:
+            return None
+        way = "F.linear_cross_entropy (model.py)"
+        if run.compile:
+            way = f"compile = False, {way}"
+        return self._of(way, replace(run, compile=False, chunks_loss=True))
 
     def _expandable_segments(self) -> Alternative | None:
         if self._target.expandable:
