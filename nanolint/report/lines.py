@@ -7,15 +7,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.frozen import dataclass
-from nanolint.memory.lines import lines_of
+from nanolint.memory.lines import lines_of, located_run
 from nanolint.run.program import ReadModel, ReadScript
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nanolint.memory.lines import Lines
-    from nanolint.memory.locating import Line
+    from nanolint.memory.locating import Line, Where
+    from nanolint.memory.tape import Handle
     from nanolint.rule.case import Case
 
 
@@ -57,8 +58,7 @@ class LineReport:
 
     def text(self, line: Line) -> str:
         """What is written there."""
-        index = _index(self.texts.get(line.path, ""))
-        return index.line(line.number) if 0 < line.number <= index.last_row else ""
+        return _row(self.texts, line)
 
     def amount(self, nbytes: int) -> str:
         """Bytes as they are shown: ``774 MiB``, ``~1.54 GiB``; nothing for none."""
@@ -85,22 +85,67 @@ class LineReport:
         return tuple(sorted(found, key=lambda each: (-each.peak_bytes, -each.kept_bytes)))
 
 
+class Places(NamedTuple):
+    """The place of each allocation of a case, and the texts of their files."""
+
+    wheres: Sequence[Where | None]
+    texts: Mapping[str, str]
+
+    def stack(self, handle: Handle) -> list[tuple[Line, str]]:
+        """The lines that made an allocation, the innermost first, with their functions."""
+        where = self.wheres[handle]
+        return [] if where is None else [(line, self._function(line)) for line in where.stack]
+
+    def _function(self, line: Line) -> str:
+        functions = functions_of(self.texts.get(line.path, ""))
+        around = (each.name for each in functions if each.first <= line.number <= each.last)
+        return next(around, "<module>")
+
+    def told(self, handle: Handle) -> str:
+        """The innermost line as words: ``model.py:57 x = self.c_fc(x)``; empty where none is."""
+        where = self.wheres[handle]
+        if where is None:
+            return ""
+        line = where.stack[0]
+        return f"{line.path}:{line.number} {_row(self.texts, line).strip()}".rstrip()
+
+
+def places_of(case: Case) -> Places | None:
+    """The places of all that a case allocates; None where they are not known."""
+    assert case.run is not None  # who asks has looked
+    source = _source(case)
+    found = located_run(case.run, case.target.gpu if case.target else None, source)
+    return None if isinstance(found, str) else Places(found.wheres, _texts(case, source))
+
+
 def line_report(case: Case) -> LineReport | str:
     """The lines of a case whose run is known, or why there are none."""
     run, resolution = case.run, case.resolution
     assert run is not None  # who asks has looked
-    gpu = case.target.gpu if case.target else None
-    program = run.program
-    source = None
-    if program is None and resolution.source is not None:
-        source = resolution.source()
-    lines = lines_of(run, gpu, source)
+    source = _source(case)
+    lines = lines_of(run, case.target.gpu if case.target else None, source)
     if isinstance(lines, str):
         return lines
-    read = program if isinstance(program, (ReadModel, ReadScript)) else source
-    texts = {each.path: each.text for each in read.modules} if read is not None else {}
     card = case.target.label if case.target else None
-    return LineReport(lines, texts, card, run.compile, bool(resolution.doubts))
+    doubted = bool(resolution.doubts)
+    return LineReport(lines, _texts(case, source), card, run.compile, doubted)
+
+
+def _source(case: Case) -> ReadModel | None:
+    """The text of nanoGPT's own model, where it is at hand."""
+    run, source = case.run, case.resolution.source
+    return source() if run is not None and run.program is None and source is not None else None
+
+
+def _texts(case: Case, source: ReadModel | None) -> Mapping[str, str]:
+    program = case.run.program if case.run is not None else None
+    read = program if isinstance(program, (ReadModel, ReadScript)) else source
+    return {each.path: each.text for each in read.modules} if read is not None else {}
+
+
+def _row(texts: Mapping[str, str], line: Line) -> str:
+    index = _index(texts.get(line.path, ""))
+    return index.line(line.number) if 0 < line.number <= index.last_row else ""
 
 
 def amount(nbytes: int, *, about: bool = False) -> str:

@@ -1,8 +1,8 @@
 """A predicted memory snapshot in PyTorch's own format, for pytorch.org/memory_viz and the like.
 
 It has what ``torch.cuda.memory._dump_snapshot`` writes: segments with their blocks at the end, and
-the allocator's actions in order. In place of the Python stack stand the tensor, its part of the
-budget, and the phase.
+the allocator's actions in order. The stack begins with the tensor, its part of the budget, and the
+phase; the lines of the model follow where they are known.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.allocator.placements import Placements
 from nanolint.memory.recording import record
 from nanolint.report.explain.words import COMPONENTS, PHASES
+from nanolint.report.lines import places_of
 
 if TYPE_CHECKING:
     from nanolint.memory.allocator.placements import Placement, Segment
+    from nanolint.memory.locating import Line
     from nanolint.memory.tape import Tape
+    from nanolint.report.lines import Places
     from nanolint.rule.case import Case
 
 PROTOCOL = 4  # as torch.save's reader and every Python since 3.4 know it
@@ -43,7 +46,7 @@ def snapshot(case: Case) -> dict[str, Any]:
     tape = record(case.run, gpu)
     limit = verdict.usable_bytes if verdict is not None and verdict.oom is not None else None
     placed = Placements(tape, limit_bytes=limit, expandable=expandable)
-    frames = _frames(tape)
+    frames = _frames(tape, places_of(case))
     trace = [entry for action in placed.actions for entry in _entries(action, frames)]
     if placed.failed is not None and verdict is not None and verdict.oom is not None:
         handle = tape.events[placed.failed]
@@ -60,8 +63,8 @@ def snapshot(case: Case) -> dict[str, Any]:
     }
 
 
-def _frames(tape: Tape) -> list[Frames]:
-    """What stands in place of the stack, for each allocation."""
+def _frames(tape: Tape, places: Places | None) -> list[Frames]:
+    """The stack of each allocation."""
     phases = dict(tape.phases)
     phase, found = tape.phases[0][1], []
     for number, event in enumerate(tape.events):
@@ -72,6 +75,7 @@ def _frames(tape: Tape) -> list[Frames]:
                     _frame(tape.names[event]),
                     _frame(COMPONENTS[tape.components[event]]),
                     _frame(PHASES[phase]),
+                    *(_line(*each) for each in (places.stack(event) if places else ())),
                 ]
             )
     return found
@@ -79,6 +83,10 @@ def _frames(tape: Tape) -> list[Frames]:
 
 def _frame(name: str) -> dict[str, Any]:
     return {"name": name, "filename": "predicted by nanolint", "line": 0}
+
+
+def _line(line: Line, function: str) -> dict[str, Any]:
+    return {"name": function, "filename": line.path, "line": line.number}
 
 
 def _entries(action: Placement, frames: list[Frames]) -> list[dict[str, Any]]:

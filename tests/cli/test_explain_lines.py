@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 from tests.support.command import nanolint
@@ -54,6 +55,18 @@ def test_a_run_in_doubt_is_marked() -> None:
     found = nanolint(*EXPLAIN).out
     assert "in doubt: " in found
     assert all("~" in row for row in found.splitlines() if " model.py:" in row)
+
+
+def test_the_snapshot_has_the_stack_and_the_page_the_line() -> None:
+    project()
+    options = ("explain", "config/run.py", "--gpu", "rtx-4070")
+    assert nanolint(*options, "--snapshot", "run.pickle", "--html", "run.html").status == 0
+    found = pickle.loads(Path("run.pickle").read_bytes())
+    stacks = [entry["frames"][3:] for entry in found["device_traces"][0]]
+    names = {tuple(frame["name"] for frame in stack) for stack in stacks}
+    assert ("MLP.forward", "Block.forward", "GPT.forward") in names
+    assert {frame["filename"] for stack in stacks for frame in stack} == {"model.py"}
+    assert "x = self.gelu(x) * x" in Path("run.html").read_text(encoding="utf-8")
 
 
 def test_without_a_model_there_are_no_lines_and_a_reason() -> None:

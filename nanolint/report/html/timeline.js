@@ -190,6 +190,8 @@
       lines.unshift(`${words}: ${text(data.sizes[handle])}, ` +
         `${data.legend[data.layers[handle]][0]}, lives from event ${born[handle]}, ` +
         `${phaseAt(born[handle])}, to ${until}`);
+      const line = data.lines[data.line_of[handle]];
+      if (line) lines.splice(1, 0, line);
     }
     told.replaceChildren(...lines.map((line) => {
       const paragraph = document.createElement("p");

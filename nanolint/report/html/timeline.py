@@ -8,6 +8,7 @@ from nanolint.memory.recording import record
 from nanolint.memory.tape import Phase
 from nanolint.memory.verdict.replay import replay
 from nanolint.report.explain.words import PHASES
+from nanolint.report.lines import places_of
 from nanolint.report.palette import LAYERS, REST
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ def timeline(case: Case) -> dict[str, Any]:
     """The allocations of the whole run, and what the card has for them.
 
     ``events``: the number of an allocation, or -1 less that number where it is released. ``sizes``
-    are bytes, ``names`` indices into ``words``, ``layers`` into ``legend`` from the bottom up.
+    are bytes, ``names`` indices into ``words``, ``line_of`` into ``lines``, of which one is empty
+    for what is of no line, ``layers`` into ``legend`` from the bottom up.
     ``phases`` are (first event, words). ``reserved`` are (event, bytes) where that changes.
     ``view`` is the range of events to begin with: the step that holds the peak, or fails.
     """
@@ -39,6 +41,9 @@ def timeline(case: Case) -> dict[str, Any]:
     ).events
     failed_at = len(moments) if oom is not None else None
     words = list(dict.fromkeys(tape.names))
+    places = places_of(case)
+    told = [places.told(handle) if places else "" for handle in range(len(tape.sizes))]
+    lines = {line: number for number, line in enumerate(dict.fromkeys(told))}
     index = {word: number for number, word in enumerate(words)}
     layer = {component: number for number, (component, _, _) in enumerate(LAYERS, 1)}
     reserved: list[tuple[int, int]] = []
@@ -50,6 +55,8 @@ def timeline(case: Case) -> dict[str, Any]:
         "sizes": tape.sizes,
         "names": [index[name] for name in tape.names],
         "words": words,
+        "lines": list(lines),
+        "line_of": [lines[line] for line in told],
         "layers": [layer.get(component, 0) for component in tape.components],
         "legend": [REST, *((label, color) for _, label, color in LAYERS)],
         "phases": [(start, PHASES[phase]) for start, phase in tape.phases],
