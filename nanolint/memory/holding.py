@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.allocator.play import play
-from nanolint.memory.lines import STATE, equal, live_at, located_run
+from nanolint.memory.lines import STATE, equal, live_at, located_run, shaped
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import located, recorded
 
@@ -81,14 +81,13 @@ def _by_name(run: Run, gpu: Gpu, source: ReadModel | None) -> Mapping[str, Line]
     """
     if source is None or not any(name == "n_layer" for name, _ in source.arguments):
         return None
-    arguments = tuple((name, 1 if name == "n_layer" else value) for name, value in source.arguments)
     small = replace(
         run, n_layer=1, batch_size=1, gradient_accumulation_steps=1, simulated_gpus=1,
         max_iters=0, eval_iters=1, eval_interval=0,
     )  # fmt: skip
     own = recorded(small, gpu).tape
     try:
-        read = located(replace(small, program=replace(source, arguments=arguments)), gpu).tape
+        read = located(replace(small, program=shaped(source, small)), gpu).tape
     except Unread:
         return None
     if not equal(own, read):
