@@ -247,8 +247,14 @@ EXPRESSIONS: dict[str, str] = {
     "shared matrix": "a @ c[0, 0]",
     "shared matrix that does not learn": "a @ c[0, 0].detach()",
     "shared matrix from the left": "c[0, 0].detach().t() @ a.transpose(-1, -2)",
+    "shared matrix that learns from the left": "c[0, 0].t() @ a.transpose(-1, -2)",
+    "einsum with an ellipsis": "torch.einsum('...i,ji->...j', x, w)",
     "broadcast batches": "a @ c[:1]",
     "conv1d": "F.conv1d(j, o, p, padding=3, groups=j.shape[1])",
+    "conv1d of what lies across": "t = j.transpose(1, 2).contiguous().transpose(1, 2)\n"
+    "return F.conv1d(t * 2, o, p, padding=3, groups=j.shape[1])",
+    "conv1d before a transposition": "F.conv1d(j, o, p, padding=3, groups=j.shape[1])"
+    ".transpose(1, 2).reshape(-1, j.shape[1]) * 2",
     # Losses.
     "cross entropy ignoring": "F.cross_entropy(l, k, ignore_index=-1)",
     "cross entropy summed": "F.cross_entropy(l, k, reduction='sum')",
@@ -354,6 +360,9 @@ EXPRESSIONS: dict[str, str] = {
     " 0.1)\n"
     "x = torch.utils.checkpoint.checkpoint(f, x * 1, use_reentrant=True)\n"
     "return x * 2",
+    "checkpoint of a product with a bias": "f = lambda x: F.linear(F.gelu(F.linear(x, w, b)),"
+    " w.t(), m)\n"
+    "return torch.utils.checkpoint.checkpoint(f, x * 2, use_reentrant=False) * 2",
     "checkpointed loss": "f = lambda x, k: F.cross_entropy(15 * torch.tanh(x.float() / 15), k)\n"
     "return torch.utils.checkpoint.checkpoint(f, l, k, use_reentrant=False)",
     # Losses and distances.

@@ -114,14 +114,14 @@ ENTRIES = [
         Entry("KellerJordan/modded-nanogpt", f"{RECORDS}/{day}/train_gpt2.py", is_script=True)
         for day in ("2024-10-09_SOAP", "2024-10-10_Muon", "2024-10-14_ModernArch")
     ),
-    Entry("karpathy/build-nanogpt", "train_gpt2.py", is_script=True, without=("hellaswag",)),
-    Entry("karpathy/llm.c", "train_gpt2.py", is_script=True, hollow=("tiktoken",)),
     Entry(
-        *("karpathy/llm.c", "train_llama3.py", "LLaMA", "LlamaConfig"),
-        others=(("n_kv_head", 2), ("multiple_of", 32), ("use_scaled_rope", False)),
+        "karpathy/build-nanogpt",
+        "train_gpt2.py",
         is_script=True,
-        hollow=("tiktoken.load",),
+        without=("hellaswag",),
+        hollow=("tiktoken",),
     ),
+    Entry("karpathy/llm.c", "train_gpt2.py", is_script=True, hollow=("tiktoken",)),
     Entry(
         *("karpathy/llama2.c", "model.py", "Transformer"),
         built="Transformer(ModelArgs(dim=64, n_layers=4, n_heads=4, n_kv_heads=2, vocab_size=512,"
@@ -184,7 +184,6 @@ ENTRIES = [
         others=(("dim", 64), ("num_heads", 4), ("num_layers", 4)),
         hollow=("huggingface_hub",),
     ),
-    Entry("tokenbender/mHC-manifold-constrained-hyper-connections", "examples/nanogpt/model.py"),
     Entry(
         *("hannesbachmann/nanoDeepSeek", "model.py", "NanoDeepSeek", "Config"),
         others=(("n_tokens", 512), ("max_seq_len", 64)),
@@ -233,7 +232,6 @@ ENTRIES = [
         )
         for path, more in (
             ("model.py", ""),
-            ("model_moe.py", ", num_experts=4, moe_router_topk=2"),
             ("model_moe_kyle.py", ""),
         )
     ),

@@ -164,7 +164,7 @@ class _Training:
             self._clip()
         total = self._scaler.found_inf() if self._scaler else None
         if not self._moments:
-            self._adam()
+            self._adam(only_learned=True)
         del total, found
         for parameter in self._parameters:
             parameter.leaf.gradient = None
@@ -177,8 +177,9 @@ class _Training:
 
     def _clip(self) -> None:
         """``clip_grad_norm_``: a norm per tensor in chunks, then the norm of the norms."""
-        count = len(self._parameters)
-        chunks = max(-(-parameter.numel // GRAD_NORM_CHUNK) for parameter in self._parameters)
+        learned = [each for each in self._parameters if each.leaf.gradient is not None]
+        count = len(learned)
+        chunks = max(-(-parameter.numel // GRAD_NORM_CHUNK) for parameter in learned)
         partial = self._vector(count * chunks, "partial gradient norms")
         norms = [self._scalar("gradient norm") for _ in range(count)]
         del partial
@@ -192,9 +193,14 @@ class _Training:
         clamped = self._scalar("clip coefficient")
         del coefficient, clamped, norm
 
-    def _adam(self) -> None:
-        """Fused AdamW's state, made by the first step in the order of the parameter groups."""
+    def _adam(self, *, only_learned: bool = False) -> None:
+        """Fused AdamW's state, made by the first step in the order of the parameter groups.
+
+        ``only_learned``: of what the loss depends on, which has a gradient.
+        """
         for parameter in self._model.decayed_first():
+            if only_learned and parameter.leaf.gradient is None:
+                continue
             self._moments += [
                 self._scalar("Adam step"),
                 *(

@@ -114,6 +114,8 @@ class Read(Module):
             parameter.role = role(_kind_of(name), Component.PARAMETERS)
             parameter.node = Leaf(parameter) if learns else None
         for name, owner, tensor in list(modules.buffers(self._model)):
+            if tensor.device is device:  # made there
+                continue
             attribute = name.rpartition(".")[2]
             owner.attributes[attribute] = Buffer(device, _kind_of(name), tensor.shape, tensor.dtype)
 

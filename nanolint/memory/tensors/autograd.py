@@ -62,8 +62,10 @@ class Operation(Node):
         if all(each is None for each in given):
             return [None] * len(self.edges)
         assert backward is not None, "a second backward pass through what has been freed"
-        saved = packed if isinstance(packed, tuple) else packed.unpack()
-        found = matched(self, backward(*given, *saved))
+        if isinstance(packed, tuple):
+            found = matched(self, backward(*given, *packed))
+        else:  # what was put away is let go before the gradients are summed and cast
+            found = matched(self, backward(*given, *packed.unpack()))
         for each in given:
             if each is not None:
                 land(each)

@@ -20,6 +20,7 @@ from nanolint.memory.tensors.ops import (
     creation,
     distances,
     dropout,
+    einops,
     einsum,
     embedding,
     exponentials,
@@ -126,6 +127,9 @@ FUNCTIONS: dict[str, Function] = {
     "rms_norm": normalization.rms_norm,
     "embedding": embedding.embedding,
 }
+
+# einops.NAME.
+EINOPS: dict[str, Function] = _own(einops, "rearrange repeat reduce einsum")
 
 # torch.linalg.NAME.
 LINALG: dict[str, Function] = {"vector_norm": reductions.vector_norm, "norm": reductions.norm}

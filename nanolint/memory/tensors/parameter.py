@@ -29,7 +29,9 @@ class Buffer(Tensor):
         super().__init__(device, None, shape, contiguous_strides(shape), dtype, of_model)
 
     def move(self) -> None:
-        """Take memory on the card."""
+        """Take memory on the card, if it was not made there."""
+        if self.storage is not None:
+            return
         self.storage = self.copy("parameter").storage
 
     def copy(self, what: str) -> Tensor:

@@ -42,12 +42,16 @@ def conv1d(
     roles = [None if each is None else each.role.gradient for each in inputs]
     shapes = [None if each is None else each.shape for each in inputs]
 
-    def backward(g: Tensor, *_saved: Tensor) -> list[Tensor | None]:
+    def backward(g: Tensor, source: Tensor, kernel: Tensor) -> list[Tensor | None]:
+        flow, copies = contiguous(g), (contiguous(source), contiguous(kernel))
         found: list[Tensor | None] = [None, None, None]
         for place in (1, 0, 2):
             shape, role = shapes[place], roles[place]
             if needs[place] and role and shape is not None:
                 found[place] = empty(g.device, shape, g.dtype, role)
+            if not place:
+                flow = g
+        del copies, flow
         return found
 
     return record(out, inputs, backward, source, kernel)

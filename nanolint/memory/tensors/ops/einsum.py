@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from string import ascii_letters
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.ops.autocast import to_half
@@ -19,17 +20,14 @@ if TYPE_CHECKING:
 
 
 def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
-    """``torch.einsum``: the operands are contracted from left to right.
-
-    Raises NotModelled for an ellipsis.
-    """
+    """``torch.einsum``: the operands are contracted from left to right."""
     tensors = [
         each for one in operands for each in ([one] if isinstance(one, Tensor) else list(one))
     ]
     tensors = [to_half(each) for each in tensors]
     equation = equation.replace(" ", "")
     if "." in equation:
-        raise NotModelled("einsum with an ellipsis")
+        equation = _spelled(equation, tensors)
     left, _, right = equation.partition("->")
     terms = left.split(",")
     if "->" not in equation:
@@ -49,6 +47,28 @@ def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
     if inner:
         found = view(found, found.shape[: len(right)])
     return found
+
+
+def _spelled(equation: str, tensors: Sequence[Tensor]) -> str:
+    """The equation with letters for the dimensions of each ellipsis, which are matched from behind.
+
+    Raises NotModelled where the result is not said.
+    """
+    left, arrow, right = equation.partition("->")
+    if not arrow:
+        raise NotModelled("einsum with an ellipsis and no result")
+    unused = [each for each in ascii_letters if each not in equation]
+    terms = left.split(",")
+    counts = [
+        each.ndim - len(term.replace("...", "")) if "..." in term else 0
+        for each, term in zip(tensors, terms, strict=True)
+    ]
+    letters = "".join(unused[: max(counts)])
+    spelled = [
+        term.replace("...", letters[len(letters) - count :])
+        for term, count in zip(terms, counts, strict=True)
+    ]
+    return f"{','.join(spelled)}->{right.replace('...', letters)}"
 
 
 def _aligned(x: Tensor, term: str, letters: Sequence[str]) -> Tensor:

@@ -12,6 +12,7 @@ from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.views import (
     cast,
+    contiguous,
     expand,
     permute,
     reshape,
@@ -186,7 +187,7 @@ def _folded(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     if other.ndim == 1:
         return unsafe_view(_mv(flat, other, role), rows)
     out = unsafe_view(_mm(flat, other, role), (*rows, other.shape[1]))
-    return out if larger else transpose(out, -1, -2)
+    return out if larger else contiguous(transpose(out, -1, -2))
 
 
 def _batched(x: Tensor, y: Tensor, role: Role | None) -> Tensor:

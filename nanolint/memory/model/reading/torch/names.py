@@ -21,7 +21,7 @@ from nanolint.memory.model.reading.values import (
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.checkpoint import checkpoint, checkpoint_sequential
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, UINT8, Dtype
-from nanolint.memory.tensors.names import FUNCTIONAL, FUNCTIONS, LINALG
+from nanolint.memory.tensors.names import EINOPS, FUNCTIONAL, FUNCTIONS, LINALG
 from nanolint.memory.tensors.ops.creation import zeros
 from nanolint.memory.tensors.ops.linear import linear
 from nanolint.memory.tensors.parameter import Parameter
@@ -124,6 +124,9 @@ def table(machine: Machine) -> dict[str, Value]:
             {name: Native(f"init.{name}", lambda x, *_, **__: x, plain=False) for name in FILLS},
         ),
         "torch.nn.parameter": Namespace("torch.nn.parameter", {"Parameter": PARAMETER}),
+        "einops": Namespace(
+            "einops", {name: native(machine, f"einops.{name}", f) for name, f in EINOPS.items()}
+        ),
         "torch.linalg": Namespace(
             "torch.linalg",
             {name: native(machine, f"linalg.{name}", f) for name, f in LINALG.items()},
