@@ -50,7 +50,7 @@ def add_target_options(parser: Parser) -> None:
     group.add_argument(
         "--platform",
         choices=("linux", "windows", "wsl", "macos"),
-        help="the system that the run is on",
+        help="the system that the run is on (default: linux; on Windows, windows)",
     )
     group.add_argument(
         "--allocator",

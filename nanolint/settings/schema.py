@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping  # noqa: TC003 (pydantic reads the annotations)
 from dataclasses import field, fields, replace
 from pathlib import Path
@@ -72,6 +73,11 @@ class TargetTable:
             raise ValueError("count must be at least 1")
 
 
+def system() -> Literal["linux", "windows"]:
+    """Where a run is taken to be, unless somebody says: a Mac has no card for it."""
+    return "windows" if sys.platform == "win32" else "linux"
+
+
 @dataclass(frozen=True)
 class Settings:
     """Every setting, with its default. In TOML the names are written with hyphens.
@@ -86,7 +92,7 @@ class Settings:
     world_size: int | None = None
     train_script: str | None = None
     torch_version: str | None = None
-    platform: Literal["linux", "windows", "wsl", "macos"] = "linux"
+    platform: Literal["linux", "windows", "wsl", "macos"] = field(default_factory=system)
     allocator: Literal["default", "expandable"] = "default"
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()

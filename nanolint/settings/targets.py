@@ -82,9 +82,9 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
 
 
 def _platform(sourced: Sourced, here: str) -> Iterator[str]:
-    """That a run on this machine would be judged for another system than it is."""
+    """That nobody said where the run is, and Windows, where it is checked, was taken for it."""
     if here == "win32" and sourced.origin("platform") == DEFAULT:
-        yield "judged as on Linux; a run on this machine is judged with --platform windows"
+        yield "checked as on Windows, as this machine is; --platform linux for another"
 
 
 def _taken(names: Iterable[str]) -> Iterator[str]:

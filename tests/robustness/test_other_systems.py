@@ -8,12 +8,12 @@ import posixpath
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from nanolint.files.patterns import place_below
-from nanolint.settings import targets
-from nanolint.settings.schema import Settings, Sourced
+from nanolint.settings import schema, targets
 from tests.support.command import nanolint
 
 
@@ -85,8 +85,20 @@ def test_on_windows_the_driver_s_spill_is_told_instead_of_an_error_alone() -> No
     assert spill not in nanolint("a.py", "--gpu=rtx-4070").out
 
 
-def test_on_windows_it_is_said_that_a_run_is_judged_as_on_linux() -> None:
-    assert list(targets._platform(Sourced(), "win32")) != []
-    assert list(targets._platform(Sourced(), "linux")) == []
-    asked = Sourced(Settings(platform="windows"), {"platform": "--platform"})
-    assert list(targets._platform(asked, "win32")) == []
+def test_on_windows_a_run_is_taken_to_be_there_unless_said_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("a.py").write_text(GPT2, encoding="utf-8")
+    spill = "on Windows the driver moves what does not fit into system memory"
+    monkeypatch.setattr(targets, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setattr(schema, "sys", SimpleNamespace(platform="win32"))
+    here = nanolint("a.py", "--gpu=rtx-4070")
+    assert spill in here.out
+    assert "checked as on Windows, as this machine is" in here.out + here.err
+    there = nanolint("a.py", "--gpu=rtx-4070", "--platform=linux")
+    assert spill not in there.out
+    assert "checked as on Windows" not in there.out + there.err
+    for system in ("linux", "darwin"):
+        monkeypatch.setattr(targets, "sys", SimpleNamespace(platform=system))
+        monkeypatch.setattr(schema, "sys", SimpleNamespace(platform=system))
+        assert spill not in nanolint("a.py", "--gpu=rtx-4070").out
