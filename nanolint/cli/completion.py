@@ -156,7 +156,7 @@ def _fish() -> str:
             elif action.nargs != 0:
                 words.append("-r")
             if action.help:
-                words.append(f"-d '{action.help.replace(chr(39), '')}'")
+                words.append(f"-d '{action.help.replace(chr(39), chr(92) + chr(39))}'")
             lines.append(" ".join(words))
     rules = " ".join(_rules())
     lines.append(f"complete -c nanolint -n '__fish_seen_subcommand_from rule' -x -a '{rules}'")
