@@ -1,6 +1,6 @@
 """Prove on public training scripts that what a fix writes keeps the tokens of a step.
 
-``prove_trainer_fixes.py MIRRORS [--most N]`` takes the versions of each script in the git
+``prove_trainer_fixes.py MIRRORS`` takes the versions of each script in the git
 repositories of ``judge_trainers.py``, lets nanolint say which micro-batches are legal and what to
 write for each, writes that, and works out the script's own arithmetic before and after: Python
 itself evaluates the statements that are nothing but arithmetic, with Python's own argparse, in an
@@ -234,10 +234,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mirrors", type=Path)
     parser.add_argument("--most", type=int, default=1000, metavar="N", help="versions of each")
+    parser.add_argument("--only", default="", metavar="OWNER/NAME", help="of this repository")
     options = parser.parse_args()
     print("| repository | script | processes | versions | fixes that keep the step | others |")
     print("|---|---|---|---|---|---|")
     for name, script in SCRIPTS:
+        if options.only not in ("", name):
+            continue
         repository = git_of(options.mirrors, name)
         commits = versions(repository, script)[: options.most]
         for world in WORLDS:

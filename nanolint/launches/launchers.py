@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.launches.launch import Processes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanolint.launches.commands import Argument
 
@@ -43,6 +43,7 @@ _DEEPSPEED_FLAGS = frozenset(
         *("no-ssh-check", "help"),
     ]
 )
+_DEEPSPEED_FILES = ("deepspeed", "deepspeed_config", "ds_config")
 _SRUN_SHORT = {"-n": "ntasks", "-N": "nodes"}
 
 
@@ -74,6 +75,21 @@ class Options:
 
 def _behind_equals(word: Argument) -> Argument:
     return word.since(word.text.index("=") + 1)
+
+
+def unread_files(files: Iterable[Argument], words: Sequence[Argument]) -> Iterator[str]:
+    """What a launch takes from files that are not read: a line for each.
+
+    ``files`` are a launcher's, ``words`` the script's own.
+    """
+    named = [each.text for each in files]
+    for at, word in enumerate(words):
+        name, equals, value = word.text.partition("=")
+        if name.lstrip("-").replace("-", "_") in _DEEPSPEED_FILES and name.startswith("-"):
+            named += [value] if equals else [each.text for each in words[at + 1 : at + 2]]
+    for each in dict.fromkeys(named):
+        if each.endswith((".json", ".yaml", ".yml")):
+            yield f"{each} is not read; it may set the micro-batch, the passes and the optimizer"
 
 
 def _completed(name: str, known: frozenset[str]) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _PYTHON = re.compile(r"python(w|\d(\.\d+)?)?(\.exe)?")
 _ALLOCATOR_VARIABLES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
+_FILES = ("config-file", "deepspeed-config-file")
 EXPECTED = "expected torchrun, python or srun, and the training script"
 
 
@@ -50,12 +51,14 @@ class _Reader:
         self._unknown_launcher: str | None = None
         self._is_module = False
         self._script_end: int | None = None
+        self._files: list[Argument] = []  # with values, that a launcher reads
 
     def read(self) -> Launch | Nested:
         script = self._find_script()
         if isinstance(script, Nested):
             return script
         allocator, remarks = self._allocator()
+        remarks += launchers.unread_files(self._files, self._words)
         processes = self._processes or self._of_plain_python(remarks)
         return Launch(
             script,
@@ -136,6 +139,7 @@ class _Reader:
     def _launched(self, processes: Processes, options: launchers.Options) -> Path | None:
         """The script behind a launcher's options; None where a program follows."""
         self._processes = processes
+        self._files = [options.values[name] for name in _FILES if name in options.values]
         if "no-python" in options.flags:
             return None
         if "module" in options.flags:

@@ -39,6 +39,27 @@ def test_a_script_of_another_kind_holds_a_run_without_a_number(file: Path) -> No
     assert "Net in train.py is another network than nanoGPT's" in found.out + found.err
 
 
+def test_why_it_was_not_checked_stands_beside_other_findings(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    with_another = f"{text}\nscaler = torch.cuda.amp.GradScaler()\n"
+    file.write_text(with_another, encoding="utf-8")
+    out = nanolint("check", str(file), "--gpu", "rtx-4090").out
+    assert "Found 1" in out
+    assert out.count("Net in train.py is another network than nanoGPT's") == 1
+
+
+def test_what_was_not_checked_is_not_said_to_be_clean(file: Path) -> None:
+    out = nanolint("check", str(file), "--gpu", "rtx-4090", "--select=NL1").out
+    assert "No findings" not in out
+    assert "1 run not checked." in out
+
+
+def test_a_program_beside_a_trainer_is_not_said_to_lack_a_configurator(file: Path) -> None:
+    tool = file.with_name("tool.py")
+    tool.write_text("import json\nprint(json)\n", encoding="utf-8")
+    assert nanolint("check", str(tool), "--gpu", "rtx-4090").err == ""
+
+
 def test_explain_tells_each_role_and_how_it_came_about(file: Path) -> None:
     out = nanolint("explain", str(file)).out
     lines = {each[2:].partition("  ")[0]: each for each in out.splitlines() if each[:2] == "  "}

@@ -188,3 +188,18 @@ def test_what_is_no_launch(line: str, told: str) -> None:
     with pytest.raises(NotALaunch) as error:
         read(line)
     assert str(error.value) == told
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("deepspeed --num_gpus 2 train.py --deepspeed ds.json --lr 1", ["ds.json"]),
+        ("deepspeed --num_gpus 2 train.py --deepspeed_config=conf/ds.json", ["conf/ds.json"]),
+        ("accelerate launch --config_file a.yaml --num_processes 2 train.py", ["a.yaml"]),
+        ("accelerate launch --num_processes 2 train.py --deepspeed", []),
+        ("python train.py --data x.json", []),
+    ],
+)
+def test_a_file_that_decides_and_is_not_read_is_named(line: str, named: list[str]) -> None:
+    told = [each.partition(" is not read")[0] for each in read(line).remarks]
+    assert told == named

@@ -235,3 +235,17 @@ def test_several_micro_steps_are_not_made_where_the_gradients_would_not_be_avera
         out = nanolint("--gpu", GPU, "--world-size=2", "--select", "NL1", "train.py").out
         assert ("stops averaging gradients (NL418)" in out) is not offered
         assert ("(--fix)" in out) is offered
+
+
+def test_a_value_of_another_module_is_pointed_at_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sizes.py").write_text("# of the card\nB = 32  # sequences\n")
+    script = tmp_path / "train.py"
+    script.write_text(own_script(TOTAL.replace("B = {B}", "from sizes import B")))
+    put_profile(tmp_path, script)
+    out = nanolint("train.py", "--gpu", GPU, "--select=NL1").out
+    assert "--> sizes.py:2:" in out
+    assert "2 | B = 32  # sequences" in out

@@ -111,3 +111,14 @@ def test_what_is_legal_keeps_every_token(batch: int, factor: int, world: int, to
 )
 def test_terms_read_as_people_write_them(term: Term, text: str) -> None:
     assert describe(term) == text
+
+
+def test_a_division_of_the_model_is_no_rounding_of_a_step() -> None:
+    width = made("*", made("//", constant("width", 1407), constant("head_dim", 128)), Number(128))
+    total = made("*", width, Number(2**9))
+    batch, context = constant("B", 8), constant("T", 64)
+    for divisor, dropped in ((made("*", batch, context), 0), (constant("other", 1000), 0)):
+        equation = Equation(batch, context, made("//", total, divisor), 1, HERE)
+        assert len(equation.roundings()) == dropped
+    rounded = Equation(batch, context, made("//", total, made("*", batch, Number(1000))), 1, HERE)
+    assert [each.divisor for each in rounded.roundings()] == [8000]
