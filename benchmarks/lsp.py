@@ -26,6 +26,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.read_model import MODEL  # noqa: E402
+from benchmarks.run import write_table  # noqa: E402
 from tests.support.project_tree import write_project  # noqa: E402
 
 if TYPE_CHECKING:
@@ -161,13 +162,13 @@ def model() -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure, and print a table."""
-    print(
-        "| project | typed | target GPU | nanolint, median | 95th percentile | target "
-        "| ruff server | ratio |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for what, files in (("nanoGPT's model", {}), ("its own model", {"model.py": MODEL})):
+    """Measure, and write a table."""
+    rows = [
+        "| model | typed | target GPU | nanolint, median | 95th percentile | target "
+        "| ruff server | ratio |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for what, files in (("nanoGPT's", {}), ("its own", {"model.py": MODEL})):
         with tempfile.TemporaryDirectory() as name:
             project = write_project(Path(name).resolve(), {"config/a.py": CONFIG, **files})
             config = project / "config" / "a.py"
@@ -176,8 +177,9 @@ def main() -> None:
                 kinds.append(("in model.py", project / "model.py", model))
             for (typed, path, texts), card in itertools.product(kinds, CARDS):
                 beside = [] if path is config else [config]
-                row = measured(path, beside, card, texts)
-                print(f"| {what} | {typed} | {card} | {row} |", flush=True)
+                figures = measured(path, beside, card, texts)
+                rows.append(f"| {what} | {typed} | {card} | {figures} |")
+    write_table("in the editor", rows)
 
 
 def measured(path: Path, beside: list[Path], card: str, texts: Callable[[], Iterator[str]]) -> str:
