@@ -158,7 +158,7 @@ def batch_size() -> Iterator[str]:
 def model() -> Iterator[str]:
     """Texts of model.py in which a number grows that no size depends on."""
     for number in itertools.count(1):
-        yield MODEL.replace("1e-6", f"{number}e-6")
+        yield MODEL.replace("1e-5", f"{number}e-5")
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from nanolint.gpus.gpu import Machine
 from nanolint.gpus.lookup import find
 from nanolint.memory.readable import if_readable
 from nanolint.memory.recording import allocated_bytes
+from nanolint.memory.verdict.fit import best_fit
 from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.trust import Trust
 from tests.run.settling import settle
@@ -157,3 +158,24 @@ def test_an_argument_that_only_a_run_tells_is_named_where_it_matters(tmp_path: P
         if not trusted:
             said = found.why_unknown + " ".join(map(str, found.doubts))
             assert "cannot be read" in said and "train.py:" in said
+
+
+def test_the_largest_micro_batch_is_the_one_that_trying_them_all_finds(tmp_path: Path) -> None:
+    found = read(tmp_path, GATED, "compile=False", "batch_size=6", "gradient_accumulation_steps=20")
+    run = found.read.run if found.read else found.run
+    assert run is not None and run.program is not None
+    found_on = dict[int, int | None]()
+    for mebibytes in (600, 680, 720, 780, 1000):
+        card = Machine(replace(CARD.gpu, total_bytes=mebibytes << 20))
+        tried = [size for size in range(1, 121) if 120 % size == 0]
+        fitting = [
+            size
+            for size in tried
+            if is_comfortable(
+                replace(run, batch_size=size, gradient_accumulation_steps=120 // size), card
+            )
+        ]
+        fit = best_fit(run, card)
+        found_on[mebibytes] = fit.run.batch_size if fit else None
+        assert found_on[mebibytes] == max(fitting, default=None)
+    assert len(set(found_on.values())) == len(found_on)
