@@ -19,7 +19,7 @@ from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.ops.attention import FLASH_SINCE
-from nanolint.memory.torch import passing_bias_workspace_bytes
+from nanolint.memory.torch import bias_workspace_bytes, passing_bias_workspace_bytes
 from nanolint.run.program import Profiled, ReadModel, ReadScript
 from nanolint.run.run import Attention, Run
 
@@ -139,12 +139,14 @@ def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
 
 def device_of(run: Run, shapes: Shapes, tape: Tape, *, compiled: bool) -> Device:
     """The card of ``run``, which writes to ``tape``."""
+    whole = isinstance(run.program, ReadScript)  # of its products nothing is known beforehand
     return Device(
         tape,
         sm_count=shapes.sm_count,
         threads_per_sm=shapes.threads_per_sm,
         workspace_bytes=shapes.workspace_bytes,
-        bias_workspace_bytes=shapes.bias_workspace_bytes,
+        bias_workspace_bytes=0 if whole else shapes.bias_workspace_bytes,
+        first_bias_bytes=bias_workspace_bytes(run.torch) if whole else 0,
         keeps_workspace=shapes.keeps_workspace,
         passing_bias_bytes=passing_bias_workspace_bytes(run.torch),
         attention_state=shapes.attention_state if compiled else None,

@@ -75,12 +75,12 @@ class ReadModel:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A value of the run that takes the place of the characters from ``start`` to ``end``."""
+    """A value, or one of the run, in the place of the characters from ``start`` to ``end``."""
 
     module: str
     start: int
     end: int
-    value: FromRun
+    value: Plain | FromRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class ReadScript:
         """The fields of a run that its tape follows."""
         named = (*self.words, *self.variables)
         fields = {value.field for _, value in named if isinstance(value, FromRun)}
-        fields |= {each.value.field for each in self.values}
+        fields |= {each.value.field for each in self.values if isinstance(each.value, FromRun)}
         return frozenset(fields) | {"gradient_accumulation_steps"}
 
 

@@ -51,7 +51,8 @@ class Device:
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
     each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
     for itself; 0 leaves it out. ``bias_workspace_bytes`` is cuBLASLt's, where products add biases
-    and it has one of its own; ``passing_bias_bytes`` where each makes it for itself.
+    and it has one of its own, taken with the first product, or, as ``first_bias_bytes``, with the
+    first that adds a bias; ``passing_bias_bytes`` where each makes it for itself.
     ``attention_state``: fused attention saves its random state here;
     None: as each kernel does in that release.
     ``capability`` is the card's compute capability, ``release`` the first two numbers of torch's.
@@ -66,6 +67,7 @@ class Device:
         workspace_bytes: int = 0,
         bias_workspace_bytes: int = 0,
         passing_bias_bytes: int = 0,
+        first_bias_bytes: int = 0,
         keeps_workspace: bool = True,
         attention_state: bool | None = None,
         capability: tuple[int, int] = (8, 0),
@@ -87,6 +89,7 @@ class Device:
             AUTOGRAD: tuple(filter(None, (workspace_bytes,))),
         }
         self.passing_bias_bytes = passing_bias_bytes
+        self._first_bias_bytes = first_bias_bytes
         self._keeps_workspace = keeps_workspace
         self.attention_state = attention_state
 
@@ -126,6 +129,10 @@ class Device:
                 self.tape.free(handle)
         if self._keeps_workspace:
             self._workspaces[self.thread] = ()
+        if biased and self._first_bias_bytes and self.thread == MAIN:
+            name = "cuBLASLt workspace"
+            self.tape.alloc(self._first_bias_bytes, name, Component.WORKSPACE)
+            self._first_bias_bytes = 0
 
     def unmake(self, storages: Sequence[Storage]) -> None:
         """Take back the newest operation, whose results lie in ``storages``: it never ran."""

@@ -138,7 +138,7 @@ def modules_of(script: Path, module: str, name: str) -> tuple[SourceText, ...]:
         found[path] = SourceText(dotted, _shown(path, root), text)
         waiting += [
             (each, wanted)
-            for wanted in _imported(tree, dotted, is_package=path.name == "__init__.py")
+            for wanted in imported_names(tree, dotted, is_package=path.name == "__init__.py")
             if (each := file_of(wanted, script)) is not None
         ]
     return tuple(found.values())
@@ -156,7 +156,7 @@ def _shown(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def _imported(tree: ast.Module, name: str, *, is_package: bool) -> Iterator[str]:
+def imported_names(tree: ast.Module, name: str, *, is_package: bool) -> Iterator[str]:
     """The full names of the modules that one called ``name`` imports, and of what may be one."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

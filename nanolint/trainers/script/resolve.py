@@ -27,6 +27,7 @@ from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import read_script
 from nanolint.trainers.script.surroundings import around_of
+from nanolint.trainers.script.whole import whole_script
 from nanolint.trainers.traced import traced
 
 if TYPE_CHECKING:
@@ -105,9 +106,11 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         outline=outline,
     )
     resolution = traced(resolution, settings, project_of(path), options, gpu, text)
-    if resolution.provenance is not None or resolution.run is not None or outline is None:
+    if resolution.provenance is not None or outline is None:
         return resolution
-    return replace(resolution, read=_read(resolution, found, outline, gpu))
+    model = None if resolution.run is not None else _read(resolution, found, outline, gpu)
+    whole = _read_whole(resolution, found, outline, gpu, (text, path, around))
+    return replace(resolution, read=model if whole is None else replace(whole, read=model))
 
 
 # What is settled
@@ -230,6 +233,29 @@ def _read(
     doubts.append(Doubt(Subject.OPTIMIZER, "the optimizer is made otherwise than nanoGPT's"))
     run = read_run(outline, program, gpu)
     doubts += not_covered(run, gpu)
+    return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
+
+
+def _read_whole(
+    found: Resolution,
+    described: Described,
+    outline: Run,
+    gpu: Gpu | None,
+    script: tuple[str, Path, Around],
+) -> Resolution | None:
+    """The run with all of the script read from its source, its loop too.
+
+    None where a value is not known that only a run would tell.
+    """
+    text, path, around = script
+    if any(each.key != MEMORY for each in found.unresolved):
+        return None
+    program = whole_script(text, path, described, outline, around)
+    if program is None:
+        return None
+    loop = _own_loop(described)
+    run = read_run(outline, program, gpu)
+    doubts = [each for each in found.doubts if each != loop] + list(not_covered(run, gpu))
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
 
 

@@ -17,12 +17,13 @@ class Script(Machine):
     """The state of one reading of a script.
 
     ``around`` is what the script finds around it, ``meta`` the device without memory. ``doubts``
-    say what was left out.
+    say what was left out; ``passed`` counts the statements that were passed over.
     """
 
     around: Surroundings
     meta: Device
     doubts: list[str]
+    passed: int
     phases: Phases
 
     def library(self, name: str) -> Namespace:

@@ -18,7 +18,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
 )
 from nanolint.memory.tape import Component
-from nanolint.memory.tensors.dtypes import DTYPES, INT16, INT64, Dtype
+from nanolint.memory.tensors.dtypes import DTYPES, INT16, INT32, INT64, Dtype
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
@@ -27,15 +27,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nanolint.memory.loop.reading.machine import Script
-    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.model.reading.values import Place, Value
 
 TOKENS = 1 << 40  # of a file: more than any run reads
 UINT16 = Dtype("uint16", 2, INT16.kind)
 DATA = role("data", Component.INPUTS)
 
 
+# What is asked of a tokenizer, or of what holds one, for its size.
+VOCABULARIES = frozenset({"n_vocab", "vocab_size", "max_token_value"})
+BYTES_OF_TOKENS = "token_bytes"  # of a file with a number for each token
+
+
 class File(Unknown):
     """A file that is open; what it holds is not known."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: Value, place: Place) -> None:
+        super().__init__("the contents of a file", place)
+        self.path = path
 
 
 def silent(name: str, value: Value = None) -> Native:
@@ -97,13 +108,9 @@ def table(machine: Script) -> dict[str, Value]:
 def builtins(machine: Script) -> dict[str, Value]:
     """Python's own functions that reach outside."""
     return {
-        "open": Native("open", lambda *_, **__: _file(machine), plain=False),
+        "open": Native("open", lambda path="", *_, **__: File(path, machine.place), plain=False),
         "exec": Native("exec", lambda *_, **__: _configure(machine), plain=False),
     }
-
-
-def _file(machine: Script) -> File:
-    return File("the contents of a file", machine.place)
 
 
 def _unknown(machine: Script, reason: str) -> Native:
@@ -184,13 +191,24 @@ def _of_torch(machine: Script) -> dict[str, Value]:
     return {
         "from_numpy": Native("from_numpy", same),
         "save": silent("save"),
-        "load": _unknown(machine, "the contents of a file"),
+        "load": Native("load", lambda *a, **k: _loaded(machine, *a, **k), plain=False),
         "set_default_device": silent("set_default_device"),
         "set_default_dtype": silent("set_default_dtype"),
         "manual_seed": silent("manual_seed"),
         "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
         "version": Namespace("torch.version", {"cuda": "13.0", "hip": None}),
     }
+
+
+def _loaded(
+    machine: Script, file: Value, *_: Value, map_location: Value = None, **__: Value
+) -> Value:
+    """``torch.load``: of files only a table with a number for each token is known."""
+    path = file.path if isinstance(file, File) else file
+    if isinstance(path, str) and BYTES_OF_TOKENS in path and machine.around.vocabulary is not None:
+        device = device_of(machine, map_location) or machine.host
+        return empty(device, (machine.around.vocabulary,), INT32, DATA)
+    return machine.unknown("the contents of a file")
 
 
 def _named(machine: Script, name: Value) -> Value:

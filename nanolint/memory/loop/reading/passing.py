@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.binding import forget
+from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
@@ -16,6 +17,7 @@ from nanolint.memory.model.reading.values import (
     Partial,
     Property,
     Unknown,
+    Unread,
 )
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.tensor import Tensor
@@ -23,7 +25,7 @@ from nanolint.memory.tensors.tensor import Tensor
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.scopes import Frame
-    from nanolint.memory.model.reading.values import Unread, Value
+    from nanolint.memory.model.reading.values import Value
 
 DEPTH = 4  # of what holds what
 EVALUATES = frozenset({"eval", "no_grad", "inference_mode"})
@@ -38,6 +40,7 @@ def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
     if not error.decided and not reaches_card(machine, node, frame):
         if leaves(node) and not isinstance(node, ast.Assert):
             raise error
+        machine.passed += 1
         _forget(machine, node, frame, why)
         return
     error.decided = True
@@ -46,6 +49,37 @@ def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
     place = f"{error.place.path}:{node.lineno}"
     machine.doubts.append(f"an evaluation cannot be read ({place}): {error.reason}")
     _forget(machine, node, frame, why)
+
+
+def branch(machine: Script, node: ast.If, frame: Frame) -> object:
+    """An ``if``. Where the test is not known, no branch may do anything on the card.
+
+    While nothing learns, both may: both are read, and memory is at most so much.
+    """
+    test = machine.evaluate(node.test, frame)
+    machine.at(frame.module, node.lineno)
+    if not isinstance(test, Unknown | Tensor):
+        return machine.execute(node.body if machine.truth(test) else node.orelse, frame)
+    why = test if isinstance(test, Unknown) else machine.unknown("the contents of a tensor")
+    del test
+    if leaves(node) or any(isinstance(each, ast.Break | ast.Continue) for each in ast.walk(node)):
+        raise why.unread()
+    tape = machine.card.tape
+    written = len(tape.events)
+    for body in (node.body, node.orelse):
+        try:
+            machine.execute(body, frame)
+        except CATCHABLE:  # so the other one is taken
+            continue
+        except Unread as error:
+            if error.decided:
+                raise
+    if len(tape.events) != written and machine.card.grad_enabled:
+        error = why.unread()
+        error.decided = True
+        raise error
+    _forget(machine, node, frame, why)
+    return None
 
 
 def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:

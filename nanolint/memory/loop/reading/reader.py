@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import outside, passing, training
@@ -57,6 +58,7 @@ class Reader(Interpreter, Script):
         self.around = around
         self.meta = Device(Tape())
         self.doubts: list[str] = []
+        self.passed = 0
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self._libraries |= outside.table(self)
@@ -92,6 +94,10 @@ class Reader(Interpreter, Script):
                     self.step()
                     self.at(frame.module, node.lineno)
                     ended = self.turns.run(node, frame)
+                elif type(node) is ast.If:
+                    self.step()
+                    self.at(frame.module, node.lineno)
+                    ended = passing.branch(self, node, frame)
                 else:
                     ended = statements.execute(self, (node,), frame)
             except Unread as error:
@@ -120,11 +126,35 @@ class Reader(Interpreter, Script):
         finally:
             self.default = before
 
+    def endless(self, value: Value) -> Iterator[Value]:
+        # What yields batches does so for as long as it is asked.
+        return repeat(value) if isinstance(value, Unknown) else self.iterate(value)
+
+    def goes_on(self, value: Value) -> bool:
+        return isinstance(value, Unknown) or self.truth(value)
+
     # Values.
+
+    def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
+        found = super().compare(op, left, right)
+        if isinstance(found, Tensor) and found.device is self.host and not found.shape:
+            return self.unknown("the contents of a tensor")
+        return found
+
+    def set_item(self, owner: Value, index: Value, value: Value) -> None:
+        unknown = isinstance(value, Unknown) or isinstance(index, Unknown)
+        if unknown and isinstance(owner, Tensor) and owner.device is self.host:
+            return  # what the host's tensors hold is not known anyway
+        super().set_item(owner, index, value)
 
     def attribute(self, owner: Value, name: str) -> Value:
         if isinstance(owner, outside.File):
             return Unknown(owner.reason, owner.place)
+        if isinstance(owner, Unknown) and self.around.vocabulary is not None:
+            if name in outside.VOCABULARIES:
+                return self.around.vocabulary
+            if name == "get_vocab_size":
+                return outside.silent(name, self.around.vocabulary)
         if isinstance(owner, Unknown) and name in ("to", "cuda"):
             return Native(name, lambda *given, **named: self._moved(owner, name, given, named))
         if isinstance(owner, Tensor) and owner.device is self.host and name in outside.OF_ARRAYS:

@@ -63,7 +63,7 @@ def written(program: ReadScript, run: Run) -> Iterable[SourceText]:
         text = source.text
         for each in sorted(program.values, key=lambda each: -each.start):
             if each.module == source.module:
-                text = f"{text[: each.start]}{getattr(run, each.value.field)!r}{text[each.end :]}"
+                text = f"{text[: each.start]}{_value(each.value, run)!r}{text[each.end :]}"
         yield source if text is source.text else replace(source, text=text)
 
 

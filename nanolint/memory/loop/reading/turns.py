@@ -1,8 +1,8 @@
 """Loops: turns that do what the one before did are not read again.
 
 A loop over ``range(n)`` whose last two turns wrote the same to the tape goes on with its last
-turns, as many as keep its number odd or even: batches alternate between two places. One that has
-nothing to do with the card, and whose last turn left behind what the one before left, is over.
+turns, as many as keep its number odd or even: batches alternate between two places. One that
+cannot be read, has nothing to do with the card, and left behind what the turn before left, is over.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Turns:
         while place < len(values):
             machine.step()
             machine.assign(node.target, values[place], frame)
-            start = tape.mark()
+            start, passed = tape.mark(), machine.passed
             ended = machine.execute(node.body, frame)
             if ended is BREAK or ended is RETURN:
                 return ended if ended is RETURN else None
@@ -84,7 +84,7 @@ class Turns:
                 wrote: list[object] = list(_written(tape, start))
                 if wrote and wrote == before and not self.whole:
                     place += (rest - 1) // 2 * 2
-                elif not wrote and not before:
+                elif not wrote and not before and machine.passed > passed:
                     leaves = _left(node, frame)
                     if leaves is not None and leaves == left:
                         machine.assign(node.target, values[-1], frame)

@@ -19,12 +19,22 @@ def table(machine: Machine) -> dict[str, Value]:
     three = Namespace("flash_attn_interface", functions)
 
     def get_kernel(name: Value = None, *_: Value, **__: Value) -> Value:
-        text = str(name).lower().replace("-", "").replace("_", "")
-        if not text.endswith(("flashattn3", "flashattention3")):
+        if not _is_three(name):
             raise machine.unread(f"the kernel {name} is not known")
         return Namespace("kernel", {**functions, "flash_attn_interface": three})
 
     return {
         "flash_attn_interface": three,
-        "kernels": Namespace("kernels", {"get_kernel": Native("get_kernel", get_kernel)}),
+        "kernels": Namespace(
+            "kernels",
+            {
+                "get_kernel": Native("get_kernel", get_kernel),
+                "has_kernel": Native("has_kernel", lambda name, *_, **__: _is_three(name)),
+            },
+        ),
     }
+
+
+def _is_three(name: Value) -> bool:
+    text = str(name).lower().replace("-", "").replace("_", "")
+    return text.endswith(("flashattn3", "flashattention3"))

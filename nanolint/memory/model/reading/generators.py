@@ -75,7 +75,7 @@ def _value(machine: Machine, node: ast.Yield | ast.YieldFrom, frame: Frame) -> I
 
 
 def _while(machine: Machine, node: ast.While, frame: Frame) -> Steps:
-    while machine.truth(machine.evaluate(node.test, frame)):
+    while machine.goes_on(machine.evaluate(node.test, frame)):
         machine.step()
         ended = yield from _run(machine, node.body, frame)
         if ended is BREAK or ended is RETURN:
@@ -85,7 +85,7 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> Steps:
 
 
 def _for(machine: Machine, node: ast.For, frame: Frame) -> Steps:
-    for value in machine.iterate(machine.evaluate(node.iter, frame)):
+    for value in machine.endless(machine.evaluate(node.iter, frame)):
         machine.step()
         machine.assign(node.target, value, frame)
         del value

@@ -88,6 +88,9 @@ def table(machine: Machine) -> dict[str, Value]:
         known[name] = _Annotations(name)
     known["typing"].names["NamedTuple"] = machine.named_tuple
     known["typing"].names["TYPE_CHECKING"] = False
+    known["types"].names["SimpleNamespace"] = Native(
+        "SimpleNamespace", lambda **named: Namespace("SimpleNamespace", named), plain=False
+    )
     known["typing"].names["cast"] = Native("cast", lambda _kind, value: value, plain=False)
     for name in SILENT:
         known[name] = Namespace(name, {})

@@ -110,6 +110,14 @@ class Machine:
     def happens(self, what: Event) -> None:
         """Something that divides a run into its phases."""
 
+    def endless(self, value: Value) -> Iterator[Value]:
+        """What a loop that yields runs through."""
+        return self.iterate(value)
+
+    def goes_on(self, value: Value) -> bool:
+        """Whether a loop that yields has another turn."""
+        return self.truth(value)
+
     def manager(self, value: Value) -> Value:
         """What a ``with`` statement enters."""
         return value

@@ -57,14 +57,14 @@ def delete_item(machine: Machine, owner: Value, index: Value) -> None:
 
 def iterate(machine: Machine, value: Value) -> Iterator[Value]:
     """The elements of ``value``. Raises Unread where they are not known."""
+    if isinstance(value, Generated):  # a tuple of one, but not to the program
+        return value.values
     if isinstance(value, list | tuple | dict | str | set | frozenset | range):
         return iter(value)
     if isinstance(value, Unknown):
         raise value.unread()
     if isinstance(value, Tensor):
         return iter(methods.rows(machine, value))
-    if isinstance(value, Generated):
-        return value.values
     if isinstance(value, Class) and value.has("__members__"):
         return iter(value.find("__members__").values())
     if isinstance(value, Instance):

@@ -70,6 +70,7 @@ class ArgumentParser:
         return found
 
     def flag(self, name):
+        name = name.lstrip("-").replace("-", "_")
         if name in self.flags:
             return self.flags[name]
         alike = [each for each in self.flags if each.startswith(name)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.reading.values import Native, Unknown
+from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.names import call
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.tensors.unknown import DataDependent, NotModelled
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
-    from nanolint.memory.tensors.device import Device
 
 
 def native(machine: Machine, name: str, function: Callable[..., Any]) -> Native:
@@ -60,7 +60,7 @@ def device_of(machine: Machine, named: Value) -> Device | None:
     """The device of ``torch.device``, a name or a number."""
     if isinstance(named, Unknown):
         raise named.unread()
-    if named is None or named is machine.card or named is machine.host:
+    if named is None or isinstance(named, Device):
         return named
     if isinstance(named, Tensor):
         return named.device

@@ -222,6 +222,8 @@ def _retype(machine: Machine, module: Instance, target: Dtype) -> None:
             learns = each.requires_grad
             each.dtype = target
             each.node = Leaf(each) if learns else None
+            if each.storage is not None:
+                each.move()  # the old one goes once the new one is there
     for key, owner, tensor in list(buffers(module)):
         if tensor.dtype.kind == FLOATING:
             changed = machine.call(machine.attribute(tensor, "to"), [target])

@@ -1,0 +1,140 @@
+"""A whole script, to be read from its own source: its texts, and which of its values are a run's."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.errors import Unusable
+from nanolint.run.equation import NotKnown
+from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
+from nanolint.run.roles import Role
+from nanolint.run.terms import Given, Surface, leaves
+from nanolint.trainers.nanogpt.read import imported_names
+from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.script.core import plain_name
+from nanolint.trainers.script.modules import find_module, roots_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nanolint.run.described import Described
+    from nanolint.run.run import Run
+    from nanolint.source.values import Plain
+    from nanolint.trainers.script.core import Around, Word
+
+MAIN = "__main__"
+MOST_MODULES = 60
+BATCH, PASSES = "batch_size", "gradient_accumulation_steps"
+
+
+def whole_script(
+    text: str, path: Path, described: Described, run: Run, around: Around
+) -> ReadScript | None:
+    """The script with its launch line; None where that is not known, or where no value of its own
+    is the micro-batch."""
+    micro_batch = described.roles.get(Role.MICRO_BATCH)
+    if not isinstance(micro_batch, Given):
+        return None
+    if any(isinstance(word.value, NotKnown) for word in (*around.words, *around.variables)):
+        return None
+    follows = {micro_batch: FromRun(BATCH), **_passes(described, run)}
+    sources = dict(_sources(text, path))
+    names = {each: source.module for each, source in sources.items()}
+    placed = list(_placed(described, follows, around, names))
+    if None in placed:
+        return None
+    vocabulary = around.vocabulary.value if around.vocabulary is not None else None
+    return ReadScript(
+        modules=tuple(sources.values()),
+        values=tuple(each for each in placed if each is not None),
+        words=tuple(_followed(around.words, Surface.FLAG, follows)),
+        variables=tuple(_followed(around.variables, Surface.VARIABLE, follows)),
+        vocabulary=vocabulary if isinstance(vocabulary, int) else None,
+    )
+
+
+def _passes(described: Described, run: Run) -> dict[Given, FromRun]:
+    """The value that the accumulation is given by, where it is given."""
+    if described.equation is None:
+        return {}
+    total = run.gradient_accumulation_steps
+    return {
+        each: FromRun(PASSES)
+        for each in leaves(described.equation.passes)
+        if isinstance(each, Given)
+        and each.value == total
+        and not isinstance(each.value, bool)
+        and each not in leaves(described.equation.micro_batch)
+        and each not in leaves(described.equation.context)
+    }
+
+
+def _placed(
+    described: Described,
+    follows: dict[Given, FromRun],
+    around: Around,
+    names: dict[Path, str],
+) -> Iterator[Placed | None]:
+    """What stands in the place of values of the files; None where one has no place there."""
+    for given in described.given:
+        value: FromRun | Plain = None
+        if given in follows:
+            value = follows[given]
+        elif around.change(given.key) is not None:
+            value = given.value
+        else:
+            continue
+        outside = given.surface in (Surface.FLAG, Surface.VARIABLE)
+        if outside and isinstance(value, FromRun):
+            continue  # with the words of the launch line
+        place = given.default if outside else given.place
+        if place is None or place.span is None or place.path not in names:
+            yield None
+        else:
+            yield Placed(names[place.path], place.span.start, place.span.end, value)
+
+
+def _followed(
+    words: tuple[Word, ...], surface: Surface, follows: dict[Given, FromRun]
+) -> Iterator[tuple[str, Plain | FromRun]]:
+    fields = {
+        plain_name(given.key): value
+        for given, value in follows.items()
+        if given.surface is surface
+    }
+    for word in words:
+        assert not isinstance(word.value, NotKnown)
+        yield word.key, fields.get(plain_name(word.key), word.value)
+
+
+def _sources(text: str, path: Path) -> Iterator[tuple[Path, SourceText]]:
+    """The script, and what it imports within the project."""
+    roots = roots_of(path)
+    yield path, SourceText(MAIN, _shown(path, roots), text)
+    seen = {path}
+    waiting = [(path, MAIN, text)]
+    while waiting and len(seen) < MOST_MODULES:
+        around, name, source = waiting.pop(0)
+        try:
+            tree: ast.Module = syntax_tree(source)
+        except (Unusable, RecursionError):
+            continue  # what it has is not known, and named where it is used
+        package = around.name == "__init__.py"
+        for wanted in imported_names(tree, name, is_package=package):
+            found = find_module(wanted, roots, None)
+            if found is None or found in seen:
+                continue
+            seen.add(found)
+            try:
+                inner = read_source(found)
+            except Unusable:
+                continue
+            yield found, SourceText(wanted, _shown(found, roots), inner)
+            waiting.append((found, wanted, inner))
+
+
+def _shown(path: Path, roots: tuple[Path, ...]) -> str:
+    inside = [root for root in roots if path.is_relative_to(root)]
+    return path.relative_to(inside[0]).as_posix() if inside else path.name
