@@ -11,7 +11,7 @@ from nanolint.memory.recording import floor_bytes, recorded
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
-from nanolint.run.program import ReadModel
+from nanolint.run.program import ReadModel, ReadScript
 from nanolint.run.settled import Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
-    """What ``resolution`` is with its model read; itself, with the reason, where it cannot be.
+    """What ``resolution`` is with its script or its model read; itself, with the reason, where
+    neither can be.
 
     Where it is not known what torch.compile makes of it, it lies between two bounds: what it takes
     without being compiled, and what its parameters, gradients and the optimizer take. It is in
@@ -37,7 +38,13 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         if any(each.subject is Subject.OPTIMIZER for each in read.doubts):
             read = _with_optimizer(read, run)
     except Unread as error:
-        return _unread(resolution, error)
+        if read.read is not None:  # its model alone, with nanoGPT's loop around it
+            return if_readable(replace(resolution, read=read.read), target)
+        whole = isinstance(run.program, ReadScript)
+        return resolution if whole and resolution.run else _unread(resolution, error)
+    if isinstance(run.program, ReadScript):
+        left_out = (Doubt(Subject.PIECE, each) for each in tape.doubts)
+        return replace(read, read=None, doubts=ordered([*read.doubts, *left_out]))
     if target is None or not tape.doubts or not _differ(run, tape, target):
         return read
     doubts = (Doubt(Subject.PIECE, each) for each in tape.doubts)

@@ -100,8 +100,9 @@ def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
 
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
     # A script may ask the card for more than what decides a tape.
-    card = gpu if isinstance(run.program, ReadScript) else None
-    return _Recipe(representative(run), Shapes.of(run, gpu), runs_compiled(run, gpu), card)
+    if isinstance(run.program, ReadScript):
+        return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), gpu)
+    return _Recipe(representative(run), Shapes.of(run, gpu), runs_compiled(run, gpu))
 
 
 class _Recipe(NamedTuple):
@@ -134,7 +135,8 @@ def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
     from nanolint.memory.loop.reading.script import read_script
 
     device = device_of(recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
-    read_script(program, recipe.run, recipe.gpu, device)
+    inductor = recipe.shapes.inductor if recipe.compiled else None
+    read_script(program, recipe.run, recipe.gpu, device, inductor=inductor)
 
 
 def device_of(run: Run, shapes: Shapes, tape: Tape, *, compiled: bool) -> Device:

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.run.program import Profiled
+from nanolint.run.program import Profiled, ReadScript
 from nanolint.settings.torch_version import NEWEST
 
 if TYPE_CHECKING:
@@ -109,8 +109,10 @@ class Run:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a tape of it: a profile covers some micro-batches, and no others."""
+        """Whether there is a tape of it: of some micro-batches a profile, or a script, has none."""
         program = self.program
+        if isinstance(program, ReadScript):  # it ends where it is given what it refuses
+            return self.micro_batches is None or self.batch_size in self.micro_batches
         return not isinstance(program, Profiled) or program.covers(
             self.batch_size, self.micro_steps
         )

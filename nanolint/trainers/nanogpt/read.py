@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.run.capability import attention_kernel
-from nanolint.run.program import FromRun, NotKnown, ReadModel, SourceText
+from nanolint.run.program import FromRun, NotKnown, ReadModel, ReadScript, SourceText
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.recognition.models import defined, file_of
@@ -88,7 +88,7 @@ def _method(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
-def read_run(run: Run, program: ReadModel, gpu: Gpu | None) -> Run:
+def read_run(run: Run, program: ReadModel | ReadScript, gpu: Gpu | None) -> Run:
     """``run`` with a model of its own: nothing of nanoGPT's is said of it."""
     kernel = attention_kernel(gpu, dtype="bfloat16", head_size=64, dropout=False)
     return replace(

@@ -1,8 +1,7 @@
-"""A whole script, to be read from its own source: its texts, and which of its values are a run's."""
+"""A whole script, to be read: its texts, and which of its values are those of a run."""
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -16,7 +15,8 @@ from nanolint.trainers.script.core import plain_name
 from nanolint.trainers.script.modules import find_module, roots_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import ast
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from nanolint.run.described import Described
@@ -37,7 +37,8 @@ def whole_script(
     micro_batch = described.roles.get(Role.MICRO_BATCH)
     if not isinstance(micro_batch, Given):
         return None
-    if any(isinstance(word.value, NotKnown) for word in (*around.words, *around.variables)):
+    words = [word for word in around.words if not _stands_in(word, path)]
+    if any(isinstance(word.value, NotKnown) for word in (*words, *around.variables)):
         return None
     follows = {micro_batch: FromRun(BATCH), **_passes(described, run)}
     sources = dict(_sources(text, path))
@@ -49,10 +50,16 @@ def whole_script(
     return ReadScript(
         modules=tuple(sources.values()),
         values=tuple(each for each in placed if each is not None),
-        words=tuple(_followed(around.words, Surface.FLAG, follows)),
+        words=tuple(_followed(words, Surface.FLAG, follows)),
         variables=tuple(_followed(around.variables, Surface.VARIABLE, follows)),
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
     )
+
+
+def _stands_in(word: Word, path: Path) -> bool:
+    """Whether a word is no flag but what the script itself sets."""
+    place = word.place.path if word.place is not None else None
+    return place is not None and place.absolute() == path.absolute()
 
 
 def _passes(described: Described, run: Run) -> dict[Given, FromRun]:
@@ -78,6 +85,8 @@ def _placed(
     names: dict[Path, str],
 ) -> Iterator[Placed | None]:
     """What stands in the place of values of the files; None where one has no place there."""
+    said = {plain_name(word.key) for word in (*around.words, *around.variables)}
+    said -= {plain_name(word.key) for word in around.changes}
     for given in described.given:
         value: FromRun | Plain = None
         if given in follows:
@@ -87,7 +96,7 @@ def _placed(
         else:
             continue
         outside = given.surface in (Surface.FLAG, Surface.VARIABLE)
-        if outside and isinstance(value, FromRun):
+        if outside and plain_name(given.key) in said:
             continue  # with the words of the launch line
         place = given.default if outside else given.place
         if place is None or place.span is None or place.path not in names:
@@ -97,12 +106,10 @@ def _placed(
 
 
 def _followed(
-    words: tuple[Word, ...], surface: Surface, follows: dict[Given, FromRun]
+    words: Sequence[Word], surface: Surface, follows: dict[Given, FromRun]
 ) -> Iterator[tuple[str, Plain | FromRun]]:
     fields = {
-        plain_name(given.key): value
-        for given, value in follows.items()
-        if given.surface is surface
+        plain_name(given.key): value for given, value in follows.items() if given.surface is surface
     }
     for word in words:
         assert not isinstance(word.value, NotKnown)

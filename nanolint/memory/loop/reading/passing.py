@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 DEPTH = 4  # of what holds what
 EVALUATES = frozenset({"eval", "no_grad", "inference_mode"})
+LOGGERS = ("wandb", "tensorboard", "torch.utils.tensorboard", "mlflow", "swanlab", "comet_ml")
 TRAINS = frozenset({"backward"})
 
 
@@ -64,22 +65,26 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     del test
     if leaves(node) or any(isinstance(each, ast.Break | ast.Continue) for each in ast.walk(node)):
         raise why.unread()
-    tape = machine.card.tape
-    written = len(tape.events)
+    written = len(machine.card.tape.events)
     for body in (node.body, node.orelse):
-        try:
-            machine.execute(body, frame)
-        except CATCHABLE:  # so the other one is taken
-            continue
-        except Unread as error:
-            if error.decided:
-                raise
-    if len(tape.events) != written and machine.card.grad_enabled:
-        error = why.unread()
-        error.decided = True
-        raise error
+        _attempt(machine, body, frame)
+    if len(machine.card.tape.events) != written and machine.card.grad_enabled:
+        decided = why.unread()
+        decided.decided = True
+        raise decided
     _forget(machine, node, frame, why)
     return None
+
+
+def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> None:
+    """Read a branch that may be taken; one that ends in an exception is not."""
+    try:
+        machine.execute(body, frame)
+    except CATCHABLE:
+        return
+    except Unread as error:
+        if error.decided:
+            raise
 
 
 def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:

@@ -8,12 +8,14 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import outside, passing, training
+from nanolint.memory.loop.reading.compiling import compiler
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.phases import Phases
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
 from nanolint.memory.model.reading.interpreter import Interpreter, parsed
 from nanolint.memory.model.reading.scopes import Frame, Kind
+from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
     Instance,
     Manager,
@@ -30,6 +32,7 @@ from nanolint.memory.tensors.tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.model.reading.values import Event, Value
     from nanolint.run.program import SourceText
@@ -53,6 +56,7 @@ class Reader(Interpreter, Script):
         *,
         version: tuple[int, int],
         steps: int,
+        inductor: Inductor | None = None,
     ) -> None:
         super().__init__(sources, card, Device(Tape()), version=version)
         self.around = around
@@ -63,6 +67,7 @@ class Reader(Interpreter, Script):
         self.turns = Turns(self)
         self._libraries |= outside.table(self)
         training.install(self, self._libraries)
+        self.library("torch").names["compile"] = compiler(self, inductor)
         self._builtins |= outside.builtins(self)
 
     def read(self) -> None:
@@ -135,6 +140,17 @@ class Reader(Interpreter, Script):
 
     # Values.
 
+    def call(
+        self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None
+    ) -> Value:
+        if isinstance(function, Unknown) and not function.reason.startswith(passing.LOGGERS):
+            passed = (*arguments, *(keywords or {}).values())
+            if any(isinstance(each, Instance) and modules.is_module(each) for each in passed):
+                error = function.unread()  # whatever is done with a model is done on the card
+                error.decided = True
+                raise error
+        return super().call(function, arguments, keywords)
+
     def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
         found = super().compare(op, left, right)
         if isinstance(found, Tensor) and found.device is self.host and not found.shape:
@@ -155,6 +171,10 @@ class Reader(Interpreter, Script):
                 return self.around.vocabulary
             if name == "get_vocab_size":
                 return outside.silent(name, self.around.vocabulary)
+        if isinstance(owner, Unknown) and name == "backward":
+            error = owner.unread()
+            error.decided = True
+            raise error
         if isinstance(owner, Unknown) and name in ("to", "cuda"):
             return Native(name, lambda *given, **named: self._moved(owner, name, given, named))
         if isinstance(owner, Tensor) and owner.device is self.host and name in outside.OF_ARRAYS:

@@ -12,12 +12,14 @@ from nanolint.memory.loop.reading.surroundings import Surroundings
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.values import Raised
 from nanolint.memory.tape import Component, Phase
+from nanolint.memory.tensors.device import NotTraced
 from nanolint.run.program import FromRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.tape import Tape
     from nanolint.memory.tensors.device import Device
     from nanolint.run.program import ReadScript, SourceText
@@ -28,9 +30,17 @@ STEPS = 3  # the state of optimizers is there from the second on; then reserved 
 
 
 def read_script(
-    program: ReadScript, run: Run, gpu: Gpu | None, device: Device, *, whole: bool = False
+    program: ReadScript,
+    run: Run,
+    gpu: Gpu | None,
+    device: Device,
+    *,
+    inductor: Inductor | None = None,
+    whole: bool = False,
 ) -> None:
     """Write the events of a script to the tape of ``device``; ``whole`` reads every turn.
+
+    Without ``inductor`` nothing is compiled.
 
     Raises Unread where its memory depends on what is not known.
     """
@@ -40,18 +50,25 @@ def read_script(
         around(program, run, gpu, device),
         version=run.torch,
         steps=STEPS,
+        inductor=inductor,
     )
     machine.turns.whole = whole
     try:
         machine.read()
     except Finished:
+        for each in device.tape.doubts:  # eager, it takes another amount altogether
+            raise machine.unread(each) from None
         _name(device.tape)
+        if not _trains(device.tape):
+            raise machine.unread("nothing is trained on the card") from None
         device.tape.doubts += machine.doubts
         return
     except Raised as error:
         raise machine.unread(f"raises {error}") from error
     except CATCHABLE as error:
         raise machine.unread(f"raises {type(error).__name__}: {error}") from error
+    except NotTraced as error:
+        raise machine.unread(f"what torch.compile makes of {error} is not known") from error
     except RecursionError as error:
         raise machine.unread("nested too deeply") from error
     raise machine.unread("the script ends before its third optimizer step")
@@ -85,6 +102,15 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
 def _value(value: Plain | FromRun, run: Run) -> Plain:
     found: Plain = getattr(run, value.field) if isinstance(value, FromRun) else value
     return found
+
+
+def _trains(tape: Tape) -> bool:
+    """Whether a backward pass allocates anything."""
+    bounds = [*(at for at, _ in tape.phases[1:]), len(tape.events)]
+    return any(
+        phase is Phase.BACKWARD and any(event >= 0 for event in tape.events[start:stop])
+        for (start, phase), stop in zip(tape.phases, bounds, strict=True)
+    )
 
 
 def _name(tape: Tape) -> None:

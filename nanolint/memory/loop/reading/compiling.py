@@ -1,0 +1,58 @@
+"""``torch.compile`` in a script: what it returns is called as before, through derived graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.function import CompiledFunction
+from nanolint.memory.model.reading.torch import modules
+from nanolint.memory.model.reading.values import Class, Instance, Method, Namespace, Native
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.inductor import Inductor
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Value
+
+
+def compiler(machine: Script, inductor: Inductor | None) -> Native:
+    """``torch.compile``; without ``inductor`` the card is none that it compiles for."""
+
+    def compile(model: Value = None, *_: Value, disable: Value = False, **options: Value) -> Value:
+        if model is None:
+            return Native("compile", lambda each: compile(each, **options), plain=False)
+        if inductor is None or disable is True:
+            return model
+        if isinstance(model, Instance) and modules.is_module(model):
+            return _module(machine, model, inductor)
+        run = _function(machine, model, inductor, None)
+        return Native("compiled", run, plain=False)
+
+    return Native("torch.compile", compile, plain=False)
+
+
+def _module(machine: Script, module: Instance, inductor: Inductor) -> Instance:
+    """Another object with the same parts, which is called through its graphs."""
+    for _, _, buffer in modules.buffers(module):
+        buffer.is_view, buffer.base = False, None  # what it was a view of is gone
+    run = _function(machine, module, inductor, module)
+    call = Native("__call__", lambda _self, *given, **named: run(*given, **named), plain=False)
+    names = {"__call__": call, "_orig_mod": module}
+    made = Instance(Class("OptimizedModule", (module.cls,), names, Namespace("torch", {})))
+    made.attributes, made.buffers = module.attributes, module.buffers
+    return made
+
+
+def _function(
+    machine: Script, called: Value, inductor: Inductor, module: Instance | None
+) -> CompiledFunction:
+    def call(*given: Value, **named: Value) -> Value:
+        return machine.call(called, list(given), named)
+
+    def state() -> bool | None:
+        return None if module is None else module.attributes.get("training") is True
+
+    function = called.function if isinstance(called, Method) else called
+    name = module.cls.name if module is not None else getattr(function, "name", "a function")
+    return CompiledFunction(
+        call, machine.card, inductor, host=machine.host, state=state, name=str(name)
+    )

@@ -1,0 +1,129 @@
+"""A script whose loop, optimizer and evaluation are read like its model."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.command import nanolint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """
+import numpy as np
+import torch, torch.nn as nn
+from torch.nn import functional as F
+
+B, T, TOTAL = 32, 256, 16384
+
+class Net(nn.Module):
+    def __init__(self, width=256, vocabulary=8192):
+        super().__init__()
+        self.wte = nn.Embedding(vocabulary, width)
+        self.inner = nn.ModuleList([nn.Linear(width, width) for _ in range(4)])
+        self.head = nn.Linear(width, vocabulary, bias=False)
+    def forward(self, idx, targets):
+        x = self.wte(idx)
+        for each in self.inner:
+            x = x + F.gelu(each(x))
+        logits = self.head(x)
+        return F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1))
+
+tokens = torch.from_numpy(np.memmap("train.bin", dtype=np.uint16, mode="r").astype(np.int64))
+
+def batches():
+    place = 0
+    while True:
+        part = tokens[place : place + B * T + 1]
+        yield part[:-1].view(B, T).cuda(), part[1:].view(B, T).cuda()
+        place += B * T
+
+model = Net().cuda()
+optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+loader = batches()
+for step in range(100):
+    for _ in range(TOTAL // (B * T)):
+        x, y = next(loader)
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = model(x, y)
+        loss.backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    if loss.item() > 100:
+        print("diverges")
+"""
+
+
+def explained(folder: Path, text: str, *words: str) -> dict[str, Any]:
+    path = folder / "train.py"
+    path.write_text(text, encoding="utf-8")
+    done = nanolint("explain", str(path), "--gpu", "a100-40gb", "--format", "json", *words)
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def in_the_step(found: dict[str, Any]) -> int:
+    """The most that is allocated in the optimizer's step."""
+    phases = {each["name"]: each["allocated_bytes"] for each in found["phases"]}
+    return int(phases["optimizer"])
+
+
+def test_its_number_is_read_without_a_doubt_of_the_loop(tmp_path: Path) -> None:
+    found = explained(tmp_path, SCRIPT)
+    assert found["trust"] == "read"
+    assert found["doubts"] == []
+    logits = 32 * 256 * 8192 * 4  # float32, of the cross-entropy
+    assert logits < found["peak"]["allocated_bytes"] < 4 * logits
+
+
+def test_memory_follows_the_micro_batch_that_is_set(tmp_path: Path) -> None:
+    whole = explained(tmp_path, SCRIPT)["peak"]["allocated_bytes"]
+    half = explained(tmp_path, SCRIPT, "--set", "B=16")["peak"]["allocated_bytes"]
+    assert 0.4 * whole < half < 0.7 * whole
+
+
+def test_an_optimizer_that_is_not_fused_takes_more_in_its_step(tmp_path: Path) -> None:
+    plain = SCRIPT.replace(", fused=True", "")
+    fused, foreach = (in_the_step(explained(tmp_path, text)) for text in (SCRIPT, plain))
+    weights = 4 * (2 * 8192 * 256 + 4 * (256 * 256 + 256))
+    steps = 512 * 10  # a counter of each parameter, which only the fused one has on the card
+    assert foreach - fused == weights - steps
+
+
+def test_gradients_that_are_kept_are_counted(tmp_path: Path) -> None:
+    kept = SCRIPT.replace("set_to_none=True", "set_to_none=False")
+    less, more = (explained(tmp_path, text)["peak"]["allocated_bytes"] for text in (SCRIPT, kept))
+    assert more >= less
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "culprit"),
+    [
+        ("        loss.b", "        if loss.item(): loss *= 2\n        loss.b", "if loss.item()"),
+        ("loss = model(x, y)", "loss = strange.unheard_of(model(x, y))", "import strange"),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_is_named_with_its_line(
+    tmp_path: Path, before: str, after: str, culprit: str
+) -> None:
+    text = "import strange\n" + SCRIPT.replace(before, after)
+    line = next(at for at, each in enumerate(text.split("\n"), 1) if culprit in each)
+    path = tmp_path / "train.py"
+    path.write_text(text, encoding="utf-8")
+    done = nanolint("explain", str(path), "--gpu", "a100-40gb")
+    assert "cannot be checked" in done.out
+    assert f"train.py:{line})" in done.out
+
+
+def test_an_evaluation_that_cannot_be_read_is_a_doubt(tmp_path: Path) -> None:
+    text = SCRIPT.replace(
+        "    optimizer.step()",
+        "    if step % 10 == 0:\n        model.eval()\n        strange.score(model)\n"
+        "        model.train()\n    optimizer.step()",
+    )
+    found = explained(tmp_path, "import strange\n" + text)
+    assert found["trust"] == "doubted"
+    assert any("an evaluation cannot be read (train.py:" in each for each in found["doubts"])
