@@ -32,6 +32,8 @@ FOLDER = ROOT / "examples" / "backward_pass"
 COLUMNS = 100
 CARDS = ("rtx-3060-12gb", "rtx-4070", "t4", "8xa100-40gb")  # for nanoGPT's own configs
 
+LINES = "nanolint explain --lines --gpu rtx-4070 config/train_gpt2.py"
+
 # The picture's name, and what is typed in FOLDER. The config is found by its folder: a script that
 # named it might be one that starts from it, and nanolint would say so.
 CONFIG = next(FOLDER.glob("*.py")).name
@@ -126,6 +128,8 @@ def main() -> None:
             command, name = f"nanolint --gpu {card} config", f"nanogpt-{card}"
             drawn = picture(name, command, folder=checkout, columns=80)
             (PICTURES / f"{name}.svg").write_text(drawn, encoding="utf-8", newline="\n")
+        drawn = picture("nanogpt-lines", LINES, folder=checkout, columns=80)
+        (PICTURES / "nanogpt-lines.svg").write_text(drawn, encoding="utf-8", newline="\n")
     for name, command in SCREENS.items():
         drawn = picture(name, command)
         (PICTURES / f"{name}.svg").write_text(drawn, encoding="utf-8", newline="\n")

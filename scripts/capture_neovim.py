@@ -16,11 +16,22 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Scenes: TypeAlias = tuple[tuple[str, tuple[list[str], str], tuple[list[str], str]], ...]
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 
-from tests.lsp.neovim import find_neovim  # noqa: E402
-from tests.support.sitting import EDITORS_PAGE, environment, project  # noqa: E402
+from tests.lsp.neovim import Neovim, find_neovim  # noqa: E402
+from tests.support.sitting import (  # noqa: E402
+    EDITORS_PAGE,
+    environment,
+    model_project,
+    project,
+)
 
 START, END = "<!-- capture: start -->", "<!-- capture: end -->"
 WIDTH, HEIGHT = 100, 19
@@ -52,6 +63,26 @@ SCENES = (
         "Undone, and `:NanolintGpu a100-40gb`, where the larger batch fits:",
         (["u"], "E batch_size = 16"),
         ([":NanolintGpu a100-40gb", "Enter"], "accumulation batch_size = 16"),
+    ),
+)
+
+# Nothing is shown of a model until it is asked for: so wait until the server can be asked.
+READY = (
+    ":lua vim.wait(60000, function() for _, each in pairs(vim.lsp.buf_get_clients()) do "
+    "if each.initialized then return true end end end)"
+)
+
+# The same in the project's model.py.
+MODEL_SCENES = (
+    (
+        "`:lua vim.lsp.buf.hover()` in model.py, on what the MLP keeps:",
+        ([READY, "Enter", "/gelu(x)", "Enter", "zt"], "class Block"),
+        ([":lua vim.lsp.buf.hover()", "Enter"], "for the backward pass"),
+    ),
+    (
+        "The lenses there, after `:lua vim.lsp.codelens.refresh()`:",
+        (["gg", "/class MLP", "Enter", "zt"], "class MLP"),
+        ([":lua vim.lsp.codelens.refresh()", "Enter"], "% of the peak"),
     ),
 )
 
@@ -96,25 +127,38 @@ def capture() -> str:
     neovim = find_neovim()
     if neovim is None:
         raise SystemExit("Neovim is not installed")
+    sessions = (
+        (project, "config.py", "block_size = 1024", SCENES),
+        (model_project, "model.py", "import", MODEL_SCENES),
+    )
+    return "\n".join(
+        f"{title}\n\n```text\n{screen}\n```\n"
+        for make, name, shown, scenes in sessions
+        for title, screen in session(neovim, make, name, shown, scenes)
+    )
+
+
+def session(
+    neovim: Neovim, make: Callable[[Path], Path], name: str, shown: str, scenes: Scenes
+) -> list[tuple[str, str]]:
+    """What is seen in a Neovim of its own, that has opened a file which shows some text."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         neovim.configure(home)
         (home / "project").mkdir()
         terminal = Terminal(home)
-        command = [neovim.program, "-i", "NONE", "-n", "config.py"]
-        terminal.start(command, project(home / "project"), environment(home))
+        command = [neovim.program, "-i", "NONE", "-n", name]
+        terminal.start(command, make(home / "project"), environment(home))
         try:
-            terminal.wait_for("block_size = 1024")
-            return "\n".join(
-                f"{title}\n\n```text\n{screen}\n```\n" for title, screen in play(terminal)
-            )
+            terminal.wait_for(shown)
+            return play(terminal, scenes)
         finally:
             terminal.stop()
 
 
-def play(terminal: Terminal) -> list[tuple[str, str]]:
+def play(terminal: Terminal, scenes: Scenes) -> list[tuple[str, str]]:
     screens = []
-    for title, *acts in SCENES:
+    for title, *acts in scenes:
         screen = ""
         for keys, shown in acts:
             terminal.type(keys)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.support.project_tree import train_script, write_project
+from validation.read_models import MODELS
 
 EDITORS_PAGE = Path(__file__).parent.parent.parent / "docs" / "editors.md"
 
@@ -30,6 +31,12 @@ LARGER_MODEL = train_script().replace("n_embd = 768", "n_embd = 6144")
 def project(root: Path) -> Path:
     """A project with the config in ``config.py``."""
     return write_project(root, {"nanolint.toml": SETTINGS, "config.py": CONFIG})
+
+
+def model_project(root: Path) -> Path:
+    """A project whose model is its own, in ``model.py``."""
+    model = (MODELS / "gpt.py").read_text(encoding="utf-8")
+    return write_project(root, {"nanolint.toml": SETTINGS, "config.py": CONFIG, "model.py": model})
 
 
 def recipe(name: str) -> str:
