@@ -96,8 +96,8 @@ class Lines:
 class Without(Enum):
     """Why there are no lines."""
 
-    TEXT = "no model.py is near; the run is judged by nanoGPT's own model"
-    OTHER = "reading model.py gives other allocations than nanoGPT's own, which it is judged by"
+    TEXT = "no model.py is near; the run is checked with nanoGPT's own model"
+    OTHER = "reading model.py gives other allocations than nanoGPT's own, with which it is checked"
 
 
 def lines_of(run: Run, gpu: Gpu | None = None, source: ReadModel | None = None) -> Lines | str:
