@@ -1,17 +1,23 @@
 """Record what PyTorch allocates for single operations: validation/recorded/operations.json.
 
     python validation/record_operations.py path/to/python
+    python validation/record_operations.py path/to/python --check --every 5
 
 ``path/to/python`` has a CUDA build of PyTorch 2.13; no card is needed, nanolint's own stands in.
+``--check`` compares each fifth recorded case with what that PyTorch does, of whatever release, and
+says for which operations it differs; nothing is written.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 
@@ -21,11 +27,11 @@ from validation.operations import RECORDED, generate
 
 ORACLE = Path(__file__).parent / "oracle_operations" / "run.py"
 TORCH = "import torch; print(torch.__path__[0])"
+Case = dict[str, Any]
 
 
-def main() -> None:
-    """Ask about all cases at once, and write one a line."""
-    (python,) = sys.argv[1:]
+def asked(python: str, cases: list[Case]) -> list[Case]:
+    """The cases with what ``python``'s PyTorch allocates; without those that it refuses."""
     folder = subprocess.run([python, "-c", TORCH], stdout=subprocess.PIPE, text=True, check=True)
     card = build(Path(folder.stdout.strip()), Path.home() / ".cache" / "nanolint" / "trace")
     environment = {
@@ -35,18 +41,48 @@ def main() -> None:
         "LD_LIBRARY_PATH": str(card.folder),
         "NANOLINT_CARD_KERNELS": "80",
     }
-    asked = json.dumps(generate())
     done = subprocess.run(
         [python, str(ORACLE)],
-        input=asked,
+        input=json.dumps(cases),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
         env=environment,
     )
-    lines = ",\n".join(json.dumps(case) for case in json.loads(done.stdout))
-    RECORDED.write_text(f"[\n{lines}\n]\n")
+    found: list[Case] = json.loads(done.stdout)
+    return found
+
+
+def differences(recorded: list[Case], found: list[Case]) -> Counter[str]:
+    """How many cases of each operation have other events; those that were refused are none."""
+    known = {_key(case): case["events"] for case in recorded}
+    return Counter(case["name"] for case in found if case["events"] != known[_key(case)])
+
+
+def _key(case: Case) -> str:
+    return json.dumps({key: value for key, value in case.items() if key != "events"})
+
+
+def main() -> int:
+    """Ask about all cases at once, and write one a line; or compare some."""
+    options = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    options.add_argument("python", help="that has a CUDA build of PyTorch")
+    options.add_argument("--check", action="store_true", help="compare, and write nothing")
+    options.add_argument("--every", type=int, default=1, metavar="N", help="compare each N-th")
+    given = options.parse_args()
+    if not given.check:
+        lines = ",\n".join(json.dumps(case) for case in asked(given.python, generate()))
+        RECORDED.write_text(f"[\n{lines}\n]\n")
+        return 0
+    recorded: list[Case] = json.loads(RECORDED.read_text())
+    sample = recorded[:: given.every]
+    found = asked(given.python, [{**case, "events": []} for case in sample])
+    other = differences(sample, found)
+    print(f"{len(found)} of {len(sample)} cases ran, {other.total()} are otherwise")
+    for name, count in sorted(other.items()):
+        print(f"  {name}: {count}")
+    return int(bool(other))
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -110,7 +110,11 @@ def failure(
     if not run.on_gpu:
         return None
     known = recorded(run, gpu)
-    refusal = known.answer(play, limit_bytes=limit_bytes, expandable=expandable).refusal
+    oldest_first = takes_oldest_block(run.torch)
+    played = known.answer(
+        play, limit_bytes=limit_bytes, expandable=expandable, oldest_first=oldest_first
+    )
+    refusal = played.refusal
     if refusal is None:
         return None
     logits = _narrowest_logits(run)

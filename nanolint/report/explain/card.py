@@ -91,11 +91,14 @@ def account(verdict: Judged, world_size: int, printer: Printer, *, sure: bool) -
 
 
 def _sequences(run: Run, gpu: Gpu, printer: Printer) -> None:
-    """What one more sequence in the micro-batch costs, and one fewer gives back."""
-    more = peak_change(run, replace(run, batch_size=run.batch_size + 1), gpu)
+    """What one more sequence in the micro-batch costs, and one fewer gives back, where known."""
+    another, without = (replace(run, batch_size=run.batch_size + step) for step in (1, -1))
+    if not another.is_known:
+        return
+    more = peak_change(run, another, gpu)
     cost = f"one more sequence costs {format_bytes(more)}"
-    if run.batch_size > 1:
-        fewer = peak_change(run, replace(run, batch_size=run.batch_size - 1), gpu)
+    if without.batch_size and without.is_known:
+        fewer = peak_change(run, without, gpu)
         cost += f", one fewer frees {format_bytes(-fewer)}"
     printer.line(f"  {cost}")
 
