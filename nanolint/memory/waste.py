@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 STATE = frozenset(
     {Component.PARAMETERS, Component.GRADIENTS, Component.OPTIMIZER, Component.WORKSPACE}
 )
+# What a loss makes of logits, where nobody says how large the vocabulary is: ops/loss.py.
+OF_LOGITS = ("log-probabilities ", "log_softmax ")
 LEAST = 1 << 20  # bytes of one tensor: smaller ones are no waste worth a word
 
 
@@ -73,6 +75,7 @@ def _logits(tape: Located, made: list[Handle]) -> int:
             _numel(read_name(tape.names[handle])[0])
             for handle in made
             if tape.components[handle] is Component.LOGITS_AND_LOSS
+            or tape.names[handle].startswith(OF_LOGITS)
         ),
         default=0,
     )
