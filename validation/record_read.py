@@ -42,6 +42,7 @@ CLASSES = {
     "gpt": ("GPT", "GPTConfig"),
     "llama": ("Llama", "LlamaConfig"),
     "modern": ("Modern", None),
+    "chat": ("Chat", "ChatConfig"),
 }
 
 

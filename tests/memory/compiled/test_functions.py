@@ -97,3 +97,12 @@ def peak_of(*, compiles: bool) -> int:
 
 def test_blocks_that_are_compiled_one_by_one_hand_each_other_gradients() -> None:
     assert peak_of(compiles=True) <= peak_of(compiles=False)
+
+
+def test_sizes_that_change_are_doubted_unless_each_has_a_graph_of_its_own() -> None:
+    for dynamic, doubts in ((False, 0), (None, 1), (True, 1)):
+        device = Device(Tape())
+        compiled = CompiledFunction(square, device, name="step", dynamic=dynamic)
+        for rows in (4, 8, 16):
+            compiled(tensor(device, (rows, 4)))
+        assert len(device.tape.doubts) == doubts, dynamic

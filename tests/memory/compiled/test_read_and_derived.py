@@ -18,7 +18,7 @@ from nanolint.memory.tensors.tensor import empty
 from tests.memory.compiled.test_saved import ROWS as NANOGPT
 from tests.memory.compiled.test_saved import Rolling, shapes_of
 from validation import accuracy
-from validation.record_derived import figures
+from validation.record_derived import figures, release_of
 from validation.record_read import CARD, TORCH, case_of
 
 ROWS = accuracy.recorded("derived")
@@ -33,7 +33,7 @@ def name_of(row: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_a_read_model_peaks_in_each_phase_as_pytorch_compiles_it(row: dict[str, Any]) -> None:
-    tape = case_of(row, compile=True).read(find(CARD).gpu, TORCH)
+    tape = case_of(row, compile=True).read(find(CARD).gpu, release_of(row))
     assert tape.doubts == []
     found = figures(tape)
     for phase, peak in found.items():
@@ -79,3 +79,38 @@ def test_activation_checkpointing_is_not_taken_for_none() -> None:
     case = case_of({**row, "arguments": {**row["arguments"], "checkpoints": True}}, compile=True)
     tape = case.read(find(CARD).gpu, TORCH)
     assert ["activation checkpointing" in doubt for doubt in tape.doubts] == [True]
+
+
+BREAKS = {
+    "print": ("        print(h.shape)\n", "print"),
+    "the contents of a tensor": ("        h.mean().item()\n", "Tensor.item"),
+}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_what_breaks_the_graph_is_named_with_its_line(what: str) -> None:
+    row = next(row for row in ROWS if row["model"] == "llama")
+    case = case_of(row, compile=True)
+    (source,) = case.sources
+    line, name = BREAKS[what]
+    place = "        return h + self.feed_forward(self.ffn_norm(h))"
+    text = source.text.replace(place, line + place)
+    assert text != source.text
+    number = text[: text.index(line)].count("\n") + 1
+    tape = case._replace(sources=(replace(source, text=text),)).read(find(CARD).gpu, TORCH)
+    assert f"a graph break at llama.py:{number} ({name})" in tape.doubts[0]
+
+
+def test_a_function_that_is_kept_from_being_compiled_breaks_the_graph() -> None:
+    row = next(row for row in ROWS if row["model"] == "llama")
+    case = case_of(row, compile=True)
+    (source,) = case.sources
+    assert "class RMSNorm" in source.text
+    head, tail = source.text.split("class RMSNorm", 1)
+    text = (
+        head
+        + "class RMSNorm"
+        + tail.replace("    def forward", "    @torch.compiler.disable\n    def forward", 1)
+    )
+    tape = case._replace(sources=(replace(source, text=text),)).read(find(CARD).gpu, TORCH)
+    assert "forward is not to be compiled" in tape.doubts[0]

@@ -28,7 +28,8 @@ class CompiledFunction:
 
     ``state`` is what else its graphs depend on, such as whether a module is in training.
     ``host`` is where tensors lie that are numbers (a learning rate, for one); ``name`` is what a
-    doubt calls it.
+    doubt calls it. ``dynamic`` is as ``torch.compile``'s: unless it is False, a graph of symbolic
+    sizes follows where sizes change, which is doubted and judged as one for each.
 
     Where the function has an operation that is not known, it is replayed as it is, eagerly, which
     hardly ever takes less, and the tape says so among its doubts.
@@ -43,6 +44,7 @@ class CompiledFunction:
         host: Device | None = None,
         state: Callable[[], Hashable] = lambda: None,
         name: str = "this model",
+        dynamic: bool | None = False,
     ) -> None:
         self._function = function
         self._device = device
@@ -52,6 +54,8 @@ class CompiledFunction:
         self._name = name
         self._programs: dict[object, Program] = {}
         self._is_eager = False
+        self._dynamic = dynamic
+        self._ranks: set[object] = set()  # calls as they are without their sizes
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """What the function returns."""
@@ -79,7 +83,19 @@ class CompiledFunction:
                 )
                 return call()
             self._programs[key] = program
+            self._doubt_sizes((*key[:-1], tuple(map(_rank, leaves))))
         return program.run(leaves)
+
+    def _doubt_sizes(self, rank: object) -> None:
+        if self._dynamic is True or (self._dynamic is None and rank in self._ranks):
+            text = f"{self._name} is compiled for sizes that change, which is not known"
+            if text not in self._device.tape.doubts:
+                self._device.tape.doubts.append(text)
+        self._ranks.add(rank)
+
+
+def _rank(leaf: Any) -> object:
+    return (len(leaf.shape), leaf.dtype) if isinstance(leaf, Tensor) else type(leaf)
 
 
 def _key(leaf: Any) -> Hashable:

@@ -145,7 +145,7 @@ def table(machine: Machine) -> dict[str, Value]:
     plain("all", lambda values: all(machine.truth(each) for each in machine.iterate(values)))
     looks("min", lambda *values, **options: _extreme(machine, min, values, **options))
     looks("max", lambda *values, **options: _extreme(machine, max, values, **options))
-    looks("print", lambda *_, **__: None)
+    looks("print", lambda *_, **__: machine.breaks("print"))
     plain("input", lambda *_: machine.unknown("what is typed in"))
     looks("exit", lambda *_: _left(machine))
     looks("quit", lambda *_: _left(machine))

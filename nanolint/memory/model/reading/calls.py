@@ -14,6 +14,7 @@ from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
 from nanolint.memory.model.reading.torch.modules import HOOKS, PRE_HOOKS, make_parameter
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
+    NOT_COMPILED,
     PARAMETER,
     Class,
     Function,
@@ -48,6 +49,8 @@ def call(
         arguments.insert(0, function.owner)
         return call(machine, function.function, arguments, keywords)
     if kind is Function:
+        if NOT_COMPILED in function.attributes:
+            machine.breaks(f"{function.name} is not to be compiled")
         return _run(machine, function, arguments, {} if keywords is None else keywords)
     if kind is Native:
         return _native(machine, function, arguments, keywords or {})

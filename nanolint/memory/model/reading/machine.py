@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.locating import Line, Where
 from nanolint.memory.model.reading.values import Event, Place, Unknown, Unread
+from nanolint.memory.tensors.device import NotTraced
 
 if TYPE_CHECKING:
     import ast
@@ -84,6 +85,11 @@ class Machine:
     def unknown(self, reason: str) -> Unknown:
         """A value that is not known, from here on."""
         return Unknown(reason, self.place)
+
+    def breaks(self, what: str) -> None:
+        """Dynamo cannot trace this. Raises NotTraced while a graph is traced."""
+        if self.card.tracer is not None:
+            raise NotTraced(f"a graph break at {self.place} ({what})")
 
     def at(self, module: Namespace, line: int) -> None:
         """This is being read; what nanolint itself wrote stands for the line that led there."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Value: TypeAlias = Any  # of the program that is read
 
 
+NOT_COMPILED = "_torchdynamo_disable"  # an attribute of functions, as torch._dynamo sets it
+
+
 class Place(NamedTuple):
     """A line of a file of the project."""
 

@@ -45,7 +45,7 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
             plain=False,
         )
     if name in VALUES:
-        return Native(f"Tensor.{name}", lambda *_: machine.unknown("the contents of a tensor"))
+        return Native(f"Tensor.{name}", lambda *_: _contents(machine, name))
     known = _known(machine, x)
     if name in known:
         return known[name]()
@@ -53,6 +53,11 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
     if name in extra:
         return extra[name]
     raise AttributeError(f"what Tensor.{name} is is not known")
+
+
+def _contents(machine: Machine, name: str) -> Value:
+    machine.breaks(f"Tensor.{name}")
+    return machine.unknown("the contents of a tensor")
 
 
 def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:

@@ -10,9 +10,11 @@ from nanolint.memory.model.reading.torch.calling import device_of, native
 from nanolint.memory.model.reading.torch.methods import types
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
+    NOT_COMPILED,
     PARAMETER,
     TENSOR,
     Class,
+    Function,
     Manager,
     Namespace,
     Native,
@@ -146,10 +148,10 @@ def table(machine: Machine) -> dict[str, Value]:
                 "is_scripting": Native("is_scripting", lambda: False),
             },
         ),
-        "torch.compiler": Namespace("torch.compiler", {"disable": Native("disable", _unchanged)}),
+        "torch.compiler": Namespace("torch.compiler", {"disable": Native("disable", _disabled)}),
         "torch._dynamo": Namespace(
             "torch._dynamo",
-            {"disable": Native("disable", _unchanged), "config": Namespace("config", {})},
+            {"disable": Native("disable", _disabled), "config": Namespace("config", {})},
         ),
         "torch.backends": Namespace("torch.backends", {}),
         "torch.backends.cuda": Namespace("torch.backends.cuda", {}),
@@ -188,6 +190,15 @@ def _random_state(machine: Machine) -> Tensor:
 def _unchanged(function: Value = None, *_: Value, **__: Value) -> Value:
     """A decorator that does not change what a function allocates when it runs eagerly."""
     return Native("decorator", lambda each: each, plain=False) if function is None else function
+
+
+def _disabled(function: Value = None, *_: Value, **__: Value) -> Value:
+    """``torch.compiler.disable``: marks a function as PyTorch does."""
+    if function is None:
+        return Native("disable", _disabled, plain=False)
+    if isinstance(function, Function):
+        function.attributes[NOT_COMPILED] = True
+    return function
 
 
 def _decorating(machine: Machine, manager: Manager, function: tuple[Value, ...]) -> Value:
