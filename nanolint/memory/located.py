@@ -8,6 +8,7 @@ from nanolint.memory.locating import Name
 from nanolint.memory.tape import Tape
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from nanolint.memory.locating import Reader, Where
@@ -57,11 +58,15 @@ class Located(Tape):
         return super().alloc(nbytes, name, component)
 
     def play(
-        self, plan: MemoryPlan, slots: list[Handle], shared: dict[int, Any] | None = None
+        self,
+        plan: MemoryPlan,
+        slots: list[Handle],
+        shared: dict[int, Any] | None = None,
+        multiply: Callable[[], None] | None = None,
     ) -> None:
         """Record one call of a planned graph; its buffers bring their places."""
         self.wheres += [getattr(name, "where", None) for name in plan.names]
-        super().play(plan, slots, shared)
+        super().play(plan, slots, shared, multiply)
 
     def copy(self, start: Mark, end: Mark, successor: dict[Handle, Handle]) -> int:
         """Record once more what lies between two marks."""

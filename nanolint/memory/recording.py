@@ -141,14 +141,15 @@ def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
 
 def device_of(run: Run, shapes: Shapes, tape: Tape, *, compiled: bool) -> Device:
     """The card of ``run``, which writes to ``tape``."""
-    whole = isinstance(run.program, ReadScript)  # of its products nothing is known beforehand
+    # Of the products of what is read nothing is known beforehand.
+    is_read = isinstance(run.program, ReadScript) or (run.program is not None and not run.bias)
     return Device(
         tape,
         sm_count=shapes.sm_count,
         threads_per_sm=shapes.threads_per_sm,
         workspace_bytes=shapes.workspace_bytes,
-        bias_workspace_bytes=0 if whole else shapes.bias_workspace_bytes,
-        first_bias_bytes=bias_workspace_bytes(run.torch) if whole else 0,
+        bias_workspace_bytes=0 if is_read else shapes.bias_workspace_bytes,
+        first_bias_bytes=bias_workspace_bytes(run.torch) if is_read else 0,
         keeps_workspace=shapes.keeps_workspace,
         passing_bias_bytes=passing_bias_workspace_bytes(run.torch),
         attention_state=shapes.attention_state if compiled else None,

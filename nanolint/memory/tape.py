@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from nanolint.memory.locating import Locator
 
@@ -73,6 +73,9 @@ class Allocation(Protocol):
     def component(self) -> Component: ...
 
 
+PRODUCT = -1  # in the place of a slot: where the first matrix product is launched
+
+
 class MemoryPlan:
     """What a compiled graph allocates and frees, in order, at every call.
 
@@ -80,20 +83,31 @@ class MemoryPlan:
     rounded up), ``names`` and ``components`` are those of the allocations.
 
     Of ``shared`` slots the graph is not the only holder: ``stretches`` are the events up to each
-    place where it lets one go, and that slot; None behind the last.
+    place where it lets one go, and that slot; None behind the last. ``product`` is how many events
+    lie before its first matrix product, where a stretch ends, too; None where it has none.
     """
 
     def __init__(
-        self, made: Iterable[Allocation], events: list[int], shared: Container[int] = ()
+        self,
+        made: Iterable[Allocation],
+        events: list[int],
+        shared: Container[int] = (),
+        product: int | None = None,
     ) -> None:
         made = tuple(made)
         self.events = events
         self.stretches: list[tuple[list[int], int | None]] = []
         start = 0
         for place, event in enumerate(events):
+            if place == product:
+                self.stretches.append((events[start:place], PRODUCT))
+                start = place
             if event < 0 and ~event in shared:
                 self.stretches.append((events[start:place], ~event))
                 start = place + 1
+        if product == len(events):
+            self.stretches.append((events[start:], PRODUCT))
+            start = len(events)
         self.stretches.append((events[start:], None))
         self.slots = [buffer.slot for buffer in made]
         self.sizes = [rounded(buffer.nbytes) for buffer in made]
@@ -147,11 +161,16 @@ class Tape:
             self.events.append(~handle)
 
     def play(
-        self, plan: MemoryPlan, slots: list[Handle], shared: dict[int, Any] | None = None
+        self,
+        plan: MemoryPlan,
+        slots: list[Handle],
+        shared: dict[int, Any] | None = None,
+        multiply: Callable[[], None] | None = None,
     ) -> None:
         """Record one call of a planned graph; ``slots`` hold the handles, before and after.
 
-        ``shared`` holds what the graph shares with others, until it lets it go.
+        ``shared`` holds what the graph shares with others, until it lets it go; ``multiply`` is
+        called where the first matrix product is launched.
         """
         for handle, slot in enumerate(plan.slots, len(self.sizes)):
             slots[slot] = handle
@@ -160,7 +179,10 @@ class Tape:
         self.components += plan.components
         for events, let_go in plan.stretches:
             self.events += [slots[event] if event >= 0 else ~slots[~event] for event in events]
-            if let_go is not None and shared is not None:
+            if let_go == PRODUCT:
+                if multiply is not None:
+                    multiply()
+            elif let_go is not None and shared is not None:
                 shared.pop(let_go, None)
 
     def forget(self, first: Handle) -> None:

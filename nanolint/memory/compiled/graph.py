@@ -82,6 +82,7 @@ class Node:
         "hidden",
         "inplace",
         "mutates",
+        "product",
         "reads",
         "scratch",
         "workspace",
@@ -98,6 +99,7 @@ class Node:
         self.hidden = 0
         self.elements: tuple[Buffer, ...] = ()
         self.scratch: tuple[Buffer, ...] = ()
+        self.product = False  # a matrix product
 
 
 class Graph:
@@ -134,6 +136,7 @@ class Graph:
     def product(self, reads: Iterable[Buffer], out: Buffer) -> None:
         """Add a matrix product of cuBLAS's."""
         self.kernel(reads, out)
+        self.nodes[-1].product = True
         if self.workspace_bytes:
             workspace = Buffer("cuBLAS workspace", self.workspace_bytes, FLOAT, Component.WORKSPACE)
             self.nodes[-1].scratch = (workspace, workspace)

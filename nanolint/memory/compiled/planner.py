@@ -71,6 +71,7 @@ class Planner:
         self.slots = first_slot
         self._made: list[Buffer] = []
         self._events: list[int | None] = []
+        self._product: int | None = None  # how many of them lie before the first matrix product
         # (element type, bytes) -> freed buffers: (their node, their place in _events, slot)
         self._pool: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         lifetimes(self.nodes)
@@ -85,8 +86,12 @@ class Planner:
         for index, node in enumerate(self.nodes):
             self._node(index, node)
         late = [~slot for slot in last]
+        before = None
+        if self._product is not None:
+            ahead = self._events[: self._product]
+            before = sum(event is not None and event not in late for event in ahead)
         events = [event for event in self._events if event is not None and event not in late]
-        return MemoryPlan(self._made, [*events, *late], shared)
+        return MemoryPlan(self._made, [*events, *late], shared, before)
 
     def _node(self, index: int, node: Node) -> None:
         taken: set[int] = set()  # ids of the inputs whose memory an output took over
@@ -110,6 +115,8 @@ class Planner:
             self._release(index, node.workspace)
         for buffer in node.elements:
             self._allocate(buffer)
+        if node.product and self._product is None:
+            self._product = len(self._events)
         made = set[int]()
         for buffer in node.scratch:  # each twice: where it is made, and where it is freed
             if id(buffer) in made:

@@ -129,7 +129,12 @@ class Device:
                 self.tape.free(handle)
         if self._keeps_workspace:
             self._workspaces[self.thread] = ()
-        if biased and self._first_bias_bytes and self.thread == MAIN:
+        if biased:
+            self.add_bias()
+
+    def add_bias(self) -> None:
+        """A product adds a bias: cuBLASLt takes a workspace of its own for good, once."""
+        if self._first_bias_bytes and self.thread == MAIN:
             name = "cuBLASLt workspace"
             self.tape.alloc(self._first_bias_bytes, name, Component.WORKSPACE)
             self._first_bias_bytes = 0

@@ -127,6 +127,7 @@ class Emission:
         if group.mixed:
             self._mix(group, node)
         self.graph.nodes.append(node)
+        node.product = first.product
         if first.product and self.graph.workspace_bytes:
             workspace = Buffer(
                 "cuBLAS workspace", self.graph.workspace_bytes, FLOAT, Component.WORKSPACE

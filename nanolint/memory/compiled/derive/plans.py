@@ -48,6 +48,7 @@ class Plans:
         self.tangent_slots: list[int] = []
         self.gradient_slots: list[int | None] = []
         self.shared = set[int]()
+        self.adds_biases = any(each.name == "addmm" for each in graph.all)
         if graph.tangents:
             parts = partition(graph, weights)
         else:

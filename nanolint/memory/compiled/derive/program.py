@@ -114,9 +114,7 @@ class Program:
         slots: list[Handle] = [0] * plans.slots
         for place in self._slots.values():
             slots[place] = leaves[place].storage.handle
-        if device.awaits_workspace:
-            device.multiply()
-        device.tape.play(plans.forward, slots)
+        device.tape.play(plans.forward, slots, multiply=self._multiply)
         storages: dict[int, Storage] = {}
         results = []
         for each, slot in plans.results:
@@ -135,6 +133,13 @@ class Program:
         if plans.backward is not None:
             self._record(leaves, results, slots, storages)
         return filled(self._pattern, iter(results))
+
+    def _multiply(self) -> None:
+        """The first matrix product of a graph: threads take their workspaces for good."""
+        if self.device.awaits_workspace:
+            self.device.multiply()
+        if self.plans.adds_biases:
+            self.device.add_bias()
 
     def _record(
         self,
@@ -177,9 +182,7 @@ class Program:
                 shared[slot] = each.storage
                 land(each)
             del each
-        if device.awaits_workspace:
-            device.multiply()
-        device.tape.play(plans.backward, handles, shared)
+        device.tape.play(plans.backward, handles, shared, self._multiply)
         made: dict[int, Storage] = {}
         found: list[Tensor | None] = []
         for made_in, to in zip(plans.gradient_slots, self._learned, strict=True):
