@@ -127,3 +127,15 @@ def test_an_evaluation_that_cannot_be_read_is_a_doubt(tmp_path: Path) -> None:
     found = explained(tmp_path, "import strange\n" + text)
     assert found["trust"] == "doubted"
     assert any("an evaluation cannot be read (train.py:" in each for each in found["doubts"])
+
+
+def test_an_evaluation_that_only_a_later_step_makes_is_a_doubt(tmp_path: Path) -> None:
+    text = SCRIPT.replace(
+        "    optimizer.step()",
+        "    if EVERY > 0 and step > 0 and step % EVERY == 0:\n        model.eval()\n"
+        "        model(x, y)\n        model.train()\n    optimizer.step()",
+    )
+    never = explained(tmp_path, f"EVERY = 0\n{text}")
+    assert never["doubts"] == []
+    later = explained(tmp_path, f"EVERY = 50\n{text}")
+    assert "what a later step evaluates is not read (train.py:" in later["doubts"][0]

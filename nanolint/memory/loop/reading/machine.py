@@ -24,6 +24,7 @@ class Script(Machine):
     meta: Device
     doubts: list[str]
     passed: int
+    taken: set[int]  # the branches that were read
     phases: Phases
 
     def library(self, name: str) -> Namespace:

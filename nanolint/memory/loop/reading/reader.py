@@ -63,6 +63,7 @@ class Reader(Interpreter, Script):
         self.meta = Device(Tape())
         self.doubts: list[str] = []
         self.passed = 0
+        self.taken = set()
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self._libraries |= outside.table(self)
@@ -80,6 +81,14 @@ class Reader(Interpreter, Script):
         if tree is None:
             raise Unread("no Python that is known", Place(source.path, 1))
         self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
+
+    def later(self) -> list[str]:
+        """Doubts about what steps behind the last that is read do besides."""
+        module = self.imported[MAIN]
+        tree = parsed(self._sources[MAIN].text)
+        assert tree is not None
+        frame = Frame(module, module.names, kind=Kind.MODULE)
+        return passing.unread_later(self, tree, frame)
 
     def _read_module(self, tree: ast.Module, frame: Frame) -> None:
         self.execute(tree.body, frame)

@@ -61,7 +61,7 @@ def read_script(
         _name(device.tape)
         if not _trains(device.tape):
             raise machine.unread("nothing is trained on the card") from None
-        device.tape.doubts += machine.doubts
+        device.tape.doubts += [*machine.doubts, *machine.later()]
         return
     except Raised as error:
         raise machine.unread(f"raises {error}") from error
