@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 from pathlib import Path
@@ -115,3 +116,11 @@ def _alone() -> None:
         return initialise("nccl", rank=rank, world_size=world, store=store)
 
     distributed.init_process_group = distributed_c10d.init_process_group = alone
+    compare = distributed._verify_params_across_processes
+
+    def compared(*arguments: Any, **options: Any) -> None:
+        """The others' numbers are zeros, of which 2.15 complains; all that is made for it is."""
+        with contextlib.suppress(RuntimeError):
+            compare(*arguments, **options)
+
+    distributed._verify_params_across_processes = compared
