@@ -47,7 +47,7 @@ def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
     error.decided = True
     if not _only_evaluates(node):
         raise error
-    place = f"{error.place.path}:{node.lineno}"
+    place = f"{frame.module.path}:{node.lineno}"
     machine.doubts.append(f"an evaluation cannot be read ({place}): {error.reason}")
     _forget(machine, node, frame, why)
 
