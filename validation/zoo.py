@@ -29,11 +29,11 @@ from nanolint.trainers.nanogpt.read import modules_of
 from validation.oracle import write
 from validation.read_models import STEPS, TRAIN, Case, entries, first_difference
 from validation.record_read import CARD, TORCH
-from validation.zoo_models import ENTRIES, SIZES, Entry
+from validation.zoo_models import ENTRIES, SECOND, SIZES, Entry
 
 HERE = Path(__file__).parent
-TABLE, PAGE = HERE / "recorded" / "zoo.json", HERE.parent / "docs" / "zoo.md"
-START, END = "<!-- zoo: start -->", "<!-- zoo: end -->"
+PAGE = HERE.parent / "docs" / "zoo.md"
+ZOOS = {"zoo": ENTRIES, "zoo_second": SECOND}  # by the name of the recorded table
 Row = dict[str, Any]
 Traces = Callable[[Asked], dict[str, Any]]
 
@@ -135,7 +135,8 @@ HOLLOW = """
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    return type(name, (), {"__init__": lambda *_, **__: None})
+    nothing = lambda *_, **__: None
+    return type(name, (), {"__init__": nothing, "__getattr__": lambda *_: nothing})
 """
 AROUND = """
 import torch
@@ -202,7 +203,7 @@ def _key(row: Row) -> tuple[str, str, str]:
 
 def _entry(text: str) -> Entry:
     """The entry called ``OWNER/NAME:PATH:CLASS``; raises ValueError."""
-    for entry in ENTRIES:
+    for entry in (*ENTRIES, *SECOND):
         if _words(entry) == text:
             return entry
     raise ValueError(text)
@@ -213,14 +214,14 @@ def _commit(folder: Path) -> str:
     return found.read_text().strip() if found.exists() else ""
 
 
-def page(rows: list[Row]) -> str:
+def page(rows: list[Row], name: str = "zoo") -> str:
     """The table, and what it says in all."""
     judged = [row for row in rows if row["result"] in ("exact", "off")]
     exact = sum(row["result"] == "exact" for row in judged)
     unread = sum(row["result"] == "unread" for row in rows)
     errors = [abs(row["read_bytes"] / row["torch_bytes"] - 1) for row in judged]
     lines = [
-        START,
+        f"<!-- {name}: start -->",
         f"Of {len(rows)} rows {unread} could not be read, each with a line that says why; of the "
         f"{len(judged)} that were read and ran, {exact} equal PyTorch's events one by one; the "
         f"worst peak is off by {100 * max(errors, default=0):.2f} %.",
@@ -234,7 +235,7 @@ def page(rows: list[Row]) -> str:
         why = row["why"].replace("|", "/")
         cells = (name, row["commit"][:7], row["dtype"], row["result"], peaks, why)
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join((*lines, END))
+    return "\n".join((*lines, f"<!-- {name}: end -->"))
 
 
 def main() -> int:
@@ -245,22 +246,33 @@ def main() -> int:
     options.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "nanolint")
     options.add_argument("--packages", type=Path, help="a folder with einops")
     options.add_argument("--only", nargs="+", type=_entry, help="OWNER/NAME:PATH:CLASS of some")
+    options.add_argument("--second", action="store_true", help="the second zoo")
     given = options.parse_args()
-    rows: list[Row] = json.loads(TABLE.read_text()) if TABLE.exists() else []
+    name = "zoo_second" if given.second else "zoo"
     if given.checkouts:
-        found = {_key(row): row for row in rows}
+        found = {_key(row): row for row in _recorded(name)}
         scratch = Path(tempfile.mkdtemp())
         with _tracer(given.python, given.cache, scratch, given.packages) as tracer:
-            for entry in given.only or ENTRIES:
+            for entry in given.only or ZOOS[name]:
                 row = row_of(entry, given.checkouts, tracer, scratch)
                 print(_words(entry), row["result"], row["why"][:200], flush=True)
                 found[_key(row)] = row
-                write(TABLE, found.values())
-        rows = list(found.values())
+                write(_table(name), found.values())
     text = PAGE.read_text(encoding="utf-8")
-    head, _, rest = text.partition(START)
-    PAGE.write_text(head + page(rows) + rest.partition(END)[2], encoding="utf-8")
+    for each in ZOOS:
+        head, _, rest = text.partition(f"<!-- {each}: start -->")
+        text = head + page(_recorded(each), each) + rest.partition(f"<!-- {each}: end -->")[2]
+    PAGE.write_text(text, encoding="utf-8")
     return 0
+
+
+def _table(name: str) -> Path:
+    return HERE / "recorded" / f"{name}.json"
+
+
+def _recorded(name: str) -> list[Row]:
+    rows: list[Row] = json.loads(_table(name).read_text()) if _table(name).exists() else []
+    return rows
 
 
 if __name__ == "__main__":

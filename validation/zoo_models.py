@@ -270,3 +270,28 @@ ENTRIES = [
     Entry("zyushun/Adam-mini", "examples/gpt2/model.py", hollow=("algorithms",)),
     Entry("Hannibal046/nanoRWKV", "modeling_gpt.py"),
 ]
+
+# The second zoo. GitHub's repositories called "nanogpt", those with most files first, that are not
+# among the above; of each the first file, by its path, in which a dataclass GPTConfig is the only
+# argument of a class whose forward takes idx and targets; the first ten of these. They were run
+# once, when the code was done, and nothing was changed because of them.
+SECOND = [
+    Entry("klei22/nanoGPT", "exutorch/model.py"),
+    Entry("xinyixuu/nanoGPT", "exutorch/model.py"),
+    Entry(
+        "CalculatedContent/nanogpt-experiments",
+        "experiment_2/src/experiment_2/model.py",
+        root="experiment_2/src",
+    ),
+    Entry(
+        "Akashsinghbhadoriya/nanoGPT-learning",
+        "experimentation/KVCache/model_KVcache.py",
+        hollow=("transformers",),
+    ),
+    Entry("adeelmahmood/nanogpt-to-chat", "gpt.py", "GPTModel", hollow=("tiktoken",)),
+    Entry("fredpengpkuphy/nanogpt-observable-library", "model.py"),
+    Entry("Kebedeb/nanoGPT-Tool-Use-", "model.py"),
+    Entry("manyids2/nanoGPT-deepdive", "nanogpt_deepdive/models/gpt.py", root="."),
+    Entry("f4t1i/nanoGPT-Ockham", "model.py"),
+    Entry("vinyesm/nanoGPT-for-image", "model.py"),
+]

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import pytest
+
 from validation.accuracy import recorded
-from validation.zoo import PAGE, page
-from validation.zoo_models import ENTRIES
+from validation.zoo import PAGE, ZOOS, page
 
 
-def test_the_page_has_the_recorded_rows() -> None:
-    assert page(recorded("zoo")) in PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("zoo", ZOOS)
+def test_the_page_has_the_recorded_rows(zoo: str) -> None:
+    assert page(recorded(zoo), zoo) in PAGE.read_text(encoding="utf-8")
 
 
-def test_the_rows_are_of_entries_of_the_zoo() -> None:
-    known = {(entry.repository, entry.path, entry.cls) for entry in ENTRIES}
-    rows = recorded("zoo")
-    assert {(row["repository"], row["path"], row["class"]) for row in rows} <= known
+@pytest.mark.parametrize("zoo", ZOOS)
+def test_the_rows_are_the_entries_of_the_zoo(zoo: str) -> None:
+    known = {(entry.repository, entry.path, entry.cls) for entry in ZOOS[zoo]}
+    rows = recorded(zoo)
+    assert {(row["repository"], row["path"], row["class"]) for row in rows} == known
     assert all(row["commit"] for row in rows)
 
 
-def test_what_was_read_and_ran_is_off_by_at_most_one_percent() -> None:
-    rows = [row for row in recorded("zoo") if row["result"] in ("exact", "off")]
+@pytest.mark.parametrize("zoo", ZOOS)
+def test_what_was_read_and_ran_is_off_by_at_most_one_percent(zoo: str) -> None:
+    rows = [row for row in recorded(zoo) if row["result"] in ("exact", "off")]
     assert sum(row["result"] == "exact" for row in rows) >= 0.9 * len(rows)
     for row in rows:
         assert abs(row["read_bytes"] / row["torch_bytes"] - 1) <= 0.01, row["repository"]
+
+
+def test_the_two_have_no_repository_in_common() -> None:
+    one, other = ({entry.repository for entry in ZOOS[zoo]} for zoo in ZOOS)
+    assert not one & other
