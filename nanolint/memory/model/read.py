@@ -141,6 +141,8 @@ class Read(Module):
             return self._reading(self._adam_order)  # type: ignore[no-any-return]
         except Unread:
             return None
+        finally:
+            self._machine.rest()  # what the loop makes from now on is of no line here
 
     def _adam_order(self) -> tuple[Parameter, ...] | None:
         machine = self._machine
