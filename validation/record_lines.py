@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
-from nanolint.memory.lines import last_pass
+from nanolint.memory.moments import last_pass
 from nanolint.memory.recording import located
 from nanolint.trace.process import PretendedCard
 from validation.oracle import Row, record

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.allocator.play import play
-from nanolint.memory.lines import STATE, equal, live_at, located_run, shaped
+from nanolint.memory.lines import STATE, located_run, shaped
 from nanolint.memory.model.reading.values import Unread
+from nanolint.memory.moments import equal, live_at
 from nanolint.memory.recording import located, recorded
 
 if TYPE_CHECKING:

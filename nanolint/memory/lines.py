@@ -16,7 +16,8 @@ from nanolint.frozen import dataclass
 from nanolint.memory.located import Located
 from nanolint.memory.locating import OUTSIDE, Line, Where
 from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.recording import allocated_peak, located, recorded, summits
+from nanolint.memory.moments import equal, last_pass, live_at, summit
+from nanolint.memory.recording import allocated_peak, located, recorded
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.waste import Waste, wastes
 from nanolint.run.program import Profiled
@@ -103,7 +104,7 @@ class Without(Enum):
 def lines_of(run: Run, gpu: Gpu | None = None, source: ReadModel | None = None) -> Lines | str:
     """The lines of a run, or why there are none; ``source`` is the text of nanoGPT's own model."""
     found = located_run(run, gpu, source, in_order=False)
-    return found if isinstance(found, str) else _summed(found, _summit(found), run.block_size)
+    return found if isinstance(found, str) else _summed(found, summit(found), run.block_size)
 
 
 def located_run(
@@ -155,70 +156,16 @@ def _by_names(tape: Tape) -> Located:
     return found
 
 
-def equal(one: Tape, other: Tape) -> bool:
-    """Whether both allocate the same, and release as many bytes between two allocations.
-
-    In which order tensors are released together PyTorch itself leaves to a hash table.
-    """
-    return one.sizes == other.sizes and _entries(one) == _entries(other)
-
-
 def _alike(one: Tape, other: Tape) -> bool:
     """Whether two compiled runs allocate as much, but for the recorded error of such runs."""
     peaks = allocated_peak(one), allocated_peak(other)
     return abs(peaks[0] - peaks[1]) * 1000 <= peaks[0] * ALIKE_PER_MILLE
 
 
-def _entries(tape: Tape) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = []
-    freed: list[int] = []
-    for event in tape.events:
-        if event < 0:
-            freed.append(tape.sizes[~event])
-        else:
-            found.append(tuple(sorted(freed)))
-            freed = []
-    return found
-
-
-def _summit(tape: Tape) -> Handle:
-    """The allocation that reaches the peak."""
-    tops = summits(tape, len(tape.events))
-    _, event = max(tops.values(), key=lambda top: top[0])
-    return tape.events[event]
-
-
-def live_at(tape: Tape, handle: Handle) -> set[Handle]:
-    """What lives when an allocation is made, itself among them."""
-    live: set[Handle] = set()
-    for event in tape.events:
-        if event >= 0:
-            live.add(event)
-            if event == handle:
-                break
-        else:
-            live.discard(~event)
-    return live
-
-
-def last_pass(tape: Tape, before: int) -> tuple[int, int]:
-    """The events of the last forward pass that a backward pass follows, not after ``before``.
-
-    Both 0 where there is none.
-    """
-    found = (0, 0)
-    for (start, phase), (end, following) in zip(tape.phases, tape.phases[1:], strict=False):
-        if phase is Phase.FORWARD and following is Phase.BACKWARD:
-            if end > before and found != (0, 0):
-                break
-            found = start, end
-    return found
-
-
 def _summed(tape: Located, top: Handle, context: int) -> Lines:
     """The lines of a tape whose peak is reached by ``top``."""
-    summit = tape.events.index(top)
-    start, end = last_pass(tape, summit)
+    at = tape.events.index(top)
+    start, end = last_pass(tape, at)
     made = [event for event in tape.events[start:end] if event >= 0]
     freed = {~event for event in tape.events[start:end] if event < 0}
     kept = [handle for handle in made if handle not in freed]
@@ -238,7 +185,7 @@ def _summed(tape: Located, top: Handle, context: int) -> Lines:
         elsewhere=_elsewhere(tape, peak_by.get(None, ())),
         kept_elsewhere=sum(tape.sizes[handle] for handle in kept_by.get(None, ())),
         peak_bytes=total,
-        phase=tape.phase_at(summit),
+        phase=tape.phase_at(at),
     )
 
 

@@ -22,7 +22,7 @@ class Module:
     """Its attributes are its submodules, parameters and buffers, in the order of assignment."""
 
     training = True
-    _modules: tuple[Module, ...] = ()
+    _below: tuple[Module, ...] | None = None
 
     def forward(self, *arguments: Any) -> Any:
         """What the module computes."""
@@ -42,10 +42,9 @@ class Module:
 
     def modules(self) -> tuple[Module, ...]:
         """Itself and all below it, each before those below it; it is complete by then."""
-        if not self._modules:
-            below = (each for child in self.children() for each in child.modules())
-            self._modules = (self, *below)
-        return self._modules
+        if self._below is None:  # without itself: a circle would keep its memory
+            self._below = tuple(each for child in self.children() for each in child.modules())
+        return (self, *self._below)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters below it, each once, as ``nn.Module.parameters`` lists them."""

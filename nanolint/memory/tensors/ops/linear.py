@@ -6,15 +6,12 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import broadcast, is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.views import (
-    cast,
     contiguous,
     expand,
-    permute,
     reshape,
     squeeze,
     t,
@@ -27,7 +24,7 @@ from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from nanolint.memory.tensors.dtypes import Number
     from nanolint.memory.tensors.layout import Shape, Strides
@@ -113,32 +110,6 @@ def baddbmm(
     return record(out, (bias, first, second), backward, *factors(first, second))
 
 
-def inner(x: Tensor, other: Tensor) -> Tensor:
-    """``torch.inner``."""
-    if x.ndim == other.ndim == 1:
-        return dot(x, other)
-    return tensordot(x, other, ([-1], [-1]))
-
-
-def tensordot(x: Tensor, other: Tensor, dims: int | Sequence[Sequence[int]] = 2) -> Tensor:
-    """``torch.tensordot``: one product of matrices, under autocast in the wider type."""
-    if x.device.half is not None:
-        wide = promote(x.dtype, other.dtype)
-        with x.device.uncast():
-            return tensordot(cast(x, wide), cast(other, wide), dims)
-    if isinstance(dims, int):
-        over = list(range(x.ndim - dims, x.ndim)), list(range(dims))
-    else:
-        over = [each % x.ndim for each in dims[0]], [each % other.ndim for each in dims[1]]
-    left = [each for each in range(x.ndim) if each not in over[0]]
-    right = [each for each in range(other.ndim) if each not in over[1]]
-    rows, columns = [x.shape[each] for each in left], [other.shape[each] for each in right]
-    between = prod(x.shape[each] for each in over[0])
-    first = reshape(permute(x, (*left, *over[0])), (prod(rows), between))
-    second = reshape(permute(other, (*over[1], *right)), (between, prod(columns)))
-    return reshape(mm(first, second), (*rows, *columns))
-
-
 def outer(x: Tensor, vec2: Tensor) -> Tensor:
     """``torch.outer``: a column times a row, which is a product of elements."""
     return mul(reshape(x, (x.numel, 1)), vec2)
@@ -212,11 +183,6 @@ def _mm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     inputs = x, y
     backward = product_backward(x, y, column_first=True)
     return record(out, inputs, backward, *factors(x, y))
-
-
-def dot(x: Tensor, tensor: Tensor) -> Tensor:
-    """``torch.dot`` of two vectors, which autocast leaves alone."""
-    return _dot(x, tensor, None)
 
 
 def _dot(x: Tensor, y: Tensor, role: Role | None) -> Tensor:

@@ -10,7 +10,8 @@ from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import bitwise_not, check, compare
 from nanolint.memory.tensors.ops.creation import zeros_like
 from nanolint.memory.tensors.ops.exponentials import log
-from nanolint.memory.tensors.ops.inplace import masked_fill_, scatter_
+from nanolint.memory.tensors.ops.inplace import masked_fill_
+from nanolint.memory.tensors.ops.inplace_indexing import scatter_
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, result_type, sub
 from nanolint.memory.tensors.ops.reductions import sum
 from nanolint.memory.tensors.ops.sorting import Chosen, max

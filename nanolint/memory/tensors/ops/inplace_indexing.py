@@ -1,0 +1,109 @@
+"""Writing into chosen elements of a tensor (aten/src/ATen/native/TensorAdvancedIndexing.cpp)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.tensors.dtypes import BOOL, UINT8
+from nanolint.memory.tensors.ops.indexing import (
+    chosen_shape,
+    index_adding,
+    index_select,
+    scattering,
+    viewed,
+)
+from nanolint.memory.tensors.ops.inplace import copy_, fill_, masked_fill_, written
+from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.unknown import DataDependent, NotModelled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.memory.tensors.dtypes import Number
+    from nanolint.memory.tensors.ops.pointwise import Operand
+
+
+def scatter_(
+    x: Tensor, dim: int, index: Tensor, src: Operand | None = None, *, value: Number = 0
+) -> Tensor:
+    """``x.scatter_(dim, index, src)``."""
+    inputs, backward = scattering(x, dim, value if src is None else src, adds=False)
+    return written(x, inputs, backward, index)
+
+
+def scatter_add_(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """``x.scatter_add_(dim, index, src)``."""
+    inputs, backward = scattering(x, dim, src, adds=True)
+    return written(x, inputs, backward, index)
+
+
+def index_add_(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
+    """``x.index_add_(dim, index, source)``."""
+    inputs, backward = index_adding(x, dim, source, alpha)
+    return written(x, inputs, backward, index, source)
+
+
+def index_copy_(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """``x.index_copy_(dim, index, source)``."""
+    needs_x, needs_source = x.requires_grad, source.requires_grad
+
+    def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
+        of_source = index_select(g, dim, index) if needs_source else None
+        of_x = None
+        if needs_x:
+            of_x = empty(g.device, g.shape, g.dtype, g.role)
+        return [of_x, of_source]
+
+    # Of the source its number of dimensions is asked for in the backward pass.
+    return written(x, (x, source), lambda g, index, _source: backward(g, index), index, source)
+
+
+def index_put_(
+    x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """``x.index_put_(indices, values)``."""
+    if any(each is not None and each.dtype in (BOOL, UINT8) for each in indices):
+        raise DataDependent("setting elements by a mask")
+    if accumulate:
+        raise NotModelled("index_put_ that adds")
+    needs_x, needs_values = x.requires_grad, values.requires_grad
+    places = [place for place, each in enumerate(indices) if each is not None]
+
+    def backward(g: Tensor, *chosen: Tensor) -> list[Tensor | None]:
+        every: list[Tensor | None] = [None] * len(indices)
+        for place, each in zip(places, chosen, strict=True):
+            every[place] = each
+        of_values = None
+        if needs_values:
+            shape = chosen_shape(g.shape, every)
+            of_values = empty(g.device, shape, g.dtype, g.role)
+        of_x = None
+        if needs_x:
+            of_x = empty(g.device, g.shape, g.dtype, g.role)
+        return [of_x, of_values]
+
+    saved = (each for each in indices if each is not None)
+    return written(x, (x, values), backward, *saved)
+
+
+def setitem(x: Tensor, index: Any, value: Operand) -> None:
+    """``x[index] = value``: what ``copy_``, ``fill_`` and ``index_put_`` do to the part."""
+    if isinstance(index, Tensor) and index.dtype in (BOOL, UINT8):
+        if isinstance(value, Tensor) and value.numel != 1:
+            raise NotModelled("setting elements by a mask")
+        masked_fill_(x, index, value)
+        return
+    part, indices = viewed(x, index)
+    if any(each is not None for each in indices):
+        _index_put(part, indices, value)
+    elif isinstance(value, Tensor):
+        copy_(part, value)
+    else:
+        fill_(part, value)
+
+
+def _index_put(x: Tensor, indices: Sequence[Tensor | None], value: Operand) -> None:
+    if isinstance(value, Tensor):
+        index_put_(x, indices, value)
+    elif x.device.grad_enabled and x.requires_grad:
+        raise NotModelled("setting elements by index of what learns")
