@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
 from nanolint.memory.allocator.play import play
 from nanolint.memory.profile import tape_of
 from nanolint.memory.recording import allocated_peak
-from nanolint.memory.tape import ROUNDING
 from nanolint.run.profile import HeldOut, Kind, Regime
 from nanolint.run.profile_file import LONGEST_TEXT
+from nanolint.trace.polynomial import polynomial
 from nanolint.trace.traced import lasting_name
 
 if TYPE_CHECKING:
@@ -81,16 +80,26 @@ class Fitted:
     complete: bool
 
 
-def fit(trace: Tracer, wanted: Mapping[int, Iterable[int]], most: int = MOST_TRACES) -> Fitted:
+def fit(
+    trace: Tracer,
+    wanted: Mapping[int, Iterable[int]],
+    most: int = MOST_TRACES,
+    preferred: Sequence[int] = (),
+) -> Fitted:
     """Trace until the wanted micro-batches and those between them are known.
 
     ``wanted`` has the lowest and the highest of them, and maybe others, by the number of
     micro-steps. ``trace(batch_size, micro_steps)`` gives None where the script cannot have that.
     The thresholds are looked for with the first number of micro-steps, and tried with the others.
+    Where neighbours differ, the ``preferred`` between them are traced first, in their order, and
+    each number of micro-steps leaves the later ones enough traces for theirs.
     """
     surveys, thresholds = list[_Survey](), list[int]()
-    for steps, batches in wanted.items():
-        survey = _Survey(trace, steps, most - sum(len(each.points) for each in surveys))
+    needs = [len(_between(preferred, batches) | set(batches)) for batches in wanted.values()]
+    for number, (steps, batches) in enumerate(wanted.items(), 1):
+        left = most - sum(len(each.points) for each in surveys)
+        own = max(left - sum(needs[number:]), min(left, len(set(batches))))
+        survey = _Survey(trace, steps, own, preferred)
         asked = sorted(set(batches))
         survey.look(asked)
         survey.look(batch for batch in thresholds if asked[0] < batch < asked[-1])
@@ -115,11 +124,19 @@ def fit(trace: Tracer, wanted: Mapping[int, Iterable[int]], most: int = MOST_TRA
     return Fitted(tuple(kinds), tuple(regimes), tuple(held_out), per_mille, complete)
 
 
+def _between(preferred: Iterable[int], batches: Iterable[int]) -> set[int]:
+    low, *_, high = sorted([*batches] * 2)
+    return {each for each in preferred if low <= each <= high}
+
+
 class _Survey:
     """The traces of one number of micro-steps."""
 
-    def __init__(self, trace: Tracer, micro_steps: int, most: int) -> None:
+    def __init__(
+        self, trace: Tracer, micro_steps: int, most: int, preferred: Sequence[int]
+    ) -> None:
         self._trace, self._micro_steps, self._most = trace, micro_steps, most
+        self._preferred = preferred
         self.points: dict[int, Point] = {}
         self._numbers: dict[int, int] = {}  # of each micro-batch's structure
         self._structures: dict[tuple[object, ...], int] = {}
@@ -130,12 +147,19 @@ class _Survey:
             self._at(batch)
 
     def resolve(self) -> None:
-        """Bisect between neighbours that differ, the widest gap first."""
+        """Trace what is preferred between neighbours that differ, then bisect the widest gap."""
         while self._left():
-            wide = max(self._gaps(), key=lambda gap: gap[1] - gap[0], default=None)
-            if wide is None or sum(wide) // 2 in self._refused:
+            gaps = self._gaps()
+            inside = (
+                batch
+                for batch in self._preferred
+                if batch not in self._refused and any(low < batch < high for low, high in gaps)
+            )
+            wide = max(gaps, key=lambda gap: gap[1] - gap[0], default=None)
+            place = next(inside, sum(wide) // 2 if wide is not None else None)
+            if place is None or place in self._refused:
                 return
-            self._at(sum(wide) // 2)
+            self._at(place)
 
     def hold_out(self) -> None:
         """Trace micro-batches inside each regime that is wide enough; they may divide it."""
@@ -220,7 +244,7 @@ def _regime(chosen: Sequence[Point], points: Sequence[Point], kinds: dict[Kind, 
     numbers = []
     for sizes, name, component in zip(requests, chosen[0].names, tape.components, strict=True):
         if sizes not in polynomials:
-            polynomials[sizes] = _polynomial(batches, sizes)
+            polynomials[sizes] = polynomial(batches, sizes)
         kind = Kind(*polynomials[sizes], name[:LONGEST_TEXT], component.value)
         numbers.append(kinds.setdefault(kind, len(kinds)))
     return Regime(
@@ -247,36 +271,6 @@ def _relative(events: Sequence[int], kinds: Sequence[int]) -> tuple[int, ...]:
             found.append(~(len(alive) - 1 - place))
             del alive[place]
     return tuple(found)
-
-
-def _polynomial(batches: Sequence[int], sizes: Sequence[int]) -> tuple[int, tuple[int, ...]]:
-    """Divisor and coefficients of the polynomial of the least degree through all sizes.
-
-    A line is good enough within a block of the allocator: some kernels round their scratch down.
-    """
-    if len(set(sizes)) == 1:
-        return 1, (sizes[0],)
-    ends = _through((batches[0], batches[-1]), (sizes[0], sizes[-1]))
-    off = (abs(_value(ends, batch) - size) for batch, size in zip(batches, sizes, strict=True))
-    found = ends if max(off) < ROUNDING else _through(batches, sizes)
-    divisor = lcm(*(each.denominator for each in found))
-    return divisor, tuple(int(each * divisor) for each in found)
-
-
-def _through(batches: Sequence[int], sizes: Sequence[int]) -> list[Fraction]:
-    """Coefficients of the polynomial through two or three points (Newton's differences)."""
-    first, second = batches[:2]
-    slope = Fraction(sizes[1] - sizes[0], second - first)
-    line = [sizes[0] - slope * first, slope]
-    if len(batches) == len(line):
-        return line
-    third = batches[2]
-    bend = (sizes[2] - _value(line, third)) / ((third - first) * (third - second))
-    return [line[0] + bend * first * second, slope - bend * (first + second), bend]
-
-
-def _value(coefficients: Sequence[Fraction], batch: int) -> Fraction:
-    return sum((each * batch**power for power, each in enumerate(coefficients)), Fraction(0))
 
 
 def _compared(regime: Regime, kinds: tuple[Kind, ...], point: Point) -> tuple[HeldOut, Fraction]:

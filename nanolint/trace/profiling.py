@@ -57,7 +57,17 @@ def _largest(first: Point, other: Point) -> int:
 
 def record(run: Run, trace: Tracer, most: int = MOST_TRACES) -> Fitted:
     """Trace and fit; raises CannotTrace where not even the run's own micro-batch can be traced."""
-    return fit(trace, wanted_of(run, trace), most)
+    return fit(trace, wanted_of(run, trace), most, kept_by(run))
+
+
+def kept_by(run: Run) -> list[int]:
+    """The micro-batches that keep the effective batch: from the run's own downward, then upward.
+
+    Compiled runs differ between almost all micro-batches, and these are what --fix asks for.
+    """
+    own = run.batch_size
+    kept = [batch for batch, _ in divisors_down(own, run.micro_steps, LARGEST_BATCH)]
+    return sorted(kept, key=lambda batch: (batch > own, abs(batch - own)))
 
 
 def files_of(traced: Traced, root: Path, script: Path) -> list[Path]:
