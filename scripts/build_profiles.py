@@ -20,25 +20,36 @@ STAND_INS = ROOT / "validation" / "stand_ins"
 
 
 class Trainer(NamedTuple):
-    """What is traced: the launch line, the cards, and what runs before it."""
+    """What is traced: the launch line as it is published, the cards, what runs before it, and on
+    how many traces at most, for a compiled run takes half a minute of CPU each and more."""
 
     words: str
     gpus: tuple[str, ...]
-    before: str | None = None
+    before: str
+    most_traces: int
 
 
 TRAINERS = {
-    "autoresearch": Trainer("python train.py", ("h100-80gb",), "autoresearch.py"),
-    "build-nanogpt": Trainer("python train_gpt2.py", ("a100-80gb",), "build_nanogpt.py"),
-    "llama2.c": Trainer("python train.py", ("a100-40gb", "rtx-4090"), "llama2_c.py"),
+    "autoresearch": Trainer("python train.py", ("h100-80gb",), "autoresearch.py", 24),
+    "build-nanogpt": Trainer("python train_gpt2.py", ("a100-80gb",), "build_nanogpt.py", 60),
+    "llama2.c": Trainer("python train.py", ("a100-40gb",), "llama2_c.py", 16),
+    # scripts/pyrun_gpt2_124M.sh, without what a profile does not depend on
     "llm.c": Trainer(
-        "python train_gpt2.py --write_tensors 0 --model d12 --sequence_length 1024 --batch_size 4 "
-        "--total_batch_size 4096 --dtype bfloat16 --flash 1",
-        ("a100-40gb", "rtx-4090"),
+        "torchrun --standalone --nproc_per_node=8 train_gpt2.py "
+        "--input_bin dev/data/fineweb10B/fineweb_train_*.bin "
+        "--input_val_bin dev/data/fineweb10B/fineweb_val_*.bin "
+        "--val_loss_every 250 --sample_every 0 --output_dir pylog_gpt2_124M --write_tensors 0 "
+        "--model d12 --batch_size 32 --sequence_length 1024 --total_batch_size 524288 "
+        "--dtype bfloat16 --compile 1 --tensorcores 1 --flash 1 --num_iterations 18865 "
+        "--weight_decay 0.1 --zero_stage 1 --learning_rate 0.0006 --warmup_iters 700 "
+        "--learning_rate_decay_frac 0.0 --overfit_single_batch 0",
+        ("8xa100-80gb",),
         "llm_c.py",
+        16,
     ),
+    # runs/miniseries.sh on one card
     "nanochat-d12": Trainer(
-        "python -m scripts.base_train --depth=12", ("h100-80gb",), "nanochat.py"
+        "python -m scripts.base_train --depth=12", ("rtx-4090",), "nanochat.py", 6
     ),
 }
 
@@ -56,8 +67,8 @@ def main() -> int:
         words = [sys.executable, "-m", "nanolint", "trace", "--profile", "--yes"]
         words += ["--python", given.python, "--timeout", "3600"]
         words += [word for gpu in trainer.gpus for word in ("--gpu", gpu)]
-        if trainer.before:
-            words += ["--before", str(STAND_INS / trainer.before)]
+        words += ["--before", str(STAND_INS / trainer.before)]
+        words += ["--most-traces", str(trainer.most_traces)]
         done = subprocess.run([*words, "--", *trainer.words.split()], cwd=checkout, check=False)
         status = done.returncode or status
         for profile in sorted((Path(checkout) / ".nanolint").glob("*.json")):

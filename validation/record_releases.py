@@ -19,7 +19,7 @@ from validation.oracle import Oracle, Row, figures, parser, record
 from validation.record_compiled import FULL, HALF, STEPS, configs, shaped
 
 TABLE = Path(__file__).parent / "recorded" / "releases.json"
-RELEASES = ("2.2", "2.4", "2.5", "2.6", "2.8", "2.10", "2.12", "2.13", "2.15")
+RELEASES = ("2.2", "2.4", "2.5", "2.6", "2.8", "2.10", "2.12", "2.13", "2.14", "2.15")
 # GPT-2's vocabulary and small ones, all types, dropout, biases, flash and efficient attention.
 NAMES = (
     "mini",

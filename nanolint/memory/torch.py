@@ -53,7 +53,8 @@ RMS_NORM_FLOAT32_SINCE: Version = (2, 12)
 # too, so that a product with it folds its batch. Seen in 2.12, not in 2.10.
 CACHED_CASTS_LEARN_SINCE: Version = (2, 12)
 
-# Memory-efficient attention makes its random state before its results. Seen in 2.15, not in 2.13.
+# Memory-efficient attention makes its random state before its results. Seen in 2.15, not in 2.13;
+# the rows of 2.14 do not tell.
 EFFICIENT_STATE_FIRST_SINCE: Version = (2, 14)
 
 # aten/src/ATen/native/transformers/cuda/sdp_utils.cpp: memory-efficient attention takes keys that

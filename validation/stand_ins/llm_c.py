@@ -16,6 +16,8 @@ header[:3] = MAGIC, VERSION, TOKENS
 shard = header.tobytes() + numpy.zeros(TOKENS, numpy.uint16).tobytes()
 for name in (
     "dev/data/tinyshakespeare/tiny_shakespeare_val.bin",
+    "dev/data/fineweb10B/fineweb_train_000.bin",
+    "dev/data/fineweb10B/fineweb_val_000.bin",
     "data/fineweb10B/fineweb_train_000.bin",
     "data/fineweb10B/fineweb_val_000.bin",
 ):
