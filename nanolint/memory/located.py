@@ -8,9 +8,6 @@ from nanolint.memory.locating import Name
 from nanolint.memory.tape import Tape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from nanolint.memory.locating import Reader, Where
     from nanolint.memory.tape import Component, Handle, Mark, MemoryPlan
 
@@ -57,16 +54,10 @@ class Located(Tape):
         self.wheres.append(name.where if isinstance(name, Name) else self.here())
         return super().alloc(nbytes, name, component)
 
-    def play(
-        self,
-        plan: MemoryPlan,
-        slots: list[Handle],
-        shared: dict[int, Any] | None = None,
-        multiply: Callable[[], None] | None = None,
-    ) -> None:
-        """Record one call of a planned graph; its buffers bring their places."""
-        self.wheres += [getattr(name, "where", None) for name in plan.names]
-        super().play(plan, slots, shared, multiply)
+    def _make(self, plan: MemoryPlan, start: int, stop: int, slots: list[Handle]) -> None:
+        """Buffers bring their places."""
+        self.wheres += [getattr(name, "where", None) for name in plan.names[start:stop]]
+        super()._make(plan, start, stop, slots)
 
     def copy(self, start: Mark, end: Mark, successor: dict[Handle, Handle]) -> int:
         """Record once more what lies between two marks."""

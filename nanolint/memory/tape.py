@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -109,6 +110,10 @@ class MemoryPlan:
             self.stretches.append((events[start:], PRODUCT))
             start = len(events)
         self.stretches.append((events[start:], None))
+        # How many allocations lie before the end of each stretch.
+        self.made = list(
+            accumulate(sum(event >= 0 for event in events) for events, _ in self.stretches)
+        )
         self.slots = [buffer.slot for buffer in made]
         self.sizes = [rounded(buffer.nbytes) for buffer in made]
         self.names = [buffer.name for buffer in made]
@@ -172,18 +177,24 @@ class Tape:
         ``shared`` holds what the graph shares with others, until it lets it go; ``multiply`` is
         called where the first matrix product is launched.
         """
-        for handle, slot in enumerate(plan.slots, len(self.sizes)):
-            slots[slot] = handle
-        self.sizes += plan.sizes
-        self.names += plan.names
-        self.components += plan.components
-        for events, let_go in plan.stretches:
+        made = 0
+        for (events, let_go), stop in zip(plan.stretches, plan.made, strict=True):
+            self._make(plan, made, stop, slots)
+            made = stop
             self.events += [slots[event] if event >= 0 else ~slots[~event] for event in events]
             if let_go == PRODUCT:
                 if multiply is not None:
                     multiply()
             elif let_go is not None and shared is not None:
                 shared.pop(let_go, None)
+
+    def _make(self, plan: MemoryPlan, start: int, stop: int, slots: list[Handle]) -> None:
+        """Give the allocations of a stretch their handles, which count up with the events."""
+        for handle, slot in enumerate(plan.slots[start:stop], len(self.sizes)):
+            slots[slot] = handle
+        self.sizes += plan.sizes[start:stop]
+        self.names += plan.names[start:stop]
+        self.components += plan.components[start:stop]
 
     def forget(self, first: Handle) -> None:
         """Take back all allocations from ``first`` on, and what happened since."""

@@ -57,6 +57,12 @@ class Tracer(Protocol):
     def sum(self, old: Tensor, new: Tensor) -> Tensor:
         """Two gradients of one tensor, added."""
 
+    def creates(self, names: dict[str, Any]) -> None:
+        """The attributes of an object that is made while operations are traced."""
+
+    def binds(self, names: dict[str, Any], name: str) -> None:
+        """An attribute is about to be set."""
+
     def land(self, leaf: object, gradient: Tensor) -> None:
         """A parameter's gradient."""
 

@@ -34,8 +34,8 @@ RELEASES = [
 
 ALLOCATED = 0.001
 RESERVED = 0.02
-# By heart, too.
-RESERVES_OTHERWISE = {"seed-5": 0.042}
+# By heart, too, by 0.042: where the workspace of the backward pass lies decides it.
+RESERVES_OTHERWISE = {"seed-5": 0.072}
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from nanolint.memory.compiled.derive.attributes import Attributes
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     INPUT,
@@ -90,6 +91,7 @@ class Capture:
         self._landed: dict[object, Operation] = {}
         self._own: set[Operation] = set()
         self._unknown = count(1)
+        self.attributes = Attributes()
 
     def of(self, x: Tensor) -> Operation:
         """The operation behind a tensor; a new input where this graph does not make it.
@@ -99,6 +101,10 @@ class Capture:
         if isinstance(x, Traced) and x.made in self._own:
             return x.made
         return self._written.get(id(x)) or self.input(x)
+
+    def makes(self, x: Tensor) -> bool:
+        """Whether a tensor is a result of this graph."""
+        return isinstance(x, Traced) and x.made in self._own
 
     def input(self, x: Tensor) -> Operation:
         """The input that hands a tensor in: what it holds when the graph is called."""
@@ -129,6 +135,7 @@ class Capture:
         self._inputs.clear()
         self._landed.clear()
         self.learned.clear()
+        self.attributes.clear()
 
     def restore(self) -> None:
         """Give the inputs back what made them."""
@@ -184,7 +191,15 @@ class Capture:
         whole.parts = tuple(each.made for each in found)
         return found
 
-    # What the tensors ask of a tracer.
+    # What the tensors, and what reads a program, ask of a tracer.
+
+    def creates(self, names: dict[str, Any]) -> None:
+        """The attributes of an object that the graph makes."""
+        self.attributes.create(names)
+
+    def binds(self, names: dict[str, Any], name: str) -> None:
+        """An attribute is about to be set."""
+        self.attributes.bind(names, name)
 
     def elementwise(
         self,

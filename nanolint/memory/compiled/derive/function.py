@@ -67,8 +67,9 @@ class CompiledFunction:
             self._state(), device.grad_enabled, device.half, tuple(named),
             tuple(map(_key, leaves)),
         )  # fmt: skip
-        program = self._programs.get(key)
-        if program is None:
+        known = self._programs.get(key)
+        program = known
+        if program is None or not program.settled:
 
             def call() -> Any:
                 return self._function(*arguments, **named)
@@ -83,7 +84,11 @@ class CompiledFunction:
                 )
                 return call()
             self._programs[key] = program
-            self._doubt_sizes((*key[:-1], tuple(map(_rank, leaves))))
+            # What it sets may be what it asks for first: then the next call has another graph.
+            before = known.kept.names if known is not None else frozenset()
+            program.settled = program.kept.names == before
+            if known is None:
+                self._doubt_sizes((*key[:-1], tuple(map(_rank, leaves))))
         return program.run(leaves)
 
     def _doubt_sizes(self, rank: object) -> None:

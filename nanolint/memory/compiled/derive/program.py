@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from nanolint.memory.compiled.derive.attributes import Kept
 from nanolint.memory.compiled.derive.capture import Capture, capture
 from nanolint.memory.compiled.derive.formulas import FORMULAS
 from nanolint.memory.compiled.derive.joint import simplify
@@ -60,16 +61,30 @@ class Program:
     ) -> None:
         self.device = device
         self._pattern: Any = None
+        self._order: list[int] = []  # of the results, for the holes of the pattern
+        self.settled = False
+        self.kept = Kept((), [])
 
         def forward() -> list[Tensor]:
             found = function()
             self._pattern = hollow(found)
-            return [each for each in flat(found) if isinstance(each, Tensor)]
+            tracer: Capture = device.tracer
+            self.kept = tracer.attributes.kept(tracer.makes)
+            results = [each for each in flat(found) if isinstance(each, Tensor)]
+            results += self.kept.results
+            once = list({id(each): each for each in results}.values())
+            places = {id(each): place for place, each in enumerate(once)}
+            self._order = [places[id(each)] for each in results]
+            return once
 
         given = [each for each in leaves if isinstance(each, Tensor)]
         found = capture(device, forward, given, FORMULAS, host)
         if found.graph.tangents and found.graph.mutations:
             raise NotTraced("writing into what is given, and a backward pass,")
+        replaced = set(map(id, found.attributes.replaced()))
+        if any(id(tensor) in replaced for tensor, _ in found.inputs):
+            raise NotTraced("an attribute that each call sets for the next")
+        self.kept.results.clear()
         simplify(found.graph, learns=bool(found.graph.tangents))
         self._take(found, leaves, inductor)
 
@@ -132,7 +147,11 @@ class Program:
             results.append(result)
         if plans.backward is not None:
             self._record(leaves, results, slots, storages)
-        return filled(self._pattern, iter(results))
+        left = iter([results[place] for place in self._order])
+        del results
+        found = filled(self._pattern, left)
+        self.kept.put(left)
+        return found
 
     def _multiply(self) -> None:
         """The first matrix product of a graph: threads take their workspaces for good."""

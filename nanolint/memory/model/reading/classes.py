@@ -80,7 +80,7 @@ def instantiate(
             if member.attributes["value"] == arguments[0]:
                 return member
         raise ValueError(f"{arguments[0]!r} is not a valid {cls.name}")
-    made = Instance(cls)
+    made = machine.created(Instance(cls))
     base = cls.native_base()
     if base is not None and issubclass(base, dict):
         made.native = {}
@@ -238,17 +238,12 @@ def _behind_all(machine: Machine, owner: Super, name: str) -> Value:
     if name == "__setattr__":
         return Native(
             "object.__setattr__",
-            lambda key, value: set_plainly(owner.instance, key, value),
+            lambda key, value: machine.bind(owner.instance.attributes, key, value),
             plain=False,
         )
     if isinstance(owner.instance, Instance) and owner.instance.native is not None:
         return machine.attribute(owner.instance.native, name)
     raise AttributeError(f"'super' object has no attribute '{name}'")
-
-
-def set_plainly(owner: Instance, name: str, value: Value) -> None:
-    """``object.__setattr__``."""
-    owner.attributes[name] = value
 
 
 def _of_class(machine: Machine, owner: Class, name: str) -> Value:
@@ -286,11 +281,11 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
         if owner.cls.has("__setattr__"):
             machine.call(Method(owner.cls.find("__setattr__"), owner), [name, value])
             return
-        owner.attributes[name] = value
+        machine.bind(owner.attributes, name, value)
     elif isinstance(owner, Class | Namespace):
-        owner.names[name] = value
+        machine.bind(owner.names, name, value)
     elif isinstance(owner, Function):
-        owner.attributes[name] = value
+        machine.bind(owner.attributes, name, value)
     elif isinstance(owner, Method):
         set_attribute(machine, owner.function, name, value)
     elif isinstance(owner, Unknown):

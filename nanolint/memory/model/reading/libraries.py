@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.classes import Field, fields_of
@@ -95,7 +96,9 @@ def table(machine: Machine) -> dict[str, Value]:
     for name in SILENT:
         known[name] = Namespace(name, {})
     known["os"].names |= _environment(machine)
-    known["types"].names["SimpleNamespace"] = Native("SimpleNamespace", _record, plain=False)
+    known["types"].names["SimpleNamespace"] = Native(
+        "SimpleNamespace", partial(_record, machine), plain=False
+    )
     return known
 
 
@@ -115,8 +118,8 @@ def _environment(machine: Machine) -> dict[str, Value]:
     }
 
 
-def _record(**attributes: Value) -> Instance:
-    made = Instance(Class("SimpleNamespace", (), {}, Namespace("types", {})))
+def _record(machine: Machine, **attributes: Value) -> Instance:
+    made = machine.created(Instance(Class("SimpleNamespace", (), {}, Namespace("types", {}))))
     made.attributes |= attributes
     return made
 

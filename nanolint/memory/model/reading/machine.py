@@ -91,6 +91,18 @@ class Machine:
         if self.card.tracer is not None:
             raise NotTraced(f"a graph break at {self.place} ({what})")
 
+    def created(self, made: Instance) -> Instance:
+        """A new object: where a graph is traced, what is set on it is nobody else's."""
+        if self.card.tracer is not None:
+            self.card.tracer.creates(made.attributes)
+        return made
+
+    def bind(self, names: dict[str, Value], name: str, value: Value) -> None:
+        """Set an attribute; one of an object that a graph did not make is handed out by it."""
+        if self.card.tracer is not None:
+            self.card.tracer.binds(names, name)
+        names[name] = value
+
     def at(self, module: Namespace, line: int) -> None:
         """This is being read; what nanolint itself wrote stands for the line that led there."""
         if module.path:
