@@ -34,6 +34,12 @@ class Buffer(Tensor):
             return
         self.storage = self.copy("parameter").storage
 
+    def retype(self, dtype: Dtype) -> None:
+        """Have another type: on the card in other memory, made before the old one goes."""
+        self.dtype = dtype
+        if self.storage is not None:
+            self.storage = self.copy("parameter").storage
+
     def copy(self, what: str) -> Tensor:
         """Another one on the card, called ``what``."""
         called = role(f"{what} {self.role.label}", self.role.component, self.role.dims)

@@ -123,7 +123,8 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if self.found is None:
             self.found = self.pieces.unscale()
-        total = self.pieces.found_inf()
+        # Fused ones skip by themselves a step that overflowed; for others the host decides.
+        total = self.pieces.found_inf() if optimizer.defaults.get("fused") else None
         optimizer.step(*args, **kwargs)
         del total
 

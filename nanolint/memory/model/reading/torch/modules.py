@@ -220,10 +220,8 @@ def _retype(machine: Machine, module: Instance, target: Dtype) -> None:
     for _, each in parameters(module):
         if each.dtype.kind == FLOATING and each.dtype is not target:
             learns = each.requires_grad
-            each.dtype = target
+            each.retype(target)
             each.node = Leaf(each) if learns else None
-            if each.storage is not None:
-                each.move()  # the old one goes once the new one is there
     for key, owner, tensor in list(buffers(module)):
         if tensor.dtype.kind == FLOATING:
             changed = machine.call(machine.attribute(tensor, "to"), [target])
