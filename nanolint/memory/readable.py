@@ -36,12 +36,16 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     try:
         tape = recorded(run, target.gpu if target else None).tape
         if any(each.subject is Subject.OPTIMIZER for each in read.doubts):
-            read = _with_optimizer(read, run)
+            card = target.gpu.compute_capability if target else None
+            read = _with_optimizer(read, run, card)
     except Unread as error:
         if read.read is not None:  # its model alone, with nanoGPT's loop around it
             return if_readable(replace(resolution, read=read.read), target)
         whole = isinstance(run.program, ReadScript)
         return resolution if whole and resolution.run else _unread(resolution, error)
+    if tape.assumed:
+        assumed = [Doubt(Subject.PIECE, each) for each in tape.assumed]
+        read = replace(read, doubts=ordered([*read.doubts, *assumed]))
     if isinstance(run.program, ReadScript):
         left_out = (Doubt(Subject.PIECE, each) for each in tape.doubts)
         return replace(read, read=None, doubts=ordered([*read.doubts, *left_out]))
@@ -51,11 +55,11 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     return replace(read, doubts=ordered([*read.doubts, *doubts]))
 
 
-def _with_optimizer(read: Resolution, run: Run) -> Resolution:
+def _with_optimizer(read: Resolution, run: Run, capability: tuple[int, int] | None) -> Resolution:
     """Without a doubt of the optimizer where that is AdamW as nanoGPT has it."""
     if not isinstance(run.program, ReadModel):
         return read
-    model = Read(run.program, run, Device(Tape()), frozenset())
+    model = Read(run.program, run, Device(Tape()), frozenset(), capability)
     if model.adam_order() is None:
         return read
     doubts = tuple(each for each in read.doubts if each.subject is not Subject.OPTIMIZER)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 BEFORE_FLASH = (7, 5)  # a compute capability without FlashAttention
+ASKS = "get_device_capability"  # a model that asks the card is of that card alone
 NO_NAMES: frozenset[str] = frozenset()
 _ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # before torch 2.0
 
@@ -99,10 +100,14 @@ def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
 
 
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
-    # A script may ask the card for more than what decides a tape.
+    # A script, and some models, ask the card for more than what decides a tape.
     if isinstance(run.program, ReadScript):
         return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), gpu)
-    return _Recipe(representative(run), Shapes.of(run, gpu), runs_compiled(run, gpu))
+    asks = isinstance(run.program, ReadModel) and any(
+        ASKS in source.text for source in run.program.modules
+    )
+    known = gpu if asks else None
+    return _Recipe(representative(run), Shapes.of(run, gpu), runs_compiled(run, gpu), known)
 
 
 class _Recipe(NamedTuple):
@@ -127,7 +132,8 @@ class _Recipe(NamedTuple):
         if isinstance(self.run.program, ReadScript):
             _read(self.run.program, self, tape)
         else:
-            write(self.run, self.shapes, tape, compiled=self.compiled)
+            capability = self.gpu.compute_capability if self.gpu else None
+            write(self.run, self.shapes, tape, compiled=self.compiled, capability=capability)
 
 
 def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
@@ -165,12 +171,13 @@ def write(
     *,
     compiled: bool,
     micro_steps: Sequence[int] = MICRO_STEPS,
+    capability: tuple[int, int] | None = None,
 ) -> None:
     """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
     device = device_of(run, shapes, tape, compiled=compiled)
     if compiled and (run.checkpoints_blocks or run.chunks_loss):
         raise NotImplementedError("what torch.compile makes of checkpointed blocks or such a loss")
-    model = _model(run, shapes, device)
+    model = _model(run, shapes, device, capability)
     if compiled and run.program is None:
         from nanolint.memory.compiled.program import Compiled
 
@@ -182,14 +189,15 @@ def write(
     train(run, model, device, micro_steps)
 
 
-def _model(run: Run, shapes: Shapes, device: Device) -> Module:
+def _model(run: Run, shapes: Shapes, device: Device, capability: tuple[int, int] | None) -> Module:
     if run.program is None:
         return GPT(device, shapes, checkpoints=run.checkpoints_blocks, chunked_loss=run.chunks_loss)
     if not isinstance(run.program, ReadModel):
         raise NotImplementedError("a profile or a script has no model of its own")
     from nanolint.memory.model.read import Read
 
-    return Read(run.program, run, device, _ABSENT if run.attention is Attention.MATH else NO_NAMES)
+    absent = _ABSENT if run.attention is Attention.MATH else NO_NAMES
+    return Read(run.program, run, device, absent, capability)
 
 
 def runs_compiled(run: Run, gpu: Gpu | None) -> bool:

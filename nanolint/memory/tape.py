@@ -136,7 +136,7 @@ class Tape:
     what is otherwise on it than PyTorch would have it, because that is not known.
     """
 
-    __slots__ = ("components", "doubts", "events", "names", "phases", "sizes")
+    __slots__ = ("assumed", "components", "doubts", "events", "names", "phases", "sizes")
 
     def __init__(self) -> None:
         self.events: list[int] = []
@@ -145,6 +145,7 @@ class Tape:
         self.components: list[Component] = []
         self.phases: list[tuple[int, Phase]] = []
         self.doubts: list[str] = []
+        self.assumed: list[str] = []  # what nobody has said, and is taken to be so
 
     @property
     def locator(self) -> Locator | None:

@@ -47,10 +47,18 @@ class Read(Module):
     """
 
     def __init__(
-        self, program: ReadModel, run: Run, device: Device, absent: frozenset[str]
+        self,
+        program: ReadModel,
+        run: Run,
+        device: Device,
+        absent: frozenset[str],
+        capability: tuple[int, int] | None = None,
     ) -> None:
         host = Device(Tape())
-        self._machine = Interpreter(program.modules, device, host, version=run.torch, absent=absent)
+        self._machine = Interpreter(
+            program.modules, device, host,
+            version=run.torch, absent=absent, capability=capability,
+        )  # fmt: skip
         self._model: Instance = self._reading(lambda: self._build(program, run))
         self._settle(device)
         self._file = program.modules[0].path

@@ -116,6 +116,44 @@ def test_an_attribute_that_each_call_sets_for_the_next_is_not_known() -> None:
     assert "an attribute that each call sets for the next" in tape.doubts[0]
 
 
+CHOICE = """
+import os
+
+def chosen():
+    try:
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+        major, _ = torch.cuda.get_device_capability()
+        if major != 9:
+            return False
+        from kernels import get_kernel
+        return get_kernel("varunneal/flash-attention-3") is not None
+    except Exception:
+        return None
+
+WIDE = chosen()
+"""
+
+
+@pytest.mark.parametrize(("card", "keeps", "assumes"), [("a100-80gb", 0, 0), ("h100-80gb", 1, 1)])
+def test_a_model_that_asks_for_the_capability_is_of_that_card(
+    card: str, keeps: int, assumes: int
+) -> None:
+    """Whether a package is installed is not known: what is taken to be so is said."""
+    row = next(row for row in ROWS if row["model"] == "llama")
+    case = case_of(row)
+    (source,) = case.sources
+    head = "import torch.nn.functional as F\n"
+    kept = f"if WIDE: self.last = h\n        return logits, {LOSS}"
+    text = source.text.replace(head, head + CHOICE).replace(f"return logits, {LOSS}", kept)
+    assert "chosen" in text and kept in text
+    gpu = find(card).gpu
+    tape = case._replace(sources=(replace(source, text=text),)).read(gpu, TORCH)
+    more = figures(tape)["optimizer"] - figures(case.read(gpu, TORCH))["optimizer"]
+    assert more == keeps * 4 * 256 * 256 * 4
+    assert len(tape.assumed) == assumes
+    assert all("FlashAttention 3 is taken to be installed" in each for each in tape.assumed)
+
+
 def test_activation_checkpointing_is_not_taken_for_none() -> None:
     """What a checkpoint makes again is traced like what is there already."""
     row = next(row for row in ROWS if row["model"] == "modern")

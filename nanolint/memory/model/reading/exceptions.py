@@ -40,8 +40,13 @@ def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
     if _may_lack(machine, node):
         forget(machine, node, frame, machine.unknown("whether a package is installed"))
         return None
+    goes_on = _catches(node)
+    machine.trying += goes_on
     try:
-        ended = machine.execute(node.body, frame)
+        try:
+            ended = machine.execute(node.body, frame)
+        finally:
+            machine.trying -= goes_on
         if ended is None:
             ended = machine.execute(node.orelse, frame)
     except CATCHABLE as error:
@@ -60,17 +65,21 @@ def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
 
 def _may_lack(machine: Machine, node: ast.Try) -> bool:
     """Whether it imports what may or may not be installed, and goes on without."""
-    caught = any(
-        handler.type is None
-        or "Error" in ast.unparse(handler.type)
-        or "Exception" in ast.unparse(handler.type)
-        for handler in node.handlers
-    )
-    return caught and any(
+    return _catches(node) and any(
         machine.is_foreign(alias.name if isinstance(each, ast.Import) else each.module or "")
         for each in node.body
         if isinstance(each, ast.Import) or (isinstance(each, ast.ImportFrom) and not each.level)
         for alias in each.names
+    )
+
+
+def _catches(node: ast.Try) -> bool:
+    """Whether it goes on where something fails."""
+    return any(
+        handler.type is None
+        or "Error" in ast.unparse(handler.type)
+        or "Exception" in ast.unparse(handler.type)
+        for handler in node.handlers
     )
 
 

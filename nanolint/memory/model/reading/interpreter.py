@@ -66,8 +66,9 @@ class Interpreter(Machine):
         *,
         version: tuple[int, int],
         absent: frozenset[str] = frozenset(),
+        capability: tuple[int, int] | None = None,
     ) -> None:
-        super().__init__(card, host, version=version, absent=absent)
+        super().__init__(card, host, version=version, absent=absent, capability=capability)
         if card.tape.locator is not None:
             card.tape.locator.reader = self
         self._sources: Mapping[str, SourceText] = {each.module: each for each in sources}

@@ -89,9 +89,6 @@ def table(machine: Machine) -> dict[str, Value]:
         known[name] = _Annotations(name)
     known["typing"].names["NamedTuple"] = machine.named_tuple
     known["typing"].names["TYPE_CHECKING"] = False
-    known["types"].names["SimpleNamespace"] = Native(
-        "SimpleNamespace", lambda **named: Namespace("SimpleNamespace", named), plain=False
-    )
     known["typing"].names["cast"] = Native("cast", lambda _kind, value: value, plain=False)
     for name in SILENT:
         known[name] = Namespace(name, {})
@@ -106,14 +103,17 @@ def _environment(machine: Machine) -> dict[str, Value]:
     """The environment: what a launch sets is not known, and all else is taken for not set."""
 
     def get(name: Value, default: Value = None) -> Value:
-        if isinstance(name, Unknown):
-            return name
+        if isinstance(name, Unknown) or name in given:
+            return name if isinstance(name, Unknown) else given[name]
         if name.startswith(OF_LAUNCHES):
             return machine.unknown(f"the environment variable {name}")
         return default
 
+    given: dict[str, Value] = {}
+    put = Native("environ.__setitem__", given.__setitem__, plain=False)
+    known = {"get": Native("environ.get", get, plain=False), "__setitem__": put}
     return {
-        "environ": Namespace("os.environ", {"get": Native("environ.get", get, plain=False)}),
+        "environ": Namespace("os.environ", known),
         "getenv": Native("getenv", get, plain=False),
     }
 

@@ -27,6 +27,7 @@ class Machine:
 
     ``card`` and ``host`` are where tensors lie, new ones on ``default``. ``module`` and ``line``
     are what is being read. ``version`` is torch's; ``absent`` are names that this release lacks.
+    ``capability`` is the compute capability of the card, None where no card is known.
     ``tokens`` is the size of the vocabulary, by the table of embeddings, once there is one.
     """
 
@@ -37,7 +38,9 @@ class Machine:
         *,
         version: tuple[int, int],
         absent: frozenset[str] = frozenset(),
+        capability: tuple[int, int] | None = None,
     ) -> None:
+        self.capability = capability
         self.card = card
         self.host = host
         self.default = host
@@ -48,6 +51,7 @@ class Machine:
         self.module: Namespace | None = None
         self.line = 0
         self.steps = STEPS
+        self.trying = 0  # blocks that go on where something in them fails
         self.callers: list[tuple[Namespace | None, int, int]] = []  # module, line, call
         self.call_number = 0  # of the innermost function of the program that is being called
         self.calls = 0
@@ -90,6 +94,12 @@ class Machine:
         """Dynamo cannot trace this. Raises NotTraced while a graph is traced."""
         if self.card.tracer is not None:
             raise NotTraced(f"a graph break at {self.place} ({what})")
+
+    def assume(self, what: str) -> None:
+        """What is taken to be so here, and nobody has said."""
+        said = f"{what} ({self.place})"
+        if said not in self.card.tape.assumed:
+            self.card.tape.assumed.append(said)
 
     def created(self, made: Instance) -> Instance:
         """A new object: where a graph is traced, what is set on it is nobody else's."""

@@ -12,6 +12,7 @@ from nanolint.memory.model.reading.values import (
     Instance,
     Manager,
     Method,
+    Namespace,
     Partial,
     Property,
     Static,
@@ -41,6 +42,11 @@ def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None
         owner.native[index] = value
     elif isinstance(owner, list | dict):
         owner[index] = value
+    elif isinstance(owner, Namespace):  # what nanolint lacks is no exception of the program's
+        put = owner.names.get("__setitem__")
+        if put is None:
+            raise machine.unread(f"{owner.name} is written into")
+        machine.call(put, [index, value])
     else:
         raise TypeError(f"{owner!r} does not support item assignment")
 

@@ -99,7 +99,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "get_rng_state": Native("get_rng_state", lambda *_: _random_state(machine)),
         "set_rng_state": Native("set_rng_state", lambda *_: None, plain=False),
         "get_device_capability": Native(
-            "get_device_capability", lambda *_: machine.unknown("the card")
+            "get_device_capability", lambda *_: machine.capability or machine.unknown("the card")
         ),
         "synchronize": Native("synchronize", lambda *_: None),
     }
