@@ -47,9 +47,13 @@ TRAINERS = {
         "llm_c.py",
         16,
     ),
-    # runs/miniseries.sh on one card
+    # runs/miniseries.sh on one card. The total is what the script takes by itself at this depth;
+    # said in words, it can be set to fewer micro-steps.
     "nanochat-d12": Trainer(
-        "python -m scripts.base_train --depth=12", ("rtx-4090",), "nanochat.py", 6
+        "python -m scripts.base_train --depth=12 --total-batch-size=524288",
+        ("rtx-4090",),
+        "nanochat.py",
+        4,
     ),
 }
 

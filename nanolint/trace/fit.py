@@ -92,15 +92,19 @@ def fit(
     micro-steps. ``trace(batch_size, micro_steps)`` gives None where the script cannot have that.
     The thresholds are looked for with the first number of micro-steps, and tried with the others.
     Where neighbours differ, the ``preferred`` between them are traced first, in their order, and
-    each number of micro-steps leaves the later ones enough traces for theirs.
+    each number of micro-steps leaves the later ones enough traces for theirs. Where there are not
+    even enough for the first, the preferred come before the lowest and the highest.
     """
     surveys, thresholds = list[_Survey](), list[int]()
     needs = [len(_between(preferred, batches) | set(batches)) for batches in wanted.values()]
-    for number, (steps, batches) in enumerate(wanted.items(), 1):
+    for number, (steps, batches) in enumerate(wanted.items()):
         left = most - sum(len(each.points) for each in surveys)
-        own = max(left - sum(needs[number:]), min(left, len(set(batches))))
+        own = max(left - sum(needs[number + 1 :]), min(left, needs[number]))
         survey = _Survey(trace, steps, own, preferred)
         asked = sorted(set(batches))
+        if left < needs[number]:
+            kept = _between(preferred, batches)
+            survey.look(batch for batch in preferred if batch in kept)
         survey.look(asked)
         survey.look(batch for batch in thresholds if asked[0] < batch < asked[-1])
         survey.resolve()

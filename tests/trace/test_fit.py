@@ -175,20 +175,28 @@ def test_what_inductor_writes_has_other_numbers_for_each_micro_batch_and_is_the_
     assert found.error_per_mille == 0
 
 
+def all_differ(batch: int, micro_steps: int) -> Point:
+    """Of a compiled run, whose events are others with each micro-batch."""
+    tape = Tape()
+    requests = [4 * batch * T for _ in range(batch)]
+    for number, nbytes in enumerate(requests):
+        tape.alloc(nbytes, f"model.py:{number} x = block(x)", Component.ACTIVATIONS)
+    return Point(batch, micro_steps, tape, requests)
+
+
+KEPT = (64, 32, 16, 8, 4, 2, 1, 128, 256)
+
+
 def test_where_all_differ_the_preferred_are_known_whatever_the_number_of_micro_steps() -> None:
-    """Of a compiled run: too few traces for all, enough for those that a fix may choose."""
-
-    def compiled(batch: int, micro_steps: int) -> Point:
-        tape = Tape()
-        requests = [4 * batch * T for _ in range(batch)]
-        for number, nbytes in enumerate(requests):
-            tape.alloc(nbytes, f"model.py:{number} x = block(x)", Component.ACTIVATIONS)
-        return Point(batch, micro_steps, tape, requests)
-
-    preferred = (64, 32, 16, 8, 4, 2, 1, 128, 256)
-    found = fit(compiled, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 18, preferred)
+    found = fit(all_differ, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 18, KEPT)
     assert not found.complete
     assert {1, 16, 32, 64, 256} <= {low for low, _ in bounds(found, 2)}
     assert bounds(found, 1) == [(128, 128)]
     assert bounds(found, 4) == [(each, each) for each in (1, 2, 4, 8, 16, 32)]
     assert sum(len(each.traced) for each in found.regimes) == 18
+
+
+def test_few_traces_go_from_the_runs_own_micro_batch_downward() -> None:
+    found = fit(all_differ, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 3, KEPT)
+    assert bounds(found, 2) == [(each, each) for each in (16, 32, 64)]
+    assert {each.micro_steps for each in found.regimes} == {2}
