@@ -63,7 +63,7 @@ def record(run: Run, trace: Tracer, most: int = MOST_TRACES) -> Fitted:
 def kept_by(run: Run) -> list[int]:
     """The micro-batches that keep the effective batch: from the run's own downward, then upward.
 
-    Compiled runs differ between almost all micro-batches, and these are what --fix asks for.
+    A compiled run has many regimes, and these are what --fix asks for.
     """
     own = run.batch_size
     kept = [batch for batch, _ in divisors_down(own, run.micro_steps, LARGEST_BATCH)]
