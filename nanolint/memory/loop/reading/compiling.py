@@ -19,22 +19,59 @@ def compiler(machine: Script, inductor: Inductor | None) -> Native:
 
     def compile(model: Value = None, *_: Value, disable: Value = False, **options: Value) -> Value:
         if model is None:
-            return Native("compile", lambda each: compile(each, **options), plain=False)
-        if inductor is None or disable is True:
+            return Native(
+                "compile", lambda each: compile(each, disable=disable, **options), plain=False
+            )
+        if inductor is None or disable is True or options.get("backend") == "eager":
             return model
+        _doubt(machine, options)
+        dynamic = options.get("dynamic")
         if isinstance(model, Instance) and modules.is_module(model):
-            return _module(machine, model, inductor)
-        run = _function(machine, model, inductor, None)
+            return _module(machine, model, inductor, dynamic)
+        run = _function(machine, model, inductor, None, dynamic)
         return Native("compiled", run, plain=False)
 
     return Native("torch.compile", compile, plain=False)
 
 
-def _module(machine: Script, module: Instance, inductor: Inductor) -> Instance:
+def compile_in_place(
+    machine: Script,
+    inductor: Inductor | None,
+    module: Instance,
+    disable: Value = False,
+    **options: Value,
+) -> None:
+    """``module.compile()``: the module itself is called through its graphs from now on."""
+    if inductor is None or disable is True or options.get("backend") == "eager":
+        return
+    _doubt(machine, options)
+    plain = Instance(module.cls)
+    plain.attributes, plain.buffers = module.attributes, module.buffers
+    made = _module(machine, plain, inductor, options.get("dynamic"))
+    names = {"__call__": made.cls.names["__call__"]}
+    module.cls = Class(module.cls.name, (module.cls,), names, module.cls.module)
+
+
+def _doubt(machine: Script, options: dict[str, Value]) -> None:
+    """What differs from the plain ``torch.compile`` in ways that are not known."""
+    # A mode other than the first has CUDA graphs with pools of their own, or other kernels.
+    plain: dict[str, tuple[Value, ...]] = {
+        "mode": (None, "default"),
+        "backend": (None, "inductor"),
+        "options": (None, {}),
+    }
+    for name, value in options.items():
+        if value not in plain.get(name, (value,)):
+            said = f"what torch.compile makes with {name}={value!r} is not known ({machine.place})"
+            if said not in machine.doubts:
+                machine.doubts.append(said)
+
+
+def _module(machine: Script, module: Instance, inductor: Inductor, dynamic: Value) -> Instance:
     """Another object with the same parts, which is called through its graphs."""
     for _, _, buffer in modules.buffers(module):
         buffer.is_view, buffer.base = False, None  # what it was a view of is gone
-    run = _function(machine, module, inductor, module)
+    run = _function(machine, module, inductor, module, dynamic)
     call = Native("__call__", lambda _self, *given, **named: run(*given, **named), plain=False)
     names = {"__call__": call, "_orig_mod": module}
     made = Instance(Class("OptimizedModule", (module.cls,), names, Namespace("torch", {})))
@@ -43,7 +80,7 @@ def _module(machine: Script, module: Instance, inductor: Inductor) -> Instance:
 
 
 def _function(
-    machine: Script, called: Value, inductor: Inductor, module: Instance | None
+    machine: Script, called: Value, inductor: Inductor, module: Instance | None, dynamic: Value
 ) -> CompiledFunction:
     def call(*given: Value, **named: Value) -> Value:
         return machine.call(called, list(given), named)
@@ -54,5 +91,11 @@ def _function(
     function = called.function if isinstance(called, Method) else called
     name = module.cls.name if module is not None else getattr(function, "name", "a function")
     return CompiledFunction(
-        call, machine.card, inductor, host=machine.host, state=state, name=str(name)
+        call,
+        machine.card,
+        inductor,
+        host=machine.host,
+        state=state,
+        name=str(name),
+        dynamic=dynamic if isinstance(dynamic, bool) else None,
     )

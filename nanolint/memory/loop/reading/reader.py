@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
+from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import outside, passing, training
-from nanolint.memory.loop.reading.compiling import compiler
+from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.phases import Phases
 from nanolint.memory.loop.reading.turns import Turns
@@ -69,6 +70,7 @@ class Reader(Interpreter, Script):
         self._libraries |= outside.table(self)
         training.install(self, self._libraries)
         self.library("torch").names["compile"] = compiler(self, inductor)
+        self._inductor = inductor
         self._builtins |= outside.builtins(self)
 
     def read(self) -> None:
@@ -188,6 +190,9 @@ class Reader(Interpreter, Script):
             return Native(name, lambda *given, **named: self._moved(owner, name, given, named))
         if isinstance(owner, Tensor) and owner.device is self.host and name in outside.OF_ARRAYS:
             return outside.of_array(self, owner, name)
+        if name == "compile" and modules.is_module(owner):
+            compiles = partial(compile_in_place, self, self._inductor, owner)
+            return Native("Module.compile", compiles, plain=False)
         if name == "step" and isinstance(owner, Instance) and training.is_optimizer(owner):
             step = super().attribute(owner, name)
             return Native("step", lambda *a, **k: self._step(owner, step, a, k), plain=False)

@@ -1,0 +1,96 @@
+"""``torch.compile`` in a script that is read whole, in the ways in which people write it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.gpus.lookup import find
+from nanolint.memory.model.reading.values import Unread
+from nanolint.memory.recording import allocated_peak, record
+from nanolint.run.program import ReadScript, SourceText
+from nanolint.trainers.nanogpt.resolve import default_run
+from validation.record_read import CARD, TORCH
+
+if TYPE_CHECKING:
+    from nanolint.memory.tape import Tape
+
+SCRIPT = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(512, 256)
+        self.up = nn.Linear(256, 1024)
+        self.down = nn.Linear(1024, 256)
+        self.head = nn.Linear(256, 512, bias=False)
+
+    def forward(self, x, y):
+        h = self.table(x)
+        h = h + self.down(F.silu(self.up(h)).square() + 1)
+        logits = self.head(h)
+        return F.cross_entropy(logits.view(-1, 512), y.view(-1))
+
+model = Net().cuda()
+{compile}
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
+for step in range(10):
+    for rows in {rows}:
+        x = torch.zeros((rows, 256), dtype=torch.long, device="cuda")
+        loss = model(x, x)
+        loss.backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+"""
+COMPILED = "model = torch.compile(model)"
+
+
+def read(compile: str, rows: str = "(8,)") -> Tape:
+    """The tape of the script that compiles its model so."""
+    text = SCRIPT.format(compile=compile, rows=rows)
+    source = SourceText("__main__", "train.py", text)
+    program = ReadScript((source,), values=(), words=(), variables=(), vocabulary=None)
+    run = replace(default_run(), torch=TORCH, program=program)
+    return record(run, find(CARD).gpu)
+
+
+def peak(compile: str) -> int:
+    return allocated_peak(read(compile))
+
+
+@pytest.mark.parametrize(
+    "same", ["model.compile()", f"{COMPILED[:-1]}, fullgraph=True, dynamic=False)"]
+)
+def test_other_ways_to_compile_a_model_make_the_same_graphs(same: str) -> None:
+    tape = read(same)
+    assert tape.doubts == []
+    assert allocated_peak(tape) == peak(COMPILED)
+
+
+@pytest.mark.parametrize(
+    "none", ["model.compile(disable=True)", f"{COMPILED[:-1]}, backend='eager')"]
+)
+def test_what_asks_for_no_graphs_is_replayed_as_it_is(none: str) -> None:
+    assert peak(none) == peak("") > peak(COMPILED)
+
+
+@pytest.mark.parametrize("option", ["mode='reduce-overhead'", "mode='max-autotune'"])
+@pytest.mark.parametrize("call", ["model.compile(", f"{COMPILED[:-1]}, "])
+def test_a_mode_with_other_kernels_or_pools_is_doubted_with_its_line(
+    option: str, call: str
+) -> None:
+    text = f"{call}{option})"
+    doubts = read(text).doubts
+    line = SCRIPT[: SCRIPT.index("{compile}")].count("\n") + 1
+    assert doubts == [f"what torch.compile makes with {option} is not known (train.py:{line})"]
+
+
+def test_a_second_size_has_a_graph_of_its_own_where_none_may_change() -> None:
+    assert read(f"{COMPILED[:-1]}, dynamic=False)", "(4, 8)").doubts == []
+    with pytest.raises(Unread, match="sizes that change"):
+        read(COMPILED, "(4, 8)")
