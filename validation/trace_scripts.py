@@ -50,7 +50,15 @@ def played(tape: Tape) -> tuple[int, int]:
     return peak, allocator.peak_reserved
 
 
-def traced(row: Row, checkout: Path, python: str, cache: Path) -> Traced:
+def write(table: list[Row]) -> None:
+    """Put all rows into the table, one a line."""
+    lines = ",\n ".join(json.dumps(each) for each in table)
+    TABLE.write_text(f"[\n {lines}\n]\n")
+
+
+def traced(
+    row: Row, checkout: Path, python: str, cache: Path, *, environment: dict[str, str] | None = None
+) -> Traced:
     """The row's run; leaves with what the script printed where it did not come to its steps."""
     command = read_command(shlex.split(row["command"]))
     card = row["card"]
@@ -64,7 +72,7 @@ def traced(row: Row, checkout: Path, python: str, cache: Path) -> Traced:
             command.world_size or 1,
         ),
         world_size=command.world_size or 1,
-        environment=dict(command.environment),
+        environment={**dict(command.environment), **(environment or {})},
         folder=checkout,
         seconds=3600,
     )  # fmt: skip
@@ -101,8 +109,7 @@ def main() -> int:
             },
         )
         if given.write:
-            lines = ",\n ".join(json.dumps(each) for each in table)
-            TABLE.write_text(f"[\n {lines}\n]\n")
+            write(table)
         print(f"{name}: {row['traced']}\n  recorded: {before}")
         equal = (allocated, reserved) == (found.allocated_bytes, found.reserved_bytes)
         status |= not equal

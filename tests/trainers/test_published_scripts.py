@@ -1,0 +1,39 @@
+"""Scripts as people publish them, read beside their traces: validation/read_scripts.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from validation.read_scripts import DOCS, TABLE, table_lines
+from validation.trace_scripts import rows
+
+READ = [row for row in rows() if "read" in row]
+EACH = pytest.mark.parametrize("row", READ, ids=lambda row: str(row["name"]))
+
+
+def test_the_five_are_there() -> None:
+    names = {row["name"] for row in READ}
+    assert names >= {"build-nanogpt", "llm.c", "llama2.c", "autoresearch", "nanochat"}
+
+
+@EACH
+def test_what_is_read_is_within_a_thousandth_of_the_trace(row: dict[str, Any]) -> None:
+    read, traced = row["read"], row["traced"]
+    assert read["allocated"] == pytest.approx(traced["max_memory_allocated"], rel=0.001)
+    assert read["reserved"] == pytest.approx(traced["max_memory_reserved"], rel=0.005)
+
+
+@EACH
+def test_what_differs_without_a_doubt_is_no_more_than_a_thousandth(row: dict[str, Any]) -> None:
+    eager = row["read"]["eager"]
+    assert eager["allocated"] == pytest.approx(eager["traced"], rel=0.001)
+    if not row["read"]["doubts"]:
+        assert eager["difference"] is None
+
+
+def test_the_docs_have_the_table() -> None:
+    found = TABLE.search(DOCS.read_text(encoding="utf-8"))
+    assert found is not None
+    assert found[0].splitlines() == list(table_lines())
