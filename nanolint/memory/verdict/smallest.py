@@ -23,7 +23,8 @@ NOT_FOR_SALE = ("Laptop", "Max-Q")
 def smallest_card(run: Run, machine: Machine) -> Gpu | None:
     """The NVIDIA card with the least memory on which ``run`` is comfortable, None if there is none.
 
-    Of cards that carry the same memory, one whose total has been measured comes first.
+    Of cards that carry the same memory, one whose total has been measured comes first. Of a program
+    it is the smallest that takes it without giving back what is cached.
     Laptop cards are left out: nobody can put one into the machine at hand.
     Platform and allocator stay those of ``machine``.
     """
@@ -34,7 +35,10 @@ def smallest_card(run: Run, machine: Machine) -> Gpu | None:
 
     if run.program is None and run.dtype != "float32":
         run = replace(run, attention=Attention.FLASH)
-    needed = replay(run).peak.allocated_bytes
+    peak = replay(run).peak
+    # A program is read again for each card, seconds for a large one: cards on which it only just
+    # might fit, by giving back what it has cached, are passed over.
+    needed = peak.allocated_bytes if run.program is None else peak.reserved_bytes
     candidates = (
         gpu for gpu in load() if _is_candidate(gpu) and comfortable_limit(run, on(gpu)) >= needed
     )
