@@ -39,6 +39,7 @@ from nanolint.trace.process import Asked, PretendedCard, Request, Tracer
 from nanolint.trace.traced import read
 
 if TYPE_CHECKING:
+    from nanolint.cli.config_file import ConfigFile
     from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
     from nanolint.trace.traced import Traced
@@ -91,9 +92,9 @@ def measured(row: Row, python: str, cache: Path) -> Row:
             for batch, steps in divisors_down(run.batch_size, run.micro_steps, LARGEST)
             if (point := profiler(batch, steps)) is not None
         }
-    judged = config.config.resolved(machine)
-    assert judged.run is not None and isinstance(judged.run.program, Profiled), judged.why_unknown
-    limit = comfortable_limit(judged.run, machine)
+    resolution = _config(words, found.torch).config.resolved(machine)
+    assert resolution.run is not None and isinstance(resolution.run.program, Profiled)
+    limit = comfortable_limit(resolution.run, machine)
     fits = [batch for (batch, _), tape in tapes.items() if _passes(tape, limit)]
     return {
         "torch": found.torch,
@@ -105,10 +106,27 @@ def measured(row: Row, python: str, cache: Path) -> Row:
             [batch, steps, *_peaks(tape), *_peaks(profiled(found, batch, steps))]
             for (batch, steps), tape in sorted(tapes.items())
         ],
-        "trust": judged.trust.value,
         "largest_by_tracing": max(fits, default=None),
-        "largest_by_fix": _fixed(row, judged.run),
+        **judged(row, found.torch),
     }
+
+
+def judged(row: Row, torch: str) -> Row:
+    """What nanolint makes of the row with the profile that is there, for that release."""
+    words, machine = words_of(row), find(row["gpu"])
+    before = _config(words, torch).config.resolved(machine)
+    assert before.run is not None, before.why_unknown
+    return {"trust": before.trust.value, "largest_by_fix": _fixed(row, torch, before.run)}
+
+
+def _config(words: str, torch: str) -> ConfigFile:
+    options = Namespace(isolated=True, config=None, torch_version=_release(torch))
+    return config_of(words, options, Streams(sys.stdin, sys.stdout, sys.stderr))
+
+
+def _release(torch: str) -> str:
+    """``2.13`` of ``2.13.0+cu130``."""
+    return ".".join(torch.split(".")[:2])
 
 
 def words_of(row: Row) -> str:
@@ -129,16 +147,21 @@ def _peaks(tape: Tape) -> tuple[int, int]:
     return allocated_peak(tape), play(tape).peak_reserved_bytes
 
 
-def _fixed(row: Row, before: Run) -> int | None:
-    """The micro-batch that ``nanolint --fix`` writes; the effective batch stays what it was."""
-    command = [sys.executable, "-m", "nanolint", "--isolated", "--fix", "--gpu", row["gpu"]]
+def _fixed(row: Row, torch: str, before: Run) -> int | None:
+    """The micro-batch that ``--fix`` writes for the launch; the effective batch stays what it was.
+
+    The launch says which script it is, where several run configs.
+    """
+    words = words_of(row)
+    command = [sys.executable, "-m", "nanolint", "launch", "--isolated", "--fix"]
+    command += ["--torch-version", _release(torch), "--gpu", row["gpu"]]
+    target = [row["path"]] if row["path"].endswith(".sh") else ["--", *shlex.split(words)]
     subprocess.run(
-        [*command, row["path"]],
+        [*command, *target],
         env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "rules")))},
         check=False,
     )
-    config = config_of(words_of(row), OPTIONS, Streams(sys.stdin, sys.stdout, sys.stderr))
-    run = config.config.resolved(find(row["gpu"])).run
+    run = _config(words_of(row), torch).config.resolved(find(row["gpu"])).run
     if run is None:
         return None
     assert run.effective_batch_size == before.effective_batch_size
@@ -150,6 +173,9 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     options.add_argument("rows", nargs="+", metavar="ROW=CHECKOUT")
     options.add_argument("--python", required=True, help="that has a CUDA build of PyTorch")
+    options.add_argument(
+        "--judge", action="store_true", help="trace nothing: judge by the profiles that are there"
+    )
     options.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "nanolint")
     given = options.parse_args()
     status = 0
@@ -158,7 +184,11 @@ def main() -> int:
         row = next(row for row in table if row["name"] == name)
         os.chdir(checkout)
         Path(row["path"]).write_text("\n".join(row["config"]) + "\n")
-        found = row["found"] = measured(row, given.python, given.cache)
+        if given.judge:
+            row["found"] |= judged(row, row["found"]["torch"])
+        else:
+            row["found"] = measured(row, given.python, given.cache)
+        found = row["found"]
         lines = ",\n ".join(json.dumps(each) for each in table)
         TABLE.write_text(f"[\n {lines}\n]\n")
         print(f"{name}: {found}", flush=True)
