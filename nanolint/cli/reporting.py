@@ -15,7 +15,7 @@ from nanolint.diagnostics import Severity
 from nanolint.files.door import reason
 from nanolint.linting import registry
 from nanolint.report import statistics, summary
-from nanolint.report.once import once_per_project
+from nanolint.report.once import once_per_project, without_copies
 from nanolint.rule.api import NO_TARGET
 from nanolint.settings.formats import FOR_PROGRAMS, FORMATS
 
@@ -46,7 +46,7 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
         results = without_known(results, Path(options.baseline))
     results = _severe(results, options.min_severity)
     once = {rule.code: rule.once for rule in registry.load().rules if rule.once is not None}
-    results = once_per_project(results, once)
+    results = once_per_project(without_copies(results), once)
     name = configuration.settings_of(Path()).settings.output_format
     style = "diff" if options.diff else name
     module = import_module(FORMATS.get(style, f"nanolint.report.{style}"))

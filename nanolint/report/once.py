@@ -20,6 +20,24 @@ MOST_PLACES = 5  # that are named beside the first
 TRAIN_SCRIPT = "train.py"  # the place that people look at first
 
 
+def without_copies(results: Results) -> Results:
+    """``results`` where a file that several runs share has each of its findings once.
+
+    A launch line that depends on a variable starts a run for each of its values.
+    """
+    seen: set[tuple[object, ...]] = set()
+    files = []
+    for file in results.files:
+        left = []
+        for found in file.diagnostics:
+            key = (file.name, found.code, found.span, found.lines, found.gpu, found.fix)
+            if key not in seen:
+                seen.add(key)
+                left.append(found)
+        files.append(replace(file, diagnostics=tuple(left)))
+    return replace(results, files=files)
+
+
 def once_per_project(results: Results, codes: Mapping[str, Once]) -> Results:
     """``results`` where of each project the findings of ``codes`` that are the same are left once.
 

@@ -121,6 +121,7 @@ def _reasons(
             reasons.append(("No run in", file.name, file.no_run))
         elif unknown is not None:
             reasons.append(("Not checked:", file.name, unknown))
+    reasons = list(dict.fromkeys(reasons))  # runs of one file may have one reason
     shown = reasons if verbose else reasons[:MOST_REASONS]
     for head, name, why in shown:
         printer.line((f"{head} ", "yellow"), f"{printable(name)}: {printable(why)}")

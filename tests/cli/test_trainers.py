@@ -128,3 +128,16 @@ def test_a_configurator_with_sizes_of_other_names_is_followed(tmp_path: Path) ->
     assert "layers                    4" in out
     out = nanolint("explain", str(path), "--", "--batch_size=8").out
     assert "8         batch_size, on the launch line" in out
+
+
+def test_what_two_runs_of_one_line_share_is_said_once(file: Path) -> None:
+    text = file.read_text(encoding="utf-8").replace(
+        "args = parser", 'parser.add_argument("--name")\nargs = parser'
+    )
+    file.write_text(f"{text}\nscaler = torch.cuda.amp.GradScaler()\n", encoding="utf-8")
+    shell = file.with_name("run.sh")
+    either = 'if [ -z "$NAME" ]; then\n    NAME=dummy\nfi\n'
+    shell.write_text(f"{either}python train.py --name=$NAME\n", encoding="utf-8")
+    out = nanolint("check", str(shell), "--gpu", "rtx-4090").out
+    assert out.count("GradScaler") == nanolint("check", str(file)).out.count("GradScaler")
+    assert out.count("Net in train.py is another network than nanoGPT's") == 1
