@@ -84,12 +84,23 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
+class DataFile:
+    """Whether a script finds a file at ``path``, as it writes it, and the ``vocab_size`` in it."""
+
+    path: str
+    exists: bool
+    vocabulary: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ReadScript:
     """A whole script to be read: its model, its loop, its optimizer, its evaluation.
 
     The first of ``modules`` is the script; the others are what it imports within the project.
     ``values`` are those that follow the run; so do ``words``, the flags of the launch line, and
     ``variables``, its environment. ``vocabulary`` is the size of a tokenizer that only a run reads.
+    ``files`` are those of its data of which something is known. ``checked``: its batch, context and
+    passes have to be those of the run, or the run is in doubt.
     """
 
     modules: tuple[SourceText, ...]
@@ -97,6 +108,8 @@ class ReadScript:
     words: tuple[tuple[str, Plain | FromRun], ...] = ()
     variables: tuple[tuple[str, Plain | FromRun], ...] = ()
     vocabulary: int | None = None
+    files: tuple[DataFile, ...] = ()
+    checked: bool = False
 
     @property
     def follows(self) -> frozenset[str]:

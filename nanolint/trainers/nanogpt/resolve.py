@@ -30,6 +30,7 @@ from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import WITHOUT_META, dataset_vocabulary
+from nanolint.trainers.nanogpt.whole import BEYOND_READING, whole_run
 from nanolint.trainers.traced import NEEDED, traced
 from nanolint.units import listed
 
@@ -67,6 +68,7 @@ def resolve(
     _settle_machine(settings, has_bfloat16=supported)
     world_size = options.world_size or (target.count if target else None) or 1
     overridden = {key for key, _ in all_overrides(options)}
+    configured = dict(settings)  # by the script's keys: roles are given below
     if project.train_script is None:
         _settle_vocabulary(settings, overridden)
         roles = Roles(Model(), {})
@@ -112,10 +114,18 @@ def resolve(
     )
     found = traced(found, taken, project, options, gpu)
     is_traced = found.run is not None and found.run.program is not None
-    if roles.program is None or found.trust is Trust.EXACT or is_traced:
+    if found.trust is Trust.EXACT or is_traced:
         return found
-    read = _read(found, roles, replace(needed, torch=release), taken, project, gpu)
-    return replace(found, read=read)
+    needed = replace(needed, torch=release)
+    read = None
+    if roles.program is not None:
+        read = _read(found, roles, needed, taken, project, gpu)
+    if read is not None and {each.subject for each in read.doubts} <= BEYOND_READING:
+        return replace(found, read=read)
+    if in_float16:
+        configured |= _FLOAT16
+    whole = _read_whole(found, roles, needed, (configured, taken), project, gpu)
+    return replace(found, read=read if whole is None else replace(whole, read=read))
 
 
 def _read(
@@ -142,6 +152,38 @@ def _read(
     of_model = {*roles.model.doubts, *roles.model.eager_doubts}
     doubts = [each for each in found.doubts if each not in of_model]
     doubts += [*roles.model.optimizer_doubts, *not_covered(run, gpu)]
+    return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
+
+
+def _read_whole(
+    found: Resolution,
+    roles: Roles,
+    needed: Run,
+    settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
+    project: Project,
+    gpu: Gpu | None,
+) -> Resolution | None:
+    """The run with all of its script read, and what is in doubt of it still.
+
+    ``settings`` are by the script's keys, and by their roles. None where nothing is in doubt that a
+    reading tells, or where a batch or the vocabulary is not known.
+    """
+    if found.run is not None and {each.subject for each in found.doubts} <= BEYOND_READING:
+        return None
+    configured, taken = settings
+    given = dict(taken)
+    for key, stand_in in STAND_INS.items():
+        given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
+    shaped, unresolved = needed_run(given, project, ManualAttention.NEVER, gpu, needed.world_size)
+    if unresolved or project.unusable:
+        return None
+    shaped = with_passes(replace(shaped, torch=needed.torch), roles)
+    program = whole_run(project, configured, roles.deciding, shaped)
+    if program is None:
+        return None
+    run = read_run(shaped, program, gpu)
+    doubts = [each for each in found.doubts if each.subject in BEYOND_READING]
+    doubts += not_covered(run, gpu)
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
 
 

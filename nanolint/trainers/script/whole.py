@@ -41,14 +41,14 @@ def whole_script(
     if any(isinstance(word.value, NotKnown) for word in (*words, *around.variables)):
         return None
     follows = {micro_batch: FromRun(BATCH), **_passes(described, run)}
-    sources = dict(_sources(text, path))
-    names = {each: source.module for each, source in sources.items()}
+    texts = dict(sources(text, path))
+    names = {each: source.module for each, source in texts.items()}
     placed = list(_placed(described, follows, around, names))
     if None in placed:
         return None
     vocabulary = around.vocabulary.value if around.vocabulary is not None else None
     return ReadScript(
-        modules=tuple(sources.values()),
+        modules=tuple(texts.values()),
         values=tuple(each for each in placed if each is not None),
         words=tuple(_followed(words, Surface.FLAG, follows)),
         variables=tuple(_followed(around.variables, Surface.VARIABLE, follows)),
@@ -116,7 +116,7 @@ def _followed(
         yield word.key, fields.get(plain_name(word.key), word.value)
 
 
-def _sources(text: str, path: Path) -> Iterator[tuple[Path, SourceText]]:
+def sources(text: str, path: Path) -> Iterator[tuple[Path, SourceText]]:
     """The script, and what it imports within the project."""
     roots = roots_of(path)
     yield path, SourceText(MAIN, _shown(path, roots), text)

@@ -8,6 +8,7 @@ from nanolint.memory.model.reading.machine import Machine
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.phases import Phases
+    from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.model.reading.values import Namespace
     from nanolint.memory.tensors.device import Device
@@ -17,7 +18,8 @@ class Script(Machine):
     """The state of one reading of a script.
 
     ``around`` is what the script finds around it, ``meta`` the device without memory. ``doubts``
-    say what was left out; ``passed`` counts the statements that were passed over.
+    say what was left out; ``seen`` is what trains; ``passed`` counts the statements that were
+    passed over.
     """
 
     around: Surroundings
@@ -26,6 +28,7 @@ class Script(Machine):
     passed: int
     taken: set[int]  # the branches that were read
     phases: Phases
+    seen: Seen
 
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""

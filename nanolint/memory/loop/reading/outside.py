@@ -8,30 +8,21 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import training
+from nanolint.memory.loop.reading import arrays, training
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import (
     Generated,
-    Instance,
     Namespace,
     Native,
     Unknown,
 )
-from nanolint.memory.tape import Component
-from nanolint.memory.tensors.dtypes import DTYPES, INT16, INT32, INT64, Dtype
-from nanolint.memory.tensors.ops.conversion import to
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.dtypes import INT32
+from nanolint.memory.tensors.tensor import empty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Place, Value
-
-TOKENS = 1 << 40  # of a file: more than any run reads
-UINT16 = Dtype("uint16", 2, INT16.kind)
-DATA = role("data", Component.INPUTS)
+    from nanolint.run.program import DataFile
 
 
 # What is asked of a tokenizer, or of what holds one, for its size.
@@ -47,6 +38,16 @@ class File(Unknown):
     def __init__(self, path: Value, place: Place) -> None:
         super().__init__("the contents of a file", place)
         self.path = path
+
+
+class Pickled(Unknown):
+    """What a pickle holds, of which the size of the vocabulary is known."""
+
+    __slots__ = ("vocabulary",)
+
+    def __init__(self, vocabulary: int, place: Place) -> None:
+        super().__init__("the contents of a file", place)
+        self.vocabulary = vocabulary
 
 
 def silent(name: str, value: Value = None) -> Native:
@@ -66,7 +67,9 @@ def table(machine: Script) -> dict[str, Value]:
             "scaler_pieces": Native("scaler_pieces", lambda: training.scaler_pieces(machine)),
             "buckets": Native("buckets", lambda m: training.ddp_buckets(machine, m), plain=False),
             "nothing": Native("nothing", training.nothing),
-            "batches": Native("batches", lambda *a: Generated(_batches(machine, *a)), plain=False),
+            "batches": Native(
+                "batches", lambda *a: Generated(arrays.batches(machine, *a)), plain=False
+            ),
         },
     ).names
     scaler, parallel = packages["GradScaler"], packages["DistributedDataParallel"]
@@ -91,7 +94,11 @@ def table(machine: Script) -> dict[str, Value]:
                 "RawDescriptionHelpFormatter": None,
             },
         ),
-        "numpy": _arrays(machine),
+        "numpy": arrays.numpy(machine),
+        "pickle": Namespace(
+            "pickle",
+            {"load": Native("load", lambda *a, **k: _unpickled(machine, *a, **k), plain=False)},
+        ),
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace("torch.nn.parallel", {"DistributedDataParallel": parallel}),
         "torch.utils.data": Namespace(
@@ -155,6 +162,10 @@ def _paths(machine: Script) -> Namespace:
         unknown = next((each for each in parts if isinstance(each, Unknown)), None)
         return posixpath.join(*parts) if unknown is None else unknown
 
+    def exists(path: Value) -> Value:
+        known = _known_file(machine, path)
+        return machine.unknown("whether a file exists") if known is None else known.exists
+
     known = ("basename", "dirname", "splitext", "normpath", "expanduser")
     names: dict[str, Value] = {
         name: Native(name, getattr(posixpath, name)) for name in known if name != "expanduser"
@@ -163,11 +174,26 @@ def _paths(machine: Script) -> Namespace:
         "join": Native("join", join, plain=False),
         "expanduser": Native("expanduser", lambda path: path),
         "abspath": Native("abspath", lambda path: path),
-        "exists": _unknown(machine, "whether a file exists"),
-        "isfile": _unknown(machine, "whether a file exists"),
+        "exists": Native("exists", exists, plain=False),
+        "isfile": Native("isfile", exists, plain=False),
         "isdir": _unknown(machine, "whether a folder exists"),
     }
     return Namespace("os.path", names)
+
+
+def _known_file(machine: Script, path: Value) -> DataFile | None:
+    """What is known of a file of the run's data."""
+    if not isinstance(path, str):
+        return None
+    plain = posixpath.normpath(path)
+    return next((each for each in machine.around.files if each.path == plain), None)
+
+
+def _unpickled(machine: Script, file: Value, *_: Value, **__: Value) -> Value:
+    known = _known_file(machine, file.path) if isinstance(file, File) else None
+    if known is None or known.vocabulary is None:
+        return machine.unknown("the contents of a file")
+    return Pickled(known.vocabulary, machine.place)
 
 
 def _interpreter(machine: Script) -> dict[str, Value]:
@@ -191,6 +217,7 @@ def _of_torch(machine: Script) -> dict[str, Value]:
     return {
         "from_numpy": Native("from_numpy", same),
         "save": silent("save"),
+        "is_complex": silent("is_complex", value=False),
         "load": Native("load", lambda *a, **k: _loaded(machine, *a, **k), plain=False),
         "set_default_device": silent("set_default_device"),
         "set_default_dtype": silent("set_default_dtype"),
@@ -207,7 +234,7 @@ def _loaded(
     path = file.path if isinstance(file, File) else file
     if isinstance(path, str) and BYTES_OF_TOKENS in path and machine.around.vocabulary is not None:
         device = device_of(machine, map_location) or machine.host
-        return empty(device, (machine.around.vocabulary,), INT32, DATA)
+        return empty(device, (machine.around.vocabulary,), INT32, arrays.DATA)
     return machine.unknown("the contents of a file")
 
 
@@ -254,62 +281,3 @@ def _processes(machine: Script) -> dict[str, Value]:
         "get_world_size": silent("get_world_size", machine.around.world_size),
         "ReduceOp": Namespace("ReduceOp", dict.fromkeys(("AVG", "SUM", "MAX", "MIN"), "op")),
     }
-
-
-# Arrays are tensors of the host.
-
-
-def _arrays(machine: Script) -> Namespace:
-    def tokens(*given: Value, dtype: Value = None, **_: Value) -> Value:
-        kind = next((each for each in (*given, dtype) if isinstance(each, Dtype)), INT64)
-        return empty(machine.host, (TOKENS,), kind, DATA)
-
-    found: dict[str, Value] = {
-        each: Native(f"numpy.{each}", tokens, plain=False)
-        for each in ("load", "memmap", "fromfile", "frombuffer")
-    }
-    found |= {name: kind for name, kind in DTYPES.items() if name != "bool"}
-    found |= {"uint16": UINT16, "ndarray": Namespace("ndarray", {})}
-    return Namespace("numpy", found)
-
-
-def _astype(_machine: Script, x: Tensor, dtype: Value = INT64, **_: Value) -> Tensor:
-    return to(x, dtype if isinstance(dtype, Dtype) else INT64)
-
-
-def _copied(_machine: Script, x: Tensor, *_: Value, **__: Value) -> Tensor:
-    return x
-
-
-OF_ARRAYS: dict[str, Callable[..., Value]] = {
-    "astype": _astype,
-    "copy": _copied,
-    "pin_memory": _copied,
-}
-
-
-def of_array(machine: Script, x: Tensor, name: str) -> Native:
-    """A method of numpy's arrays."""
-    method = OF_ARRAYS[name]
-    return Native(name, lambda *given, **named: method(machine, x, *given, **named), plain=False)
-
-
-def _batches(machine: Script, dataset: Value, size: Value) -> Iterator[Value]:
-    """What a data loader makes of a data set: its first element, as often as a batch has room."""
-    if isinstance(dataset, Instance) and dataset.cls.has("__iter__"):
-        elements = machine.iterate(dataset)
-        while True:
-            yield _collated(machine, next(elements), size)
-    if isinstance(dataset, Instance) and dataset.cls.has("__getitem__"):
-        while True:
-            yield _collated(machine, machine.item(dataset, 0), size)
-    while True:
-        yield machine.unknown("what a data loader loads")
-
-
-def _collated(machine: Script, element: Value, size: Value) -> Value:
-    if isinstance(element, Tensor) and isinstance(size, int):
-        return empty(machine.host, (size, *element.shape), element.dtype, DATA)
-    if isinstance(element, tuple | list):
-        return type(element)(_collated(machine, each, size) for each in element)
-    return machine.unknown("what a data loader loads")

@@ -8,16 +8,19 @@ from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import outside, passing, training
+from nanolint.memory.loop.reading import arrays, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.phases import Phases
+from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
 from nanolint.memory.model.reading.interpreter import Interpreter, parsed
+from nanolint.memory.model.reading.offsets import Index, Window
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
+    Event,
     Instance,
     Manager,
     Namespace,
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.surroundings import Surroundings
-    from nanolint.memory.model.reading.values import Event, Value
+    from nanolint.memory.model.reading.values import Value
     from nanolint.run.program import SourceText
 
 MAIN = "__main__"
@@ -67,6 +70,7 @@ class Reader(Interpreter, Script):
         self.taken = set()
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
+        self.seen = Seen()
         self._libraries |= outside.table(self)
         training.install(self, self._libraries)
         self.library("torch").names["compile"] = compiler(self, inductor)
@@ -125,6 +129,10 @@ class Reader(Interpreter, Script):
 
     def happens(self, what: Event) -> None:
         self.phases.happens(what)
+        if what is Event.BACKWARD:
+            self.seen.went_back()
+        elif what in (Event.TRAINS, Event.EVALUATES):
+            self.seen.evaluates()
         self.turns.happens(what)
 
     def manager(self, value: Value) -> Value:
@@ -151,6 +159,35 @@ class Reader(Interpreter, Script):
 
     # Values.
 
+    def item(self, owner: Value, index: Value) -> Value:
+        if isinstance(owner, outside.Pickled) and index == "vocab_size":
+            return owner.vocabulary
+        if isinstance(index, Window) and isinstance(owner, Tensor) and arrays.is_tokens(owner):
+            return super().item(owner, slice(0, index.length))
+        return super().item(owner, index)
+
+    def iterate(self, value: Value) -> Iterator[Value]:
+        if isinstance(value, Tensor) and value.device is self.host and arrays.are_numbers(value):
+            why = ("the contents of a tensor", self.place)
+            return (Index(*why, origin=object()) for _ in range(value.shape[0]))
+        return super().iterate(value)
+
+    def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
+        if isinstance(left, Index) and type(right) is int:
+            if isinstance(op, ast.Add | ast.Sub):
+                return left.shifted(right if isinstance(op, ast.Add) else -right)
+            return Unknown(left.reason, left.place)
+        if isinstance(right, Index) and type(left) is int and isinstance(op, ast.Add):
+            return right.shifted(left)
+        for each in (left, right):
+            if isinstance(each, Index):
+                return Unknown(each.reason, each.place)
+        return super().binary(op, left, right)
+
+    def unary(self, op: ast.unaryop, operand: Value) -> Value:
+        found = super().unary(op, operand)
+        return Unknown(found.reason, found.place) if isinstance(found, Index) else found
+
     def call(
         self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None
     ) -> Value:
@@ -160,6 +197,9 @@ class Reader(Interpreter, Script):
                 error = function.unread()  # whatever is done with a model is done on the card
                 error.decided = True
                 raise error
+        if isinstance(function, Instance):
+            given = [*arguments, *(keywords or {}).values()]
+            self.seen.called(given, learns=self.card.grad_enabled)
         return super().call(function, arguments, keywords)
 
     def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
@@ -182,14 +222,17 @@ class Reader(Interpreter, Script):
                 return self.around.vocabulary
             if name == "get_vocab_size":
                 return outside.silent(name, self.around.vocabulary)
+        if isinstance(owner, Index):
+            other = Unknown(owner.reason, owner.place)
+            return outside.silent(name, owner) if name == "item" else other
         if isinstance(owner, Unknown) and name == "backward":
             error = owner.unread()
             error.decided = True
             raise error
         if isinstance(owner, Unknown) and name in ("to", "cuda"):
             return Native(name, lambda *given, **named: self._moved(owner, name, given, named))
-        if isinstance(owner, Tensor) and owner.device is self.host and name in outside.OF_ARRAYS:
-            return outside.of_array(self, owner, name)
+        if isinstance(owner, Tensor) and owner.device is self.host and name in arrays.OF_ARRAYS:
+            return arrays.of_array(self, owner, name)
         if name == "compile" and modules.is_module(owner):
             compiles = partial(compile_in_place, self, self._inductor, owner)
             return Native("Module.compile", compiles, plain=False)
@@ -214,6 +257,7 @@ class Reader(Interpreter, Script):
         self, optimizer: Instance, step: Value, given: tuple[Value, ...], named: dict[str, Value]
     ) -> Value:
         self.phases.before_step()
+        self.seen.stepped()
         out = self.call(step, list(given), named)
         self.phases.after_step(optimizer)
         self.turns.stepped()

@@ -16,10 +16,11 @@ from nanolint.memory.tensors.device import NotTraced
 from nanolint.run.program import FromRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.compiled.inductor import Inductor
+    from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.tape import Tape
     from nanolint.memory.tensors.device import Device
     from nanolint.run.program import ReadScript, SourceText
@@ -62,6 +63,8 @@ def read_script(
         if not _trains(device.tape):
             raise machine.unread("nothing is trained on the card") from None
         device.tape.doubts += [*machine.doubts, *machine.later()]
+        if program.checked:
+            device.tape.doubts += _differs(machine.seen, run)
         return
     except Raised as error:
         raise machine.unread(f"raises {error}") from error
@@ -71,7 +74,22 @@ def read_script(
         raise machine.unread(f"what torch.compile makes of {error} is not known") from error
     except RecursionError as error:
         raise machine.unread("nested too deeply") from error
+    if run.eval_only and program.checked and machine.seen.only_evaluates:
+        device.tape.close()
+        device.tape.doubts += [*machine.doubts, *_differs(machine.seen, run)]
+        return
     raise machine.unread("the script ends before its third optimizer step")
+
+
+def _differs(seen: Seen, run: Run) -> Iterator[str]:
+    """What the script trains with, where that is not what is said of the run."""
+    shape = (run.batch_size, run.block_size)
+    read = seen.evaluated if run.eval_only else seen.shape
+    if read != shape:
+        found = "not known" if read is None else "x".join(map(str, read))
+        yield f"a batch is taken for {shape[0]}x{shape[1]} tokens; as it is read, it is {found}"
+    if not run.eval_only and seen.passes != run.micro_steps:
+        yield f"a step is taken for {run.micro_steps} passes; as it is read, it has {seen.passes}"
 
 
 def written(program: ReadScript, run: Run) -> Iterable[SourceText]:
@@ -96,6 +114,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         has_bfloat16=has_bfloat16(gpu),
         shape=(run.batch_size, run.block_size),
         vocabulary=program.vocabulary,
+        files=program.files,
     )
 
 

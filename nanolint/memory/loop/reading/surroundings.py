@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
+    from nanolint.run.program import DataFile
     from nanolint.source.values import Plain
 
 
@@ -15,7 +16,8 @@ class Surroundings:
     """Plain data. ``words`` are the flags of the launch line in their order.
 
     ``vocabulary`` stands for the size of a tokenizer that only a run reads. ``shape`` is that of a
-    batch, (B, T), where what loads it cannot be read.
+    batch, (B, T), where what loads it cannot be read. ``files`` are those of which it is known
+    whether they are there.
     """
 
     words: tuple[tuple[str, Plain], ...]
@@ -27,3 +29,4 @@ class Surroundings:
     has_bfloat16: bool
     shape: tuple[int, int]
     vocabulary: int | None = None
+    files: tuple[DataFile, ...] = ()

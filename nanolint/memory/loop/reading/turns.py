@@ -74,7 +74,7 @@ class Turns:
         while place < len(values):
             machine.step()
             machine.assign(node.target, values[place], frame)
-            start, passed = tape.mark(), machine.passed
+            start, passed, backward = tape.mark(), machine.passed, machine.seen.backward
             ended = machine.execute(node.body, frame)
             if ended is BREAK or ended is RETURN:
                 return ended if ended is RETURN else None
@@ -83,7 +83,9 @@ class Turns:
             if rest > 2:
                 wrote: list[object] = list(_written(tape, start))
                 if wrote and wrote == before and not self.whole:
-                    place += (rest - 1) // 2 * 2
+                    skipped = (rest - 1) // 2 * 2
+                    place += skipped
+                    machine.seen.backward += skipped * (machine.seen.backward - backward)
                 elif not wrote and not before and machine.passed > passed:
                     leaves = _left(node, frame)
                     if leaves is not None and leaves == left:

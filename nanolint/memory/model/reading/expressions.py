@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading import operators
+from nanolint.memory.model.reading.offsets import window
 from nanolint.memory.model.reading.scopes import MISSING, Frame, Kind
 from nanolint.memory.model.reading.values import Function, Unknown
 
@@ -162,7 +163,7 @@ def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Value:
         None if each is None else machine.evaluate(each, frame)
         for each in (node.lower, node.upper, node.step)
     ]
-    return _unknown_of(parts) or slice(*parts)
+    return window(*parts) or _unknown_of(parts) or slice(*parts)
 
 
 def _unknown_of(values: list[Value]) -> Unknown | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -57,9 +58,21 @@ def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Val
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _by_methods(machine, name, left, right)
     if name == "mod" and isinstance(left, str):
-        return machine.unknown("a formatted text")
+        plain = _formatted(left, right)
+        return machine.unknown("a formatted text") if plain is None else plain
     _bound(machine, name, left, right)
     return function(left, right)
+
+
+def _formatted(text: str, given: Value) -> str | None:
+    """``"%s.%s" % (name, key)``; None for what is not plainly put together."""
+    values = given if isinstance(given, tuple) else (given,)
+    if not all(isinstance(each, str | int) for each in values):
+        return None
+    parts = re.split("%[sd]", text)
+    if any("%" in each for each in parts):
+        return None
+    return str(text % given)
 
 
 def _by_methods(machine: Machine, name: str, left: Value, right: Value) -> Value:

@@ -38,7 +38,14 @@ class Optimizer:
                         p.grad.zero_()
 
     def state_dict(self):
-        return {"state": self.state, "param_groups": self.param_groups}
+        packed = {}
+        place = 0
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p in self.state:
+                    packed[place] = self.state[p]
+                place += 1
+        return {"state": packed, "param_groups": self.param_groups}
 
     def load_state_dict(self, state_dict):
         loaded(self, state_dict)

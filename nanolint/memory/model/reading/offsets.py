@@ -1,0 +1,45 @@
+"""Whole numbers that only a run tells, whose differences are known all the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.values import Unknown
+
+if TYPE_CHECKING:
+    from nanolint.memory.model.reading.values import Place, Value
+
+
+class Index(Unknown):
+    """A whole number that only a run tells, and ``shift`` more: of the same ``origin`` the
+    difference is known. ``data[i : i + 8]`` has eight elements, whatever ``i`` is."""
+
+    __slots__ = ("origin", "shift")
+
+    def __init__(self, reason: str, place: Place, origin: object, shift: int = 0) -> None:
+        super().__init__(reason, place)
+        self.origin = origin
+        self.shift = shift
+
+    def shifted(self, by: int) -> Index:
+        """The number, and ``by`` more."""
+        return Index(self.reason, self.place, self.origin, self.shift + by)
+
+
+class Window(Unknown):
+    """``i : i + length``, where ``i`` is not known: within what is long enough."""
+
+    __slots__ = ("length",)
+
+    def __init__(self, reason: str, place: Place, length: int) -> None:
+        super().__init__(reason, place)
+        self.length = length
+
+
+def window(start: Value, stop: Value, step: Value) -> Window | None:
+    """``start:stop``, where it has a known length although neither is known."""
+    if step is not None or not isinstance(start, Index) or not isinstance(stop, Index):
+        return None
+    if start.origin is not stop.origin or stop.shift < start.shift:
+        return None
+    return Window(start.reason, start.place, stop.shift - start.shift)

@@ -1,0 +1,139 @@
+"""A train.py of nanoGPT's kind that is read whole: a config's values over its globals."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.errors import Unusable
+from nanolint.run.program import DataFile, FromRun, Placed, ReadScript, SourceText
+from nanolint.run.settled import Layer
+from nanolint.run.trust import Subject
+from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.reading import read_source
+from nanolint.trainers.nanogpt.vocabulary import META, pickled_vocabulary, whether_it_exists
+from nanolint.trainers.script.whole import MAIN, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from nanolint.run.run import Run
+    from nanolint.run.settled import Project, Setting
+
+# What no reading of a script tells: which one it is, how many processes, what its data holds.
+BEYOND_READING = frozenset({Subject.PROCESSES, Subject.SCRIPT, Subject.VOCABULARY})
+
+# Set by a config or its user, or by the card in the place of what they set.
+_SET = (Layer.IMPORT, Layer.LAUNCHED, Layer.FILE, Layer.OVERRIDE, Layer.GPU)
+_FOLLOWED = ("batch_size", "block_size", "gradient_accumulation_steps")
+_VOCABULARY = "vocab_size"
+# What stands for a value that only a run tells.
+_NOT_KNOWN = "open('')"
+
+
+def whole_run(
+    project: Project,
+    settings: Mapping[str, Setting],
+    deciding: Mapping[str, str | None],
+    run: Run,
+) -> ReadScript | None:
+    """The script of ``project`` with ``settings`` in the place of its configurator's line.
+
+    ``settings`` are by the script's own keys, before they were given roles; ``deciding`` says which
+    of them gives a role of ``run``. None where the script cannot be read for what it is asked.
+    """
+    script, tree = project.train_script, project.tree
+    if script is None or tree is None or project.configurator is None or not run.on_gpu:
+        return None
+    statement = tree.body[project.configurator]
+    if not isinstance(statement, (ast.Expr, ast.ImportFrom)) or statement.col_offset:
+        return None  # under a condition
+    files = tuple(_files(project, settings))
+    if _is_told(settings, project) and not any(each.vocabulary for each in files):
+        return None  # and the script takes none from a file
+    try:
+        texts = tuple(each for _, each in sources(read_source(script), script))
+    except Unusable:
+        return None
+    lines = texts[0].text.splitlines(keepends=True)
+    start = statement.lineno - 1
+    stop = statement.end_lineno or statement.lineno
+    before, after = "".join(lines[:start]), "".join(lines[stop:])
+    set_here, values = _assignments(project, settings, deciding, run, len(before))
+    text = f"{before}{set_here}{chr(10) * (stop - start)}{after}"
+    main = SourceText(MAIN, texts[0].path, text)
+    return ReadScript((main, *texts[1:]), values, files=files, checked=True)
+
+
+def _assignments(
+    project: Project,
+    settings: Mapping[str, Setting],
+    deciding: Mapping[str, str | None],
+    run: Run,
+    start: int,
+) -> tuple[str, tuple[Placed, ...]]:
+    """The statements that stand for the configurator's line, and their places that follow a run."""
+    follows = {deciding.get(role, role): role for role in _FOLLOWED}
+    parts: list[str] = ["pass"]
+    placed: list[Placed] = []
+    at = start + len(parts[0])
+    for key, setting in settings.items():
+        role = follows.get(key)
+        if role is not None and setting.value != Known(getattr(run, role)):
+            role = None
+        is_set = setting.origin.layer in _SET and key.isidentifier()
+        if not (is_set or role) or (key == _VOCABULARY and key not in project.environment):
+            continue
+        if not isinstance(setting.value, Known) and setting.origin.path == project.train_script:
+            continue  # the script itself says it
+        value = _written(setting)
+        part = f"; {key} = {value}"
+        parts.append(part)
+        if role is not None:
+            place = at + len(part) - len(value)
+            placed.append(Placed(MAIN, place, place + len(value), FromRun(role)))
+        at += len(part)
+    return "".join(parts), tuple(placed)
+
+
+def _written(setting: Setting) -> str:
+    if not isinstance(setting.value, Known):
+        return _NOT_KNOWN
+    text = repr(setting.value.value)
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError):  # inf
+        return _NOT_KNOWN
+    return text
+
+
+def _is_told(settings: Mapping[str, Setting], project: Project) -> bool:
+    """Whether the vocabulary was given by hand, which the script itself does not take."""
+    told = settings.get(_VOCABULARY)
+    return (
+        told is not None
+        and told.origin.layer is Layer.OVERRIDE
+        and (_VOCABULARY not in project.environment)
+    )
+
+
+def _files(project: Project, settings: Mapping[str, Setting]) -> Iterator[DataFile]:
+    """The meta.pkl of the run's data, as far as it is known whether there is one."""
+    dataset = settings.get("dataset")
+    if dataset is None or not isinstance(dataset.value, Known):
+        return
+    path = f"data/{dataset.value.value}/{META}"
+    found, doubt = whether_it_exists(path, project.root)
+    exists = found.value if isinstance(found, Known) else None
+    if _is_told(settings, project):
+        told = settings[_VOCABULARY].value
+        if exists is not False and isinstance(told, Known) and isinstance(told.value, int):
+            yield DataFile(path, exists=True, vocabulary=told.value)
+        return
+    if exists is None or (doubt is not None and exists):
+        return
+    size, _ = pickled_vocabulary(path, project.root) if exists else (None, None)
+    vocabulary = size.value if isinstance(size, Known) else None
+    yield DataFile(
+        path, exists=bool(exists), vocabulary=vocabulary if isinstance(vocabulary, int) else None
+    )
