@@ -115,17 +115,32 @@ for it in range(max_iters):
     optimizer.step()
 """
 
-CONFIGURATOR = "# nanoGPT's reads the words of the launch line\n"
+CONFIGURATOR = """
+import sys
+from ast import literal_eval
+
+for arg in sys.argv[1:]:
+    if '=' not in arg:
+        exec(open(arg).read())
+    else:
+        key, val = arg[2:].split('=')
+        globals()[key] = literal_eval(val)
+"""
 
 
 def explained(
-    folder: Path, config: str, *words: str, script: str = SCRIPT, meta: bool = False
+    folder: Path,
+    config: str,
+    *words: str,
+    script: str = SCRIPT,
+    meta: bool = False,
+    loads: str = CONFIGURATOR,
 ) -> dict[str, Any]:
     data = folder / "data" / "words"
     data.mkdir(parents=True)
     (data / "prepare.py").write_text("open('meta.pkl')" if meta else "pass", encoding="utf-8")
     (folder / "model.py").write_text(MODEL, encoding="utf-8")
-    (folder / "configurator.py").write_text(CONFIGURATOR, encoding="utf-8")
+    (folder / "configurator.py").write_text(loads, encoding="utf-8")
     (folder / "train.py").write_text(script, encoding="utf-8")
     path = folder / "config" / "train_words.py"
     path.parent.mkdir()
@@ -207,4 +222,12 @@ def test_a_draw_elsewhere_is_not_taken_for_the_same_place(tmp_path: Path) -> Non
         rows, "train_data[i : j + block_size + 1].astype(np.int64) for i, j in zip(starts, starts)"
     )
     found = explained(tmp_path, "batch_size = 16\n", script=other)
+    assert found["trust"] != "read"
+
+
+@pytest.mark.parametrize(
+    "loads", ["exec(open('config/other.py').read())\n", CONFIGURATOR + "\nbatch_size = 3\n"]
+)
+def test_a_configurator_of_its_own_makes_another_run(tmp_path: Path, loads: str) -> None:
+    found = explained(tmp_path, "batch_size = 16\n", loads=loads)
     assert found["trust"] != "read"

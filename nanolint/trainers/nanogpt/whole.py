@@ -10,6 +10,7 @@ from nanolint.run.program import DataFile, FromRun, Placed, ReadScript, SourceTe
 from nanolint.run.settled import Layer
 from nanolint.run.trust import Subject
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.configurator import takes_the_launch_line
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.vocabulary import META, pickled_vocabulary, whether_it_exists
 from nanolint.trainers.script.whole import MAIN, sources
@@ -48,6 +49,8 @@ def whole_run(
     statement = tree.body[project.configurator]
     if not isinstance(statement, (ast.Expr, ast.ImportFrom)) or statement.col_offset:
         return None  # under a condition
+    if not takes_the_launch_line(statement, script.parent, project.environment):
+        return None
     files = tuple(_files(project, settings))
     if _is_told(settings, project) and not any(each.vocabulary for each in files):
         return None  # and the script takes none from a file

@@ -1,0 +1,44 @@
+"""Whether a script's configurator does what nanoGPT's does: a config's values, then the words."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.errors import Unusable
+from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+WORDS = "argv"
+
+
+def takes_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[str]) -> bool:
+    """Whether the configurator that ``statement`` loads reads the launch line, and sets none of
+    ``keys`` by itself. One that names a config of its own makes another run."""
+    try:
+        tree = syntax_tree(read_source(folder / _file(statement)))
+    except (Unusable, RecursionError):
+        return False
+    names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    sets = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    words = {each.attr for each in ast.walk(tree) if isinstance(each, ast.Attribute)}
+    words |= {each.id for each in names}
+    elements = (
+        each.slice
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store)
+    )
+    by_name = all(isinstance(each, ast.Name) for each in elements)
+    return WORDS in words and by_name and not sets & set(keys)
+
+
+def _file(statement: ast.stmt) -> str:
+    if isinstance(statement, ast.ImportFrom):
+        return f"{(statement.module or '').replace('.', '/')}.py"
+    for each in ast.walk(statement):
+        if isinstance(each, ast.Constant) and str(each.value).endswith(".py"):
+            return str(each.value)
+    return "configurator.py"
