@@ -139,3 +139,48 @@ def test_an_evaluation_that_only_a_later_step_makes_is_a_doubt(tmp_path: Path) -
     assert never["doubts"] == []
     later = explained(tmp_path, f"EVERY = 50\n{text}")
     assert "what a later step evaluates is not read (train.py:" in later["doubts"][0]
+
+
+EVALUATES = """
+@torch.no_grad()
+def evaluate(model, x, y):
+    model.eval()
+    loss = model(x, y)
+    model.train()
+    return loss.item()
+"""
+
+
+def in_a_function(text: str) -> str:
+    """The script with its loop inside ``main``."""
+    head, loop = text.split("model = Net()", 1)
+    return f"{head}{EVALUATES}\ndef main():\n" + "".join(
+        f"    {line}\n" for line in f"model = Net(){loop}".splitlines()
+    ) + "\nmain()\n"  # fmt: skip
+
+
+LATER = "what a later step evaluates is not read (train.py:"
+
+
+@pytest.mark.parametrize("every", [0, 50])
+def test_an_evaluation_of_a_later_step_inside_a_function_is_a_doubt(
+    tmp_path: Path, every: int
+) -> None:
+    text = SCRIPT.replace(
+        "    optimizer.step()",
+        "    if EVERY > 0 and step > 0 and step % EVERY == 0:\n        evaluate(model, x, y)\n"
+        "    optimizer.step()",
+    )
+    doubts = explained(tmp_path, f"EVERY = {every}\n{in_a_function(text)}")["doubts"]
+    assert [LATER in each for each in doubts] == [True] * bool(every)
+
+
+def test_an_evaluation_behind_the_loop_is_a_doubt(tmp_path: Path) -> None:
+    text = f"{SCRIPT}print(evaluate(model, x, y))\n"
+    (doubt,) = explained(tmp_path, in_a_function(text))["doubts"]
+    assert LATER in doubt
+
+
+def test_an_evaluation_that_each_step_makes_is_none(tmp_path: Path) -> None:
+    text = f"{SCRIPT}    print(evaluate(model, x, y))\n"
+    assert explained(tmp_path, in_a_function(text))["doubts"] == []

@@ -27,6 +27,7 @@ class Script(Machine):
     doubts: list[str]
     passed: int
     taken: set[int]  # the branches that were read
+    executed: set[int]  # and the statements
     phases: Phases
     seen: Seen
 

@@ -79,37 +79,6 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     return None
 
 
-def unread_later(machine: Script, tree: ast.Module, frame: Frame) -> list[str]:
-    """Doubts about evaluations that only a later step makes."""
-    unseen: list[ast.AST] = [tree]
-    while unseen:
-        node = unseen.pop()
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.expr):
-            continue
-        untaken = isinstance(node, ast.If) and id(node) not in machine.taken
-        if (
-            untaken
-            and isinstance(node, ast.If)
-            and _only_evaluates(node)
-            and _may_hold(machine, node.test, frame)
-        ):
-            return [f"what a later step evaluates is not read ({frame.module.path}:{node.lineno})"]
-        unseen += ast.iter_child_nodes(node)
-    return []
-
-
-def _may_hold(machine: Script, test: ast.expr, frame: Frame) -> bool:
-    """Whether a test may be true in a later step: what has to do with remainders may."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return all(_may_hold(machine, each, frame) for each in test.values)
-    if any(isinstance(each, ast.Mod) for each in ast.walk(test)):
-        return True
-    try:
-        return machine.evaluate(test, frame) is not False
-    except (Unread, *CATCHABLE):
-        return True
-
-
 def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> None:
     """Read a branch that may be taken; one that ends in an exception is not."""
     try:

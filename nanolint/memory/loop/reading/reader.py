@@ -8,10 +8,10 @@ from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, outside, passing, training
+from nanolint.memory.loop.reading import arrays, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
 from nanolint.memory.loop.reading.machine import Script
-from nanolint.memory.loop.reading.phases import Phases
+from nanolint.memory.loop.reading.phases import Finished, Phases
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
@@ -67,7 +67,8 @@ class Reader(Interpreter, Script):
         self.meta = Device(Tape())
         self.doubts: list[str] = []
         self.passed = 0
-        self.taken = set()
+        self.taken, self.executed = set(), set()
+        self._later: list[str] = []
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self.seen = Seen()
@@ -89,12 +90,8 @@ class Reader(Interpreter, Script):
         self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
 
     def later(self) -> list[str]:
-        """Doubts about what steps behind the last that is read do besides."""
-        module = self.imported[MAIN]
-        tree = parsed(self._sources[MAIN].text)
-        assert tree is not None
-        frame = Frame(module, module.names, kind=Kind.MODULE)
-        return passing.unread_later(self, tree, frame)
+        """A doubt about what steps behind the last that is read do besides, if any."""
+        return self._later[:1]
 
     def _read_module(self, tree: ast.Module, frame: Frame) -> None:
         self.execute(tree.body, frame)
@@ -108,7 +105,8 @@ class Reader(Interpreter, Script):
     # Statements.
 
     def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
-        for node in body:
+        listed = list(body)
+        for node in listed:
             try:
                 if type(node) is ast.For or type(node) is ast.While:
                     self.step()
@@ -123,6 +121,11 @@ class Reader(Interpreter, Script):
             except Unread as error:
                 passing.over(self, node, frame, error)
                 ended = None
+            except Finished:  # while the names are still there
+                doubt = later.unread(self, listed, node, frame)
+                self._later += [] if doubt is None else [doubt]
+                raise
+            self.executed.add(id(node))
             if ended is not None:
                 return ended
         return None

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
 
+MANAGED = "decorated"  # the name of a function that runs inside a context manager
+
 
 def call(
     machine: Machine,
@@ -249,4 +251,4 @@ def _managed(machine: Machine, manager: Manager, function: Value) -> Value:
         with manager.enter():
             return machine.call(function, list(arguments), keywords)
 
-    return Native("decorated", run, plain=False)
+    return Native(MANAGED, run, plain=False)
