@@ -16,6 +16,7 @@ class LlamaConfig:
     n_layer: int = 12
     n_head: int = 12
     n_kv_head: int | None = None
+    repeats: bool = False  # shared heads are laid out one after another
     n_embd: int = 768
     softcap: float = 0.0
 
@@ -58,6 +59,7 @@ class Attention(nn.Module):
         super().__init__()
         self.n_head, self.n_kv_head = config.n_head, config.n_kv_head
         self.groups = self.n_head // self.n_kv_head
+        self.repeats = config.repeats
         self.wq = nn.Linear(config.n_embd, self.n_head * config.head_size, bias=False)
         self.wk = nn.Linear(config.n_embd, self.n_kv_head * config.head_size, bias=False)
         self.wv = nn.Linear(config.n_embd, self.n_kv_head * config.head_size, bias=False)
@@ -71,7 +73,9 @@ class Attention(nn.Module):
         v = v.view(B, T, self.n_kv_head, -1)
         q, k = rotated(q, cos, sin), rotated(k, cos, sin)
         q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
-        if self.groups > 1:
+        if self.repeats:
+            k, v = (each.repeat(1, self.groups, 1, 1) for each in (k, v))
+        elif self.groups > 1:
             k = k.repeat_interleave(self.groups, dim=1)
             v = v.repeat_interleave(self.groups, dim=1)
         out = F.scaled_dot_product_attention(q, k, v, is_causal=True)

@@ -110,7 +110,7 @@ class Lowering(Reducing, Calling):
         elif each.name == "scatter part" and (part := part_of(each)) is not None:
             for access in values[0].loads():
                 reads[access if access.tag else part(access)] = None
-        elif each.name in {"cat", "scatter part", "triangle", "pad"}:
+        elif each.name in {"cat", "scatter part", "triangle", "pad", "repeat"}:
             for place, value in enumerate(values):
                 for access in value.loads():
                     tag = (

@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.formulas.reductions import reduce
 from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.parts import sliced
+from nanolint.memory.tensors.ops.views import reshape, sizes_of, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,4 +42,31 @@ def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return record(out, tensors, backward)
 
 
-FORMULAS: Formulas = {"cat": cat}
+def repeat(t: Capture, x: Tensor, *sizes: int | Sequence[int]) -> Tensor:
+    """``aten.repeat``: each element is read where it is needed; its gradient is a sum
+    (FunctionsManual.cpp, ``repeat_backward``)."""
+    times = sizes_of(sizes)
+    before = x.shape
+    whole = (1,) * (len(times) - x.ndim) + before
+    wide = x if whole == before else view(x, whole)
+    shape = tuple(size * each for size, each in zip(whole, times, strict=True))
+    role = x.role.made("repeated")
+    with t.device.no_grad():
+        out = t.make("repeat", POINTWISE, (wide,), shape, x.dtype, role, times, cost=3)
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        parts, over = list[int](), list[int]()
+        for size, each in zip(whole, times, strict=True):
+            if each != 1:
+                over.append(len(parts))
+                parts.append(each)
+            parts.append(size)
+        if not over:
+            return [reshape(g, before)]
+        summed = reduce(t, "sum", reshape(g, tuple(parts)), tuple(over), keepdim=False)
+        return [reshape(summed, before)]
+
+    return record(out, (x,), backward)
+
+
+FORMULAS: Formulas = {"cat": cat, "repeat": repeat}
