@@ -63,6 +63,43 @@ def read_launch(words: Sequence[str], files: Sequence[str] = ()) -> Launched:
         raise UsageError(f"after --: {error}") from error
 
 
+def launches_in(line: str) -> list[Launched]:
+    """The runs that a launch line starts. Raises UsageError where one cannot be followed."""
+    from nanolint.cli.launched import NotJudged, locate
+    from nanolint.launches.script import find_launches
+
+    found = []
+    for each in find_launches(line, every=True):
+        if each.launch is None:
+            raise UsageError(f"after --: {each.reason}")
+        try:
+            found.append(locate(each.launch))
+        except NotJudged as error:
+            raise UsageError(str(error)) from error
+    return found
+
+
+def as_line(words: Sequence[str]) -> str:
+    """The words behind ``--`` as a shell reads them; a single one is a line by itself."""
+    import shlex
+
+    return words[0] if len(words) == 1 else shlex.join(words)
+
+
+def _one_launch(words: Sequence[str], streams: Streams) -> Launched | None:
+    """The run that a program among ``words`` starts; None where they begin with a config."""
+    from nanolint.report.printer import printable
+
+    if words[0].endswith(".py") or words[0].startswith("-"):
+        return None
+    found = launches_in(as_line(words))
+    if len(found) != 1:
+        raise UsageError(f"after --: {len(found) or 'no'} runs, where one is meant")
+    for remark in found[0].remarks:
+        streams.warn(f"nanolint: {printable(remark)}")
+    return found[0]
+
+
 def read_one_run(
     command: str, parser: Parser, arguments: Sequence[str], streams: Streams
 ) -> tuple[Namespace, str, Launched]:
@@ -75,6 +112,9 @@ def read_one_run(
 
     given, words = split_launch(arguments)
     options = parser.parse(given, streams)
+    started = _one_launch(words, streams) if words and not options.files else None
+    if started is not None:
+        return options, str(started.files[-1]), started
     launch = read_launch(words, options.files)
     if len(options.files) > 1 or not (options.files or launch.files):
         parser.error(f"{command} takes one FILE, found {len(options.files)}")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
-from nanolint.cli.launch import read_sets, split_launch
+from nanolint.cli.launch import as_line, launches_in, read_sets, split_launch
 from nanolint.cli.options import check_parser
 from nanolint.cli.parser import UsageError
 
@@ -40,21 +39,13 @@ def run(arguments: list[str], streams: Streams) -> int:
         )
     from nanolint.cli import session
     from nanolint.cli.configuration import Configuration
-    from nanolint.cli.launched import NotJudged, locate
     from nanolint.cli.runs import Source, runs_of
-    from nanolint.launches.script import find_launches
     from nanolint.report.printer import printable
 
     sets = read_sets(options.set)
     runs: list[Run] = []
-    line = Source(NAME, words[0] if len(words) == 1 else shlex.join(words))
-    for found in find_launches(line.text, every=True):
-        if found.launch is None:
-            raise UsageError(f"after --: {found.reason}")
-        try:
-            launched = locate(found.launch)
-        except NotJudged as error:
-            raise UsageError(str(error)) from error
+    line = Source(NAME, as_line(words))
+    for launched in launches_in(line.text):
         for remark in () if options.quiet else launched.remarks:
             streams.warn(f"nanolint: {printable(remark)}")
         runs += runs_of(launched, Configuration(options, sets, launched), line)

@@ -141,3 +141,13 @@ def test_what_two_runs_of_one_line_share_is_said_once(file: Path) -> None:
     out = nanolint("check", str(shell), "--gpu", "rtx-4090").out
     assert out.count("GradScaler") == nanolint("check", str(file)).out.count("GradScaler")
     assert out.count("Net in train.py is another network than nanoGPT's") == 1
+
+
+@pytest.mark.parametrize("command", ["explain", "fit"])
+def test_a_launch_line_can_be_explained(file: Path, command: str) -> None:
+    words = ["python", "-m", file.stem, "--batch-size=4"]
+    found = nanolint(command, "--gpu", "rtx-4090", "--", *words)
+    assert "Net in train.py is another network than nanoGPT's" in found.out + found.err
+    unknown = nanolint(command, "--", "python", "-m", "nothing.here")
+    assert unknown.status == 2
+    assert unknown.err.count("\n") == 1
