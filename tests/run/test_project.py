@@ -16,6 +16,7 @@ from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
 from tests.run.settling import reasons, settle
 from tests.support.project_tree import (
+    CONFIGURATOR,
     CONFIGURATOR_LINE,
     SETTINGS,
     WORLD,
@@ -79,6 +80,19 @@ def test_a_nearer_one_that_is_not_nanogpts_is_a_doubt(tmp_path: Path) -> None:
     (doubt,) = found.doubts
     assert doubt.subject is Subject.SCRIPT
     assert "loads no configurator" in doubt.text
+
+
+@pytest.mark.parametrize(
+    "text", ["exec(open('config/other.py').read())\n", CONFIGURATOR + "batch_size = 3\n"]
+)
+def test_a_configurator_that_makes_another_run_is_a_doubt(tmp_path: Path, text: str) -> None:
+    (doubt,) = project(tmp_path, {"configurator.py": text}).doubts
+    assert (doubt.subject, doubt.path) == (Subject.SCRIPT, tmp_path / "configurator.py")
+
+
+def test_a_configurator_that_sets_a_learning_rate_is_none(tmp_path: Path) -> None:
+    text = CONFIGURATOR + "learning_rate = 6e-4\n"
+    assert project(tmp_path, {"configurator.py": text}).doubts == ()
 
 
 def without_train(root: Path, files: dict[str, str | bytes]) -> Path:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
+from nanolint.files.door import is_file
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 
 if TYPE_CHECKING:
@@ -33,6 +34,15 @@ def takes_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[st
     )
     by_name = all(isinstance(each, ast.Name) for each in elements)
     return WORDS in words and by_name and not sets & set(keys)
+
+
+def own_configurator(statement: ast.stmt, folder: Path, keys: Collection[str]) -> Path | None:
+    """The configurator that ``statement`` loads, where it is there and may make another run of a
+    config than nanoGPT's does."""
+    path = folder / _file(statement)
+    if not is_file(path) or takes_the_launch_line(statement, folder, keys):
+        return None
+    return path
 
 
 def _file(statement: ast.stmt) -> str:

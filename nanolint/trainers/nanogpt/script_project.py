@@ -9,7 +9,9 @@ from nanolint.files.door import names
 from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
 from nanolint.run.settled import Project
+from nanolint.run.trust import Doubt, Subject
 from nanolint.trainers.nanogpt.choices import open_choices
+from nanolint.trainers.nanogpt.configurator import own_configurator
 from nanolint.trainers.nanogpt.imports import root_importer
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
@@ -20,6 +22,7 @@ from nanolint.trainers.nanogpt.train_script import (
     read_train_script,
     settable_keys,
 )
+from nanolint.trainers.profiles import WITHOUT_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +64,12 @@ def _read_project(train_script: Path) -> Project:
     recognition = recognise(script.tree, train_script)
     others = _other_scripts(train_script)
     own = names_read(script.tree)
+    weighty = script.environment.keys() - WITHOUT_WEIGHT
+    configurator = own_configurator(script.tree.body[script.configurator], root, weighty)
+    doubts = recognition.doubts
+    if configurator is not None:
+        text_of = f"{configurator.name} takes a config otherwise than nanoGPT's does"
+        doubts = (Doubt(Subject.SCRIPT, text_of, configurator), *doubts)
     return Project(
         root=root,
         train_script=train_script,
@@ -75,7 +84,7 @@ def _read_project(train_script: Path) -> Project:
             for key, name in others.trainers.items()
             if key not in {*KEYS, *script.defaults, *own}
         },
-        doubts=recognition.doubts,
+        doubts=doubts,
         compile_mode=script.compile_mode,
         counts_emulation="including_emulation=False" not in text,
         deletes_logits=recognition.deletes_logits,
