@@ -34,8 +34,10 @@ RELEASES = [
 
 ALLOCATED = 0.001
 RESERVED = 0.02
-# By heart, too, by 0.042: where the workspace of the backward pass lies decides it.
-RESERVES_OTHERWISE = {"seed-5": 0.072}
+OFF = pytest.mark.xfail(
+    reason="7.2 % less is reserved: where the backward pass has its workspace decides it",
+    strict=True,
+)
 
 
 @pytest.fixture
@@ -62,8 +64,19 @@ def test_every_phase_peaks_as_pytorch_does(row: dict[str, Any]) -> None:
     for phase, peak in found.items():
         assert peak == pytest.approx(row[phase], rel=0.005), phase
     assert max(found.values()) == pytest.approx(row["overall"], rel=ALLOCATED)
-    rel = RESERVES_OTHERWISE.get(row["name"], RESERVED)
-    assert play(tape).peak_reserved_bytes == pytest.approx(row["reserved"], rel=rel)
+
+
+@pytest.mark.usefixtures("derived")
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, marks=(OFF,) if row["name"] == "seed-5" else (), id=str(row["name"]))
+        for row in ROWS
+    ],
+)
+def test_the_allocator_reserves_what_pytorchs_does(row: dict[str, Any]) -> None:
+    tape = accuracy.tape_of(row, "compiled")
+    assert play(tape).peak_reserved_bytes == pytest.approx(row["reserved"], rel=RESERVED)
 
 
 def name_of(row: dict[str, Any]) -> str:

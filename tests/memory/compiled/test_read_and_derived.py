@@ -26,8 +26,10 @@ ALLOCATED = 0.002
 RESERVED = 0.02
 
 
-# PyTorch 2.9 frees 512 KiB earlier in the evaluation's graph of a model with biases: not explained.
-EARLIER_FREED = {("2.9 gpt-2-4-256-0.0-True-4-256-1024-bfloat16", "eval"): 0.022}
+FREED_EARLIER = pytest.mark.xfail(
+    reason="PyTorch 2.9 frees 512 KiB earlier in the evaluation's graph: not explained", strict=True
+)
+OFF = "2.9 gpt-2-4-256-0.0-True-4-256-1024-bfloat16"
 
 
 def name_of(row: dict[str, Any]) -> str:
@@ -39,10 +41,22 @@ def test_a_read_model_peaks_in_each_phase_as_pytorch_compiles_it(row: dict[str, 
     tape = case_of(row, compile=True).read(find(CARD).gpu, release_of(row))
     assert tape.doubts == []
     found = figures(tape)
-    for phase, peak in found.items():
+    assert found.keys() > {"eval", "reserved"}
+    for phase in found.keys() - {"eval"}:
         rel = RESERVED if phase == "reserved" else ALLOCATED
-        rel = EARLIER_FREED.get((row["name"], phase), rel)
-        assert peak == pytest.approx(row[phase], rel=rel), phase
+        assert found[phase] == pytest.approx(row[phase], rel=rel), phase
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, marks=(FREED_EARLIER,) if row["name"] == OFF else (), id=name_of(row))
+        for row in ROWS
+    ],
+)
+def test_a_read_models_evaluation_peaks_as_pytorch_compiles_it(row: dict[str, Any]) -> None:
+    found = figures(case_of(row, compile=True).read(find(CARD).gpu, release_of(row)))
+    assert found["eval"] == pytest.approx(row["eval"], rel=ALLOCATED)
 
 
 def test_what_is_not_known_is_replayed_eagerly_and_said() -> None:
