@@ -230,10 +230,10 @@ def page(rows: list[Row], name: str = "zoo") -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in rows:
-        name = f"{row['repository']} `{row['path']}` {row['class']}"
+        model = f"{row['repository']} `{row['path']}` {row['class']}"
         peaks = f"{row['read_bytes']:,}, {row['torch_bytes']:,}" if row in judged else "–"
         why = row["why"].replace("|", "/")
-        cells = (name, row["commit"][:7], row["dtype"], row["result"], peaks, why)
+        cells = (model, row["commit"][:7], row["dtype"], row["result"], peaks, why)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join((*lines, f"<!-- {name}: end -->"))
 
