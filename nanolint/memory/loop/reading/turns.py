@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.passing import changed
 from nanolint.memory.model.reading.scopes import MISSING
-from nanolint.memory.model.reading.statements import BREAK, RETURN
+from nanolint.memory.model.reading.statements import BREAK, RETURN, for_each, while_true
 from nanolint.memory.model.reading.values import Event, Function, Unknown
 from nanolint.memory.tensors.tensor import Tensor
 
@@ -42,31 +42,12 @@ class Turns:
     def run(self, node: ast.For | ast.While, frame: Frame) -> object:
         """Read a loop."""
         if isinstance(node, ast.While):
-            return self._while(node, frame)
+            return while_true(self._machine, node, frame)
         machine = self._machine
         found = machine.evaluate(node.iter, frame)
         if isinstance(found, range) and len(found) > FEW and not _counts(node):
             return self._range(node, frame, found)
-        for value in machine.iterate(found):
-            machine.step()
-            machine.assign(node.target, value, frame)
-            del value
-            ended = machine.execute(node.body, frame)
-            if ended is BREAK or ended is RETURN:
-                return ended if ended is RETURN else None
-        return machine.execute(node.orelse, frame)
-
-    def _while(self, node: ast.While, frame: Frame) -> object:
-        machine = self._machine
-        while True:
-            machine.step()
-            test = machine.evaluate(node.test, frame)
-            machine.at(frame.module, node.lineno)
-            if not machine.truth(test):
-                return machine.execute(node.orelse, frame)
-            ended = machine.execute(node.body, frame)
-            if ended is BREAK or ended is RETURN:
-                return ended if ended is RETURN else None
+        return for_each(machine, node, frame, machine.iterate(found))
 
     def _range(self, node: ast.For, frame: Frame, values: range) -> object:
         machine, tape = self._machine, self._machine.card.tape

@@ -87,7 +87,12 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> object:
 
 
 def _for(machine: Machine, node: ast.For, frame: Frame) -> object:
-    for value in machine.iterate(machine.evaluate(node.iter, frame)):
+    return for_each(machine, node, frame, machine.iterate(machine.evaluate(node.iter, frame)))
+
+
+def for_each(machine: Machine, node: ast.For, frame: Frame, values: Iterator[Value]) -> object:
+    """Run the body of a loop for each of ``values``; what ended it, where it ends the call."""
+    for value in values:
         machine.step()
         machine.assign(node.target, value, frame)
         del value
@@ -99,7 +104,8 @@ def _for(machine: Machine, node: ast.For, frame: Frame) -> object:
     return machine.execute(node.orelse, frame)
 
 
-def _while(machine: Machine, node: ast.While, frame: Frame) -> object:
+def while_true(machine: Machine, node: ast.While, frame: Frame) -> object:
+    """Run a ``while`` loop; what ended it, where it ends the call."""
     while True:
         machine.step()
         test = machine.evaluate(node.test, frame)
@@ -209,7 +215,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[..., object]] = {
     ast.If: _if,
     ast.Match: match,
     ast.For: _for,
-    ast.While: _while,
+    ast.While: while_true,
     ast.Return: _return,
     ast.With: _with,
     ast.Try: attempt,
