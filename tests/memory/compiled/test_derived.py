@@ -13,6 +13,7 @@ from nanolint.memory.allocator.play import play
 from nanolint.memory.compiled import program
 from nanolint.memory.compiled.derive.derived import Derived
 from nanolint.memory.recording import summits
+from nanolint.run.coverage import OLDEST_COMPILED
 from validation import accuracy
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ ROWS = [
 RELEASES = [
     row
     for row in accuracy.recorded("releases")
-    if row["compile"] and accuracy.release_of(row) >= (2, 6) and row["n_layer"] <= DEEPEST
+    if row["compile"] and accuracy.release_of(row) >= OLDEST_COMPILED and row["n_layer"] <= DEEPEST
 ]
 
 ALLOCATED = 0.001

@@ -86,6 +86,8 @@ class Calling(Realizing):
 
     def _find_sums_of_products(self, operations: Sequence[Operation]) -> None:
         """Sums that a matrix product makes itself, by the product: post_grad.py, ``addmm``."""
+        if not self._adds_in_product:
+            return
         for each in operations:
             if each.name != "sum" or each.kind != POINTWISE or len(set(each.of)) != 2:
                 continue

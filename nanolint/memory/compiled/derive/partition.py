@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 LONGEST_CHAIN = 100  # operations
 FAR = 1_000_000_000
 NEAREST, FARTHEST = 1, 100  # distances that weigh differently
+FARTHEST_RECOMPUTED = 3  # torch/_functorch/config.py, max_dist_from_bw, of releases before 2.4
 GROWTH = 1.1  # a step away from the backward pass
 
 # Not in the partitioner's list of what may be computed again.
@@ -42,14 +43,23 @@ class Parts(NamedTuple):
     saved: list[Operation]
 
 
-def partition(graph: Operations, parameters: Container[Operation]) -> Parts:
-    """Cut a simplified joint graph. ``parameters`` live through the run anyway."""
-    return _Partition(graph, parameters).parts()
+def partition(
+    graph: Operations, parameters: Container[Operation], *, recomputes_far: bool = True
+) -> Parts:
+    """Cut a simplified joint graph. ``parameters`` live through the run anyway.
+
+    Without ``recomputes_far`` nothing is computed again that is far from the backward pass, and
+    the backward pass is in the order in which it was traced: releases before 2.4.
+    """
+    return _Partition(graph, parameters, recomputes_far=recomputes_far).parts()
 
 
 class _Partition:
-    def __init__(self, graph: Operations, parameters: Container[Operation]) -> None:
+    def __init__(
+        self, graph: Operations, parameters: Container[Operation], *, recomputes_far: bool
+    ) -> None:
         self.graph = graph
+        self.recomputes_far = recomputes_far
         self.parameters = parameters
         self.banned: set[Operation] = set()
         self.handed = {*graph.outputs, *graph.gradients}  # to the joint graph's output, no kernel
@@ -106,8 +116,9 @@ class _Partition:
             network.edge(enter, leave, self._weight(each))
             for user in each.users:
                 network.edge(leave, 2 * user.number, UNLIMITED)
-        self._ban_uses_far_apart()
-        self._ban_long_chains()
+        if self.recomputes_far:
+            self._ban_uses_far_apart()
+            self._ban_long_chains()
         for each in self.banned:
             network.edge(source, 2 * each.number, UNLIMITED)
         side = network.cut(source, sink)
@@ -127,16 +138,33 @@ class _Partition:
         steps = max(min(self.distance[each], FARTHEST), NEAREST)
         nbytes = int(each.nbytes * GROWTH**steps)
         handed = each.kind == INPUT or each in self.handed
-        materialized = handed or not all(is_fusible(each, user) for user in each.users)
+        materialized = handed or not all(self._is_fusible(each, user) for user in each.users)
         return nbytes if materialized else 2 * nbytes
 
     def _is_kept(self, each: Operation) -> bool:
         """``should_ban_recomputation``."""
         if each.kind == GETITEM:
             return False
-        if not is_recomputable(each) or self._is_materialized_backward(each):
+        if not self._is_recomputable(each) or self._is_materialized_backward(each):
+            return True
+        if not self.recomputes_far and self.distance[each] > FARTHEST_RECOMPUTED:
             return True
         return 4 * each.nbytes < sum(source.nbytes for source in dict.fromkeys(each.of))
+
+    def _is_recomputable(self, each: Operation) -> bool:
+        """Whether it is on the partitioner's list."""
+        if each.kind in {VIEW, GETITEM, POINTWISE, REDUCTION}:
+            return each.name not in KEPT_NAMES and (self.recomputes_far or each.name != "gather")
+        return False
+
+    def _is_fusible(self, one: Operation, other: Operation) -> bool:
+        """Whether the partitioner takes them for one kernel."""
+        if other.name == "cat":
+            return True
+        return self._may_fuse(one) and self._may_fuse(other)
+
+    def _may_fuse(self, each: Operation) -> bool:
+        return each.kind == RANDOM or self._is_recomputable(each)
 
     def _is_materialized_backward(self, each: Operation) -> bool:
         if each.kind == VIEW:
@@ -147,7 +175,7 @@ class _Partition:
             if current in self.handed:
                 return True
             for user in current.users:
-                if user not in self.forward and not is_fusible(current, user):
+                if user not in self.forward and not self._is_fusible(current, user):
                     return True
                 if user.kind == VIEW:
                     unseen.append(user)
@@ -162,7 +190,7 @@ class _Partition:
                 continue
             first = self._first_unfusible(users, max(place[user] for user in users))
             for user in users:
-                if place[user] > first and is_fusible(used, user):
+                if place[user] > first and self._is_fusible(used, user):
                     self._ban(user)
 
     def _first_unfusible(self, users: Iterable[Operation], most: int) -> int:
@@ -178,7 +206,7 @@ class _Partition:
             each = operations[number]
             for user in each.users:
                 if user in place and place[user] <= most:
-                    entry = place[user], is_fusible(each, user), user.number
+                    entry = place[user], self._is_fusible(each, user), user.number
                     if entry not in seen:
                         seen.add(entry)
                         heapq.heappush(queue, entry)
@@ -199,26 +227,8 @@ class _Partition:
                     self._ban(each)
                     break
                 for user in each.users:
-                    if user in place and is_fusible(each, user) and user not in self.banned:
+                    if user in place and self._is_fusible(each, user) and user not in self.banned:
                         heapq.heappush(queue, (place[user], user.number))
-
-
-def is_recomputable(each: Operation) -> bool:
-    """Whether it is on the partitioner's list."""
-    if each.kind in {VIEW, GETITEM, POINTWISE, REDUCTION}:
-        return each.name not in KEPT_NAMES
-    return False
-
-
-def is_fusible(one: Operation, other: Operation) -> bool:
-    """Whether the partitioner takes them for one kernel."""
-    if other.name == "cat":
-        return True
-    return _may_fuse(one) and _may_fuse(other)
-
-
-def _may_fuse(each: Operation) -> bool:
-    return is_recomputable(each) or each.kind == RANDOM
 
 
 def _reached(starts: Iterable[Operation]) -> set[Operation]:

@@ -50,7 +50,7 @@ class Plans:
         self.shared = set[int]()
         self.adds_biases = any(each.name == "addmm" for each in graph.all)
         if graph.tangents:
-            parts = partition(graph, weights)
+            parts = partition(graph, weights, recomputes_far=not self.inductor.saves_log_softmax)
         else:
             order = [each for each in by_locality(graph) if each.kind != INPUT]
             parts = Parts(order, [], [])
@@ -69,6 +69,7 @@ class Plans:
         lowering = Lowering(
             operations, inputs, outputs,
             sm_count=device.sm_count, threads_per_sm=device.threads_per_sm,
+            adds_in_product=self.inductor.adds_in_product,
         )  # fmt: skip
         lowering.run(operations)
         kept = set()

@@ -50,7 +50,9 @@ class Realizing:
         *,
         sm_count: int,
         threads_per_sm: int,
+        adds_in_product: bool = True,
     ) -> None:
+        self._adds_in_product = adds_in_product
         self.kernels: list[Kernel] = []
         self.values: dict[Operation, Value] = {}
         self.inputs: dict[Operation, Memory] = {}

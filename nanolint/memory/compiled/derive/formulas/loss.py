@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.formulas.reductions import reduce
-from nanolint.memory.compiled.derive.operations import POINTWISE
+from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
+from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.ops.autocast import to_float32
@@ -86,7 +87,12 @@ def nll_loss(
         counted = compare(places, IGNORED)
         safe = _choice(t, counted, places)
         # scatter of -1 into zeros, upon a constant: a comparison with the column's number
-        hot = t.make("scatter", POINTWISE, (safe,), log.shape, log.dtype, log.role.gradient, cost=5)
+        if Inductor.of(t.device.release).scatters_loss:
+            zeros = log.role.gradient.made("scattered gradient", log.role.dims)
+            hot = t.make("index_put", CALL, (safe, safe), log.shape, log.dtype, zeros)
+        else:
+            made = log.role.gradient
+            hot = t.make("scatter", POINTWISE, (safe,), log.shape, log.dtype, made, cost=5)
         kept = _choice(t, counted, share)
         return [mul(hot, kept, role=log.role.gradient)]
 
