@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.parser import UsageError
-from nanolint.run.profile import MOST_STEPS, represented
-from nanolint.run.terms import Given, Surface, leaves
+from nanolint.cli.settable import Settable
+from nanolint.run.terms import Surface
 from nanolint.trainers.script.core import plain_name
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from nanolint.cli.config_file import ConfigFile
     from nanolint.cli.streams import Streams
@@ -66,32 +66,14 @@ class Profiler:
             )
         return key
 
-    @cached_property
+    @property
     def accumulation(self) -> str | None:
-        """The key that another number of micro-steps is had by; None where there is none.
+        """The key that another number of micro-steps is had by; None where there is none."""
+        return self._settable.accumulation
 
-        That of the accumulation, or of the total that a script works it out from.
-        """
-        own = "gradient_accumulation_steps"
-        described = self.resolution.described
-        if described is None or described.equation is None:
-            return self.resolution.deciding.get(own, own)
-        equation = described.equation
-        terms = [equation.passes, *(turn.condition for turn in equation.turns)]
-        taken = {*leaves(equation.context), *leaves(equation.micro_batch)}
-        givens = dict.fromkeys(
-            given
-            for term in terms
-            for given in leaves(term)
-            if isinstance(given, Given) and given not in taken
-        )
-        # A flag before a constant: that is what people turn.
-        flags = (Surface.FLAG, Surface.ARGUMENT)
-        ordered = sorted(givens, key=lambda given: given.surface not in flags)
-        steps = represented(self.run.micro_steps) % MOST_STEPS + 1
-        keys = (plain_name(given.key) for given in ordered)
-        found = (key for key in keys if self._values(self.run.batch_size, steps, key) is not None)
-        return next(found, None)
+    @cached_property
+    def _settable(self) -> Settable:
+        return Settable(self.resolution, self.run, self.micro_batch, self._resolved)
 
     def __call__(self, batch_size: int, micro_steps: int) -> Point | None:
         """The trace with this micro-batch, and so many to a step; None where there is none."""
@@ -104,7 +86,7 @@ class Profiler:
         from nanolint.trace.fit import Point
         from nanolint.trace.process import CannotTrace
 
-        values = self._values(batch_size, micro_steps, self.accumulation)
+        values = self._settable.values(batch_size, micro_steps)
         if values is None:
             why = f"no value gives a micro-batch of {batch_size}, {micro_steps} to a step"
             self.refusal = UsageError(f"{self.config.name}: {why}")
@@ -116,35 +98,6 @@ class Profiler:
             return None
         self.last = traced
         return Point(batch_size, micro_steps, traced.tape, traced.requests)
-
-    def _values(
-        self, batch_size: int, micro_steps: int, accumulation: str | None
-    ) -> dict[str, int] | None:
-        """What to set, so that nanolint reads the run as one of this micro-batch and so many steps.
-
-        Scripts count the accumulation in passes, in sequences or in tokens, of one process or all.
-        The largest number that means so many steps is the one: a smaller one may be rounded to it,
-        as 1 token to 1 pass, which the script then refuses.
-        """
-        run = self.run
-        counts = {
-            steps * unit * world
-            for steps in (*range(1, MOST_STEPS + 1), micro_steps)
-            for unit in (1, batch_size, batch_size * run.block_size)
-            for world in (1, run.world_size)
-        }
-        similar = None  # more steps that are represented by so many
-        for count in sorted(counts, reverse=True) if accumulation is not None else (None,):
-            values = {self.micro_batch: batch_size}
-            if accumulation is not None and count is not None:
-                values[accumulation] = count
-            found = self._resolved(values).outline
-            if found is not None and found.batch_size == batch_size:
-                if found.micro_steps == micro_steps:
-                    return values
-                if represented(found.micro_steps) == micro_steps:
-                    similar = values
-        return similar
 
     def _asked(self, values: dict[str, int]) -> Asked:
         """A run with these values, each set where the script takes it from."""
@@ -168,7 +121,7 @@ class Profiler:
                 raise UsageError(f"{self.config.name}: {given.key} cannot be set for a trace")
         return Asked(tuple(argv), _edited(edits))
 
-    def _resolved(self, values: dict[str, int]) -> Resolution:
+    def _resolved(self, values: Mapping[str, int]) -> Resolution:
         from nanolint.source.values import Known
 
         changes = ((key, Known(value)) for key, value in values.items())

@@ -146,30 +146,41 @@ def apply(symbol: str, operands: tuple[Scalar, ...]) -> Scalar:
 def evaluate(term: Term, changes: Mapping[Given, Scalar], world: int | None = None) -> Scalar:
     """The value of ``term`` with other values for what was given, and for so many processes.
 
-    Raises Unevaluable where the script would fail.
+    Raises Unevaluable where the script would fail. A part that stands in ``term`` often, as a
+    model's count of parameters does, is worked out once.
     """
+    return _evaluated(term, changes, world, {})
+
+
+def _evaluated(
+    term: Term, changes: Mapping[Given, Scalar], world: int | None, known: dict[int, Scalar]
+) -> Scalar:
     if isinstance(term, Given):
         return changes.get(term, term.value)
     if isinstance(term, World):
         return term.value if world is None else world
     if isinstance(term, Number):
         return term.value
-    return apply(term.symbol, tuple(evaluate(each, changes, world) for each in term.operands))
+    if id(term) not in known:
+        operands = tuple(_evaluated(each, changes, world, known) for each in term.operands)
+        known[id(term)] = apply(term.symbol, operands)
+    return known[id(term)]
 
 
 def leaves(term: Term) -> Iterator[Given | World]:
     """What was given, and the world size, wherever they stand in ``term``; each once."""
     found: dict[Given | World, None] = {}
-    _gather(term, found)
+    _gather(term, found, set())
     yield from found
 
 
-def _gather(term: Term, found: dict[Given | World, None]) -> None:
+def _gather(term: Term, found: dict[Given | World, None], seen: set[int]) -> None:
     if isinstance(term, (Given, World)):
         found[term] = None
-    elif isinstance(term, Operation):
+    elif isinstance(term, Operation) and id(term) not in seen:
+        seen.add(id(term))
         for operand in term.operands:
-            _gather(operand, found)
+            _gather(operand, found, seen)
 
 
 MOST_SHOWN = 3  # operands of a function

@@ -42,6 +42,20 @@ args = parser.parse_args()
 B, T = args.device_batch_size, 512
 passes = args.total_batch_size // (B * T)
 """
+COMPUTED = """
+import argparse
+import math
+parser = argparse.ArgumentParser()
+parser.add_argument("--depth", type=int, default=2)
+parser.add_argument("--device-batch-size", type=int, default=8)
+parser.add_argument("--total-batch-size", type=int, default=-1)
+args = parser.parse_args()
+B, T = args.device_batch_size, 512
+total = args.total_batch_size
+if total == -1:
+    total = 2 ** round(math.log2(args.depth * 32768))
+passes = total // (B * T)
+"""
 CARD = PretendedCard("NVIDIA GeForce RTX 4090", 24 << 30, (8, 9), 128)
 GPU = "rtx-4090"
 
@@ -133,3 +147,10 @@ def test_flags_are_set_on_the_line(folder: Path) -> None:
     assert judged()["trust"] == "traced"
     (folder / "train.py").write_text(script(FLAGS.replace("default=8)", "default=4)")))
     assert judged()["trust"] == "traced"
+
+
+def test_a_total_that_the_script_works_out_is_set_by_its_own_flag(folder: Path) -> None:
+    """Another depth has another total, too, and another model."""
+    (folder / "train.py").write_text(script(COMPUTED))
+    found = recorded("python train.py", of_flags)
+    assert (found.micro_batch, found.accumulation) == ("device_batch_size", "total_batch_size")
