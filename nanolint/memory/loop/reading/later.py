@@ -1,4 +1,4 @@
-"""What only a later step does, or what comes behind the loop: doubted where it evaluates."""
+"""What only a later step evaluates, or what comes behind the loop: read there, or doubted."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
 
+NOT_READ = "what a later step evaluates is not read"
 DEPTH = 3  # of functions that call each other
 
 
@@ -34,7 +35,7 @@ def unread(machine: Script, body: Iterable[ast.stmt], within: ast.stmt, frame: F
         is_if = isinstance(node, ast.If)
         was_read = id(node) in (machine.taken if is_if else machine.executed)
         if not was_read and _evaluates(machine, node, frame) and _may_run(machine, node, frame):
-            return f"what a later step evaluates is not read ({frame.module.path}:{node.lineno})"
+            return not_read(frame, node)
         if was_read:
             waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
         elif isinstance(node, ast.If):
@@ -42,20 +43,66 @@ def unread(machine: Script, body: Iterable[ast.stmt], within: ast.stmt, frame: F
     return None
 
 
+def not_read(frame: Frame, node: ast.stmt) -> str:
+    """A doubt about what ``node`` begins."""
+    return f"{NOT_READ} ({frame.module.path}:{node.lineno})"
+
+
+def comes(machine: Script, node: ast.If, frame: Frame) -> bool:
+    """Whether a branch evaluates in some later step, though not in this one."""
+    return any(_evaluates(machine, each, frame) for each in node.body) and _may_hold(
+        machine, node.test, frame
+    )
+
+
 def _may_run(machine: Script, node: ast.stmt, frame: Frame) -> bool:
     return not isinstance(node, ast.If) or _may_hold(machine, node.test, frame)
 
 
-def _may_hold(machine: Script, test: ast.expr, frame: Frame) -> bool:
-    """Whether a test may be true in a later step: what has to do with remainders may."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return all(_may_hold(machine, each, frame) for each in test.values)
-    if any(isinstance(each, ast.Mod) for each in ast.walk(test)):
-        return True
+def _may_hold(
+    machine: Script, test: ast.expr, frame: Frame, counters: frozenset[str] = frozenset()
+) -> bool:
+    """Whether a test may be true in a later step: what has to do with remainders may, unless they
+    are of more steps than the run has. ``counters`` are names whose remainders are asked for."""
+    if isinstance(test, ast.BoolOp):
+        counters |= {
+            name.id
+            for each in _remainders(test)
+            for name in ast.walk(each.left)
+            if isinstance(name, ast.Name)
+        }
+        each_may = (_may_hold(machine, each, frame, counters) for each in test.values)
+        return all(each_may) if isinstance(test.op, ast.And) else any(each_may)
+    remainders = _remainders(test)
+    if remainders:
+        return any(_is_reached(machine, each.right, frame) for each in remainders)
+    if (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], ast.Gt | ast.GtE)
+        and isinstance(test.left, ast.Name)
+        and test.left.id in counters
+    ):
+        return _is_reached(machine, test.comparators[0], frame, least=0)
+    return _value(machine, test, frame) is not False
+
+
+def _remainders(test: ast.expr) -> list[ast.BinOp]:
+    found = (each for each in ast.walk(test) if isinstance(each, ast.BinOp))
+    return [each for each in found if isinstance(each.op, ast.Mod)]
+
+
+def _is_reached(machine: Script, number: ast.expr, frame: Frame, least: int = 1) -> bool:
+    """Whether there is a step of this number, where it is known."""
+    found = _value(machine, number, frame)
+    return not isinstance(found, int) or least <= found <= machine.around.last_step
+
+
+def _value(machine: Script, node: ast.expr, frame: Frame) -> Value:
+    """What an expression is; None where that is not known."""
     try:
-        return machine.evaluate(test, frame) is not False
+        return machine.evaluate(node, frame)
     except (Unread, *CATCHABLE):
-        return True
+        return None
 
 
 def _evaluates(machine: Script, node: ast.AST, frame: Frame, depth: int = DEPTH) -> bool:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.machine import Machine
 
 if TYPE_CHECKING:
+    import ast
+
     from nanolint.memory.loop.reading.phases import Phases
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
+    from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Namespace
     from nanolint.memory.tensors.device import Device
 
@@ -30,6 +33,10 @@ class Script(Machine):
     executed: set[int]  # and the statements
     phases: Phases
     seen: Seen
+
+    def comes_later(self, node: ast.If, frame: Frame) -> bool:
+        """Whether a branch that is not taken is the evaluation of a later step, to be read now."""
+        raise NotImplementedError
 
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""

@@ -61,6 +61,8 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     machine.at(frame.module, node.lineno)
     if not isinstance(test, Unknown | Tensor):
         if not machine.truth(test):
+            if machine.comes_later(node, frame):
+                return machine.execute(node.body, frame)
             return machine.execute(node.orelse, frame)
         machine.taken.add(id(node))
         return machine.execute(node.body, frame)

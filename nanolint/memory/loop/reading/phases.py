@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from nanolint.memory.model.reading.values import Event
 from nanolint.memory.tape import Phase
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 class Finished(BaseException):
-    """As many optimizer steps are done as are read; no program catches it."""
+    """All that is read of a run is read; no program catches it."""
+
+
+class TrainsAgain(BaseException):
+    """Behind the last step that is read, the loop would train again: it is over instead."""
 
 
 class Phases:
@@ -26,6 +30,12 @@ class Phases:
         self.optimizers: list[Instance] = []
         tape.phase(Phase.SETUP)
         self._after_backward = False
+        self.doubts = 0  # how many the tape had behind the last step
+
+    @property
+    def are_late(self) -> bool:
+        """Whether the last step that is read is done: what comes now only evaluates."""
+        return self.done >= self._steps
 
     @property
     def done(self) -> int:
@@ -43,6 +53,7 @@ class Phases:
             if not self._done:
                 self._enter(Phase.FORWARD)
         elif what is Event.BACKWARD:
+            self.trains()
             self._enter(Phase.BACKWARD)
         elif what is Event.AFTER_BACKWARD:
             self._enter(Phase.FORWARD)  # the optimizer's if its step comes next
@@ -51,8 +62,19 @@ class Phases:
             late = Phase.EVAL_LATE if self._done else Phase.EVAL
             self._enter(Phase.FORWARD if what is Event.TRAINS else late)
 
+    def trains(self) -> None:
+        """A model is called to learn from it. Raises TrainsAgain behind the last step."""
+        if self.are_late:
+            raise TrainsAgain
+
+    def finish(self) -> NoReturn:
+        """Nothing more is read."""
+        self._tape.close()
+        raise Finished
+
     def before_step(self) -> None:
         """An optimizer's step begins: unscaling and clipping before it are its, too."""
+        self.trains()
         if self._after_backward:
             at, _ = self._tape.phases.pop()
             self._tape.phases.append((at, Phase.OPTIMIZER))
@@ -60,9 +82,7 @@ class Phases:
         self._enter(Phase.OPTIMIZER)
 
     def after_step(self, optimizer: Instance) -> None:
-        """It ends. Raises Finished behind the last one."""
+        """It ends."""
         self._done[id(optimizer)] = self._done.get(id(optimizer), 0) + 1
-        if self.done >= self._steps:
-            self._tape.close()
-            raise Finished
+        self.doubts = len(self._tape.doubts)
         self._enter(Phase.FORWARD)

@@ -1,4 +1,4 @@
-"""Reads a script: its statements as ``__main__``, to the end of its third optimizer step."""
+"""Reads a script: its statements as ``__main__``, three optimizer steps and what evaluates then."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.loop.reading import arrays, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
 from nanolint.memory.loop.reading.machine import Script
-from nanolint.memory.loop.reading.phases import Finished, Phases
+from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
@@ -69,6 +69,7 @@ class Reader(Interpreter, Script):
         self.passed = 0
         self.taken, self.executed = set(), set()
         self._later: list[str] = []
+        self._evaluated: set[ast.If] = set()  # branches that only a later step takes
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self.seen = Seen()
@@ -79,7 +80,7 @@ class Reader(Interpreter, Script):
         self._builtins |= outside.builtins(self)
 
     def read(self) -> None:
-        """Read the script. Raises Finished at the end of the last step, Unread where it cannot."""
+        """Read the script. Raises Finished behind the last step, Unread where it cannot."""
         source = self._sources[MAIN]
         module = self.imported[MAIN] = Namespace(
             MAIN, {"__name__": MAIN, "__file__": source.path, "__doc__": None}, source.path
@@ -87,7 +88,21 @@ class Reader(Interpreter, Script):
         tree = parsed(source.text)
         if tree is None:
             raise Unread("no Python that is known", Place(source.path, 1))
-        self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
+        try:
+            self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
+        except TrainsAgain:
+            self.phases.finish()
+        if self.phases.are_late:
+            self.phases.finish()
+
+    def comes_later(self, node: ast.If, frame: Frame) -> bool:
+        if not self.phases.are_late or node in self._evaluated:
+            return False
+        if not later.comes(self, node, frame):
+            return False
+        self._evaluated.add(node)
+        self.taken.add(id(node))
+        return True
 
     def later(self) -> list[str]:
         """A doubt about what steps behind the last that is read do besides, if any."""
@@ -119,16 +134,30 @@ class Reader(Interpreter, Script):
                 else:
                     ended = statements.execute(self, (node,), frame)
             except Unread as error:
-                passing.over(self, node, frame, error)
                 ended = None
-            except Finished:  # while the names are still there
-                doubt = later.unread(self, listed, node, frame)
-                self._later += [] if doubt is None else [doubt]
+                self._pass_over(listed, node, frame, error)
+            except (Finished, TrainsAgain):  # while the names are still there
+                self._doubt_later(listed, node, frame)
                 raise
             self.executed.add(id(node))
             if ended is not None:
                 return ended
         return None
+
+    def _pass_over(self, body: list[ast.stmt], node: ast.stmt, frame: Frame, error: Unread) -> None:
+        """Behind the last step, what cannot be read ends the reading."""
+        try:
+            passing.over(self, node, frame, error)
+        except Unread:
+            if not self.phases.are_late:
+                raise
+            self._doubt_later(body, node, frame)
+            self._later = self._later or [later.not_read(frame, node)]
+            self.phases.finish()
+
+    def _doubt_later(self, body: list[ast.stmt], node: ast.stmt, frame: Frame) -> None:
+        doubt = later.unread(self, body, node, frame)
+        self._later += [] if doubt is None else [doubt]
 
     def happens(self, what: Event) -> None:
         self.phases.happens(what)
@@ -202,6 +231,8 @@ class Reader(Interpreter, Script):
                 raise error
         if isinstance(function, Instance):
             given = [*arguments, *(keywords or {}).values()]
+            if self.card.grad_enabled and function.attributes.get("training") is True:
+                self.phases.trains()
             self.seen.called(given, learns=self.card.grad_enabled)
         return super().call(function, arguments, keywords)
 

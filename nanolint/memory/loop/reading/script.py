@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16
+from nanolint.memory.loop.reading import later
 from nanolint.memory.loop.reading.phases import Finished
 from nanolint.memory.loop.reading.reader import Reader
 from nanolint.memory.loop.reading.surroundings import Surroundings
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
 
+FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 
 
@@ -57,28 +59,42 @@ def read_script(
     try:
         machine.read()
     except Finished:
-        for each in device.tape.doubts:  # eager, it takes another amount altogether
-            raise machine.unread(each) from None
+        pass
+    except FAILURES as error:
+        if not machine.phases.are_late:
+            raise machine.unread(_described(error)) from error
+        device.tape.close()
+        machine.doubts.append(later.NOT_READ)
+    else:
+        if not _is_all(machine, run, program):
+            raise machine.unread("the script ends before its third optimizer step")
+        device.tape.close()
+    if machine.phases.done:
+        for each in device.tape.doubts[: machine.phases.doubts]:  # eager, it takes another amount
+            raise machine.unread(each)
         _name(device.tape)
         if not _trains(device.tape):
-            raise machine.unread("nothing is trained on the card") from None
-        device.tape.doubts += [*machine.doubts, *machine.later()]
-        if program.checked:
-            device.tape.doubts += _differs(machine.seen, run)
-        return
-    except Raised as error:
-        raise machine.unread(f"raises {error}") from error
-    except CATCHABLE as error:
-        raise machine.unread(f"raises {type(error).__name__}: {error}") from error
-    except NotTraced as error:
-        raise machine.unread(f"what torch.compile makes of {error} is not known") from error
-    except RecursionError as error:
-        raise machine.unread("nested too deeply") from error
-    if run.eval_only and program.checked and machine.seen.only_evaluates:
-        device.tape.close()
-        device.tape.doubts += [*machine.doubts, *_differs(machine.seen, run)]
-        return
-    raise machine.unread("the script ends before its third optimizer step")
+            raise machine.unread("nothing is trained on the card")
+    device.tape.doubts += [*machine.doubts, *machine.later()]
+    if program.checked:
+        device.tape.doubts += _differs(machine.seen, run)
+
+
+def _is_all(machine: Reader, run: Run, program: ReadScript) -> bool:
+    """Whether a script that has ended does no more: it only evaluates, or has few steps."""
+    if run.eval_only:
+        return program.checked and machine.seen.only_evaluates
+    return 0 < machine.phases.done == run.max_iters + 1
+
+
+def _described(error: BaseException) -> str:
+    if isinstance(error, Raised):
+        return f"raises {error}"
+    if isinstance(error, NotTraced):
+        return f"what torch.compile makes of {error} is not known"
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return f"raises {type(error).__name__}: {error}"
 
 
 def _differs(seen: Seen, run: Run) -> Iterator[str]:
@@ -115,6 +131,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         shape=(run.batch_size, run.block_size),
         vocabulary=program.vocabulary,
         files=program.files,
+        last_step=run.max_iters,
     )
 
 

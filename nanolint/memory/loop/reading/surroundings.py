@@ -17,7 +17,7 @@ class Surroundings:
 
     ``vocabulary`` stands for the size of a tokenizer that only a run reads. ``shape`` is that of a
     batch, (B, T), where what loads it cannot be read. ``files`` are those of which it is known
-    whether they are there.
+    whether they are there. ``last_step`` is the number of the last step, where that is known.
     """
 
     words: tuple[tuple[str, Plain], ...]
@@ -30,3 +30,4 @@ class Surroundings:
     shape: tuple[int, int]
     vocabulary: int | None = None
     files: tuple[DataFile, ...] = ()
+    last_step: int = 1 << 62

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.passing import changed
+from nanolint.memory.loop.reading.phases import TrainsAgain
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.statements import BREAK, RETURN, for_each, while_true
 from nanolint.memory.model.reading.values import Event, Function, Unknown
@@ -32,15 +33,30 @@ class Turns:
     def __init__(self, machine: Script, *, whole: bool = False) -> None:
         self._machine = machine
         self.whole = whole
+        self._open: list[ast.stmt] = []  # the loops that are being run, the innermost last
+        self._stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
 
     def happens(self, what: Event) -> None:
         """What divides the run."""
 
     def stepped(self) -> None:
         """An optimizer has stepped."""
+        self._stepping.update(self._open)
 
     def run(self, node: ast.For | ast.While, frame: Frame) -> object:
-        """Read a loop."""
+        """Read a loop. Where it would train again, the innermost that steps is over, once."""
+        self._open.append(node)
+        try:
+            return self._run(node, frame)
+        except TrainsAgain:
+            if node not in self._stepping:
+                raise
+            self._stepping.discard(node)
+            return None
+        finally:
+            self._open.pop()
+
+    def _run(self, node: ast.For | ast.While, frame: Frame) -> object:
         if isinstance(node, ast.While):
             return while_true(self._machine, node, frame)
         machine = self._machine
