@@ -12,6 +12,7 @@ from torch.optim.optimizer import (
 )
 
 from . import history, report
+from .exchanged import Exchanged
 
 
 class Stop(BaseException):
@@ -32,6 +33,7 @@ class Phases:
         self.optimizers: list[Optimizer] = []
         self._steps = steps
         self._done: dict[int, int] = {}
+        self._exchanged = Exchanged()
         self._modes = 0  # depth of calls of train(), which calls itself for each child
 
     def mark(self, phase: str) -> None:
@@ -70,6 +72,7 @@ class Phases:
         backward = torch.autograd.backward
 
         def marked(*arguments: Any, **options: Any) -> Any:
+            self._exchanged.settle()
             self.mark("backward")
             try:
                 return backward(*arguments, **options)
