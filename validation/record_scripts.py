@@ -37,6 +37,12 @@ LINES = (
     "python scaled.py",
     "python loaded.py",
     "torchrun --nproc_per_node=2 parallel.py",
+    "torchrun --standalone --nproc_per_node=8 buckets.py",
+    "torchrun --nproc_per_node=2 buckets.py --views --cap=1 --batch-size=2",
+    "torchrun --nproc_per_node=2 buckets.py --views --keep --accumulation=1",
+    "torchrun --nproc_per_node=4 sharded.py",
+    "torchrun --nproc_per_node=4 sharded.py --waits",
+    "torchrun --nproc_per_node=4 sharded.py --lists",
 )
 
 

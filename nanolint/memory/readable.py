@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
 
-# The buckets of DistributedDataParallel are read once; PyTorch makes them again in the second step.
-# Collectives that run while the script goes on, and hold their tensors, are not read at all.
-EXCHANGED = "what the processes exchange is read in part"
-
 
 def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     """What ``resolution`` is with its script or its model read; itself, with the reason, where
@@ -52,8 +48,6 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         read = replace(read, doubts=ordered([*read.doubts, *assumed]))
     if isinstance(run.program, ReadScript):
         left_out = [Doubt(Subject.PIECE, each) for each in tape.doubts]
-        if run.world_size > 1:
-            left_out.append(Doubt(Subject.PROCESSES, EXCHANGED))
         return replace(read, read=None, doubts=ordered([*read.doubts, *left_out]))
     if target is None or not tape.doubts or not _differ(run, tape, target):
         return read

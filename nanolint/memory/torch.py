@@ -72,6 +72,12 @@ OLDEST_BLOCK_FIRST: Version = (2, 12)
 # torch/nn/functional.py: the loss without the logits, in chunks where options= are given.
 LINEAR_CROSS_ENTROPY_SINCE: Version = (2, 13)
 
+# torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, collective (pull request 148590): from this
+# release on a collective that runs beside the script holds its tensors until it is waited for, or
+# until its watchdog has seen its end and the next collective begins. Before, the allocator is told
+# of NCCL's stream, and nobody holds them.
+COLLECTIVES_HOLD_SINCE: Version = (2, 8)
+
 
 def workspace_bytes(version: Version, gpu: Gpu | None) -> int:
     """cuBLAS's workspace, by the default of CUBLAS_WORKSPACE_CONFIG."""

@@ -83,6 +83,6 @@ for step in range(50):
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
     if rank == 0:
-        print(step, total.item(), norm)
+        print(f"{step} {total.item():.4f} {norm:.4f}")
 if ddp:
     dist.destroy_process_group()

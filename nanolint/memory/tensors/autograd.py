@@ -73,15 +73,19 @@ class Operation(Node):
 
 
 class Leaf(Node):
-    """Where a parameter's gradient goes: ``.grad``, once all uses have sent theirs."""
+    """Where a parameter's gradient goes: ``.grad``, once all uses have sent theirs.
 
-    __slots__ = ("gradient", "strides")
+    ``hook`` is called when it is there, while what came in is still held, as a post hook is.
+    """
+
+    __slots__ = ("gradient", "hook", "strides")
 
     def __init__(self, parameter: Tensor) -> None:
         meta = (parameter.shape, parameter.dtype, parameter.role)
         super().__init__((), (meta,), sys.maxsize)
         self.strides = parameter.strides
         self.gradient: Tensor | None = None
+        self.hook: Callable[[], None] | None = None
 
     def run(self) -> list[Tensor | None]:
         """The first gradient is kept, or copied where others look at it; later ones are added."""
@@ -98,6 +102,8 @@ class Leaf(Node):
                 self.gradient = empty(new.device, shape, dtype, role.gradient, strides)
             else:
                 self.gradient = new.detach()
+        if self.hook is not None:
+            self.hook()
         land(new)
         return []
 

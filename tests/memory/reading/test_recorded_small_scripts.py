@@ -15,10 +15,6 @@ ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text(encoding="utf-8"))
 # Read otherwise than PyTorch has it, or not at all, and why.
 OTHERWISE = {
     "python loaded.py": "the context is a dimension of what a data set indexes: not known",
-    "torchrun --nproc_per_node=2 parallel.py": (
-        "DDP compares and broadcasts the parameters at its start, and makes its buckets again in"
-        " the second step, where the old ones live until its gradients are summed"
-    ),
 }
 MISSES = {name: pytest.mark.xfail(reason=reason, strict=True) for name, reason in OTHERWISE.items()}
 EACH = pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.function import CompiledFunction
+from nanolint.memory.loop.reading.ddp import is_wrapper
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import Class, Instance, Method, Namespace, Native
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
+
+# torch/_dynamo/backends/distributed.py, DDPOptimizer: a graph for each bucket of gradients.
+SPLIT = "torch.compile splits the graph at DDP's buckets, which is read as one graph"
 
 
 def compiler(machine: Script, inductor: Inductor | None) -> Native:
@@ -68,7 +72,14 @@ def _doubt(machine: Script, options: dict[str, Value]) -> None:
 
 
 def _module(machine: Script, module: Instance, inductor: Inductor, dynamic: Value) -> Instance:
-    """Another object with the same parts, which is called through its graphs."""
+    """Another object with the same parts, which is called through its graphs.
+
+    DDP's own forward is not compiled; what it calls is (torch/_dynamo/trace_rules.py).
+    """
+    if is_wrapper(module):
+        inner = module.attributes["module"]
+        module.attributes["module"] = _module(machine, inner, inductor, dynamic)
+        return module
     for _, _, buffer in modules.buffers(module):
         buffer.is_view, buffer.base = False, None  # what it was a view of is gone
     run = _function(machine, module, inductor, module, dynamic)
@@ -83,6 +94,8 @@ def _function(
     machine: Script, called: Value, inductor: Inductor, module: Instance | None, dynamic: Value
 ) -> CompiledFunction:
     def call(*given: Value, **named: Value) -> Value:
+        if machine.group.reduces and SPLIT not in machine.doubts:
+            machine.doubts.append(SPLIT)
         return machine.call(called, list(given), named)
 
     def state() -> bool | None:

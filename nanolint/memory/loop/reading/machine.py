@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import ast
 
     from nanolint.memory.loop.reading.phases import Phases
+    from nanolint.memory.loop.reading.processes import Group
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.model.reading.scopes import Frame
@@ -33,6 +34,7 @@ class Script(Machine):
     executed: set[int]  # and the statements
     phases: Phases
     seen: Seen
+    group: Group  # the processes
 
     def comes_later(self, node: ast.If, frame: Frame) -> bool:
         """Whether a branch that is not taken is the evaluation of a later step, to be read now."""

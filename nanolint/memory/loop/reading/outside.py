@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, training
+from nanolint.memory.loop.reading import arrays, ddp, processes, training
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import (
     Generated,
@@ -65,8 +65,9 @@ def table(machine: Script) -> dict[str, Value]:
             "words": list(machine.around.words),
             "argparse_boolean": "BooleanOptionalAction",
             "scaler_pieces": Native("scaler_pieces", lambda: training.scaler_pieces(machine)),
-            "buckets": Native("buckets", lambda m: training.ddp_buckets(machine, m), plain=False),
-            "nothing": Native("nothing", training.nothing),
+            "reducer": Native("reducer", lambda *a: ddp.made(machine, *a), plain=False),
+            "without_sync": Native("no_sync", ddp.without_sync, plain=False),
+            "doubt": Native("doubt", lambda what: _doubt(machine, what), plain=False),
             "batches": Native(
                 "batches", lambda *a: Generated(arrays.batches(machine, *a)), plain=False
             ),
@@ -79,7 +80,7 @@ def table(machine: Script) -> dict[str, Value]:
     machine.library("torch.cuda").names.update(_of_card(machine))
     for name in ("torch.amp", "torch.cuda.amp"):
         machine.library(name).names["GradScaler"] = scaler
-    machine.library("torch.distributed").names.update(_processes(machine))
+    machine.library("torch.distributed").names.update(processes.table(machine, machine.group))
     return {
         "os": Namespace("os", _system(machine)),
         "os.path": _paths(machine),
@@ -271,13 +272,6 @@ def _of_card(machine: Script) -> dict[str, Value]:
     }
 
 
-def _processes(machine: Script) -> dict[str, Value]:
-    several = machine.around.world_size > 1
-    quiet = ("init_process_group", "destroy_process_group", "barrier", "broadcast", "all_reduce")
-    return {name: silent(name) for name in quiet} | {
-        "is_initialized": silent("is_initialized", several),
-        "is_available": silent("is_available", value=True),
-        "get_rank": silent("get_rank", 0),
-        "get_world_size": silent("get_world_size", machine.around.world_size),
-        "ReduceOp": Namespace("ReduceOp", dict.fromkeys(("AVG", "SUM", "MAX", "MIN"), "op")),
-    }
+def _doubt(machine: Script, what: str) -> None:
+    if machine.group.size > 1:
+        machine.doubts.append(f"{what} is not known ({machine.place})")

@@ -12,6 +12,7 @@ from nanolint.memory.loop.reading import arrays, later, outside, passing, traini
 from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
+from nanolint.memory.loop.reading.processes import Group
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
@@ -73,6 +74,7 @@ class Reader(Interpreter, Script):
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self.seen = Seen()
+        self.group = Group(self)
         self._libraries |= outside.table(self)
         training.install(self, self._libraries)
         self.library("torch").names["compile"] = compiler(self, inductor)
@@ -163,6 +165,7 @@ class Reader(Interpreter, Script):
         self.phases.happens(what)
         if what is Event.BACKWARD:
             self.seen.went_back()
+            self.group.settle()
         elif what in (Event.TRAINS, Event.EVALUATES):
             self.seen.evaluates()
         self.turns.happens(what)

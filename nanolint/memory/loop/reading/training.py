@@ -1,23 +1,19 @@
-"""What trains: optimizers, clipping, gradient scalers, DDP, and the project's other processes."""
+"""What trains: optimizers, clipping, gradient scalers."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.memory.constants import GRAD_NORM_CHUNK
 from nanolint.memory.loop.grad_scaler import GradScaler
-from nanolint.memory.loop.nanogpt import buckets
 from nanolint.memory.model.reading.interpreter import parsed
 from nanolint.memory.model.reading.scopes import Frame, Kind
-from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.torch.calling import operation
 from nanolint.memory.model.reading.values import (
     Event,
     Instance,
-    Manager,
     Namespace,
     Native,
 )
@@ -178,17 +174,3 @@ def scaler_pieces(machine: Script) -> Namespace:
             "found_inf": Native("found_inf", scaler.found_inf, plain=False),
         },
     )
-
-
-def ddp_buckets(machine: Script, module: Value) -> list[Tensor]:
-    """The buckets of gradients that DDP keeps where there are several processes."""
-    if machine.around.world_size == 1 or not isinstance(module, Instance):
-        return []
-    learning = [each for _, each in modules.parameters(module) if each.requires_grad]
-    kind = role("DDP gradient bucket", Component.GRADIENTS)
-    return [empty(machine.card, (numel,), FLOAT32, kind) for numel in buckets(learning)]
-
-
-def nothing() -> Manager:
-    """A context manager that does nothing."""
-    return Manager(nullcontext)

@@ -1,7 +1,7 @@
 """What scripts use beside torch, written as its users would: the interpreter reads this text.
 
 ``words`` are the launch line's flags in their order, each a name and a value; ``scaler_pieces`` is
-what a gradient scaler allocates, ``buckets`` what DDP keeps.
+what a gradient scaler allocates, ``reducer`` what DDP does with gradients.
 """
 
 import torch
@@ -139,17 +139,45 @@ class GradScaler:
 
 
 class DistributedDataParallel(nn.Module):
-    def __init__(self, module, *args, **kwargs):
+    def __init__(
+        self,
+        module,
+        device_ids=None,
+        output_device=None,
+        dim=0,
+        broadcast_buffers=True,
+        init_sync=True,
+        process_group=None,
+        bucket_cap_mb=None,
+        find_unused_parameters=False,
+        check_reduction=False,
+        gradient_as_bucket_view=False,
+        static_graph=False,
+        **others,
+    ):
         super().__init__()
         self.module = module
         self.require_backward_grad_sync = True
-        self.buckets = buckets(module)
+        self.require_forward_param_sync = True
+        self.sends_buffers = broadcast_buffers and others.get("forward_sync_buffers", True)
+        if find_unused_parameters or static_graph:
+            doubt("what DDP makes of find_unused_parameters or static_graph")
+        if process_group is not None or not init_sync:
+            doubt("what DDP makes of process_group or init_sync")
+        self.reducer = reducer(module, bucket_cap_mb, gradient_as_bucket_view)
 
     def forward(self, *args, **kwargs):
-        return self.module(*args, **kwargs)
+        if self.reducer is None:
+            return self.module(*args, **kwargs)
+        self.reducer.before(self.sends_buffers and self.require_forward_param_sync)
+        output = self.module(*args, **kwargs)
+        exchanges = torch.is_grad_enabled() and self.require_backward_grad_sync
+        self.require_forward_param_sync = exchanges
+        self.reducer.after(exchanges)
+        return output
 
     def no_sync(self):
-        return nothing()
+        return without_sync(self)
 
 
 class DataLoader:

@@ -1,0 +1,211 @@
+"""What the processes exchange: ``torch.distributed`` over NCCL, as one of several processes has it.
+
+As torch/distributed/distributed_c10d.py and torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:
+which tensors a collective makes, and which it holds until when. The other processes do the same.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.memory.model.reading.values import Namespace, Native, Unknown
+from nanolint.memory.tape import Component
+from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.torch import COLLECTIVES_HOLD_SINCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Value
+
+# What goes in, what comes out, and what else is held: all by the tensors that lie on the card.
+Exchange: TypeAlias = "tuple[list[Tensor], list[Tensor], list[Tensor]]"
+
+EXCHANGED = Component.ACTIVATIONS
+OPERATORS = ("AVG", "SUM", "MAX", "MIN", "PRODUCT")
+# Nothing of them lies on the card, or stays there.
+QUIET = ("init_process_group", "destroy_process_group", "monitored_barrier", "set_debug_level")
+
+
+class Work:
+    """A collective that runs beside the script: ``shelf`` is what it holds until it is waited for,
+    ``outputs`` what it returns, for as long as somebody has it."""
+
+    __slots__ = ("outputs", "shelf")
+
+    def __init__(self, outputs: Sequence[Tensor], shelf: list[Tensor]) -> None:
+        self.outputs = list(outputs)
+        self.shelf = shelf
+
+    def wait(self) -> None:
+        """``Work.wait()``: the stream waits, and the tensors are let go."""
+        self.shelf.clear()
+
+    def handle(self) -> Namespace:
+        """What the script gets."""
+        names: dict[str, Value] = {
+            "wait": Native("Work.wait", lambda *_, **__: self.wait(), plain=False),
+            "synchronize": Native("Work.synchronize", lambda: self.wait(), plain=False),
+            "is_completed": Native("Work.is_completed", lambda: True),
+            "get_future": Native("Work.get_future", self._future, plain=False),
+        }
+        return Namespace("Work", names)
+
+    def _future(self) -> Namespace:
+        """``Work.get_future()``: to wait for it lets nothing go."""
+        outputs = self.outputs
+        names: dict[str, Value] = {
+            "wait": Native("Future.wait", lambda: list(outputs), plain=False),
+            "value": Native("Future.value", lambda: list(outputs), plain=False),
+            "done": Native("Future.done", lambda: True),
+        }
+        return Namespace("Future", names)
+
+
+class Group:
+    """The process group. ``size`` is the number of processes; with one nothing is exchanged.
+
+    ``reduces`` inside the forward pass of DDP's wrapper.
+    """
+
+    def __init__(self, machine: Script) -> None:
+        self._machine = machine
+        self.size = machine.around.world_size
+        self.reduces = False
+        self._holds = machine.card.release >= COLLECTIVES_HOLD_SINCE
+        self._running: list[list[Tensor]] = []
+        self._done: list[list[Tensor]] = []
+
+    def settle(self) -> None:
+        """A backward pass begins: what ran before has ended, and the watchdog has seen it."""
+        self._done += self._running
+        self._running = []
+
+    def run(
+        self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], held: Sequence[Tensor] = ()
+    ) -> Work:
+        """A collective beside the script; ``held`` is what it holds besides."""
+        shelf = [*inputs, *outputs, *held] if self._holds else []
+        work = Work(outputs, shelf)
+        self._enqueue(shelf)
+        return work
+
+    def run_at_once(self) -> None:
+        """A collective that the script's own stream runs: it holds nothing."""
+        self._enqueue([])
+
+    def _enqueue(self, shelf: list[Tensor]) -> None:
+        """``workEnqueue``: what the watchdog has seen the end of is let go."""
+        for each in self._done:
+            each.clear()
+        self._done.clear()
+        if shelf:
+            self._running.append(shelf)
+
+
+def table(machine: Script, group: Group) -> dict[str, Value]:
+    """The names of ``torch.distributed``."""
+    collectives: dict[str, Callable[..., Exchange]] = {
+        "all_reduce": _in_place,
+        "broadcast": _in_place,
+        "reduce": _in_place,
+        "all_gather_into_tensor": _gather_into,
+        "reduce_scatter_tensor": _scatter_into,
+        "all_gather": _all_gather,
+        "reduce_scatter": _reduce_scatter,
+    }
+    collectives["_all_gather_base"] = collectives["all_gather_into_tensor"]
+    collectives["_reduce_scatter_base"] = collectives["reduce_scatter_tensor"]
+
+    def call(name: str, *given: Value, **named: Value) -> Value:
+        beside = named.pop("async_op", False)
+        group_given = named.pop("group", None)
+        for each in (beside, group_given):
+            if isinstance(each, Unknown):
+                raise each.unread()
+        if group_given is not None:
+            raise machine.unread("a group of some of the processes is not known")
+        if group.size == 1:
+            return None
+        inputs, outputs, held = collectives[name](machine, *given, **named)
+        if beside:
+            return group.run(inputs, outputs, held).handle()
+        group.run_at_once()
+        return None
+
+    names: dict[str, Value] = {
+        name: Native(f"dist.{name}", partial(call, name), plain=False) for name in collectives
+    }
+    for name in QUIET:
+        names[name] = Native(f"dist.{name}", lambda *_, **__: None, plain=False)
+    names["barrier"] = Native(
+        "dist.barrier", lambda *_, **__: _barrier(machine, group), plain=False
+    )
+    return names | {
+        "is_initialized": Native("is_initialized", lambda: group.size > 1),
+        "is_available": Native("is_available", lambda: True),
+        "is_nccl_available": Native("is_nccl_available", lambda: True),
+        "is_torchelastic_launched": Native("is_torchelastic_launched", lambda: group.size > 1),
+        "get_rank": Native("get_rank", lambda *_, **__: 0, plain=False),
+        "get_world_size": Native("get_world_size", lambda *_, **__: group.size, plain=False),
+        "get_backend": Native("get_backend", lambda *_, **__: "nccl", plain=False),
+        "ReduceOp": Namespace("ReduceOp", {each: f"ReduceOp.{each}" for each in OPERATORS}),
+    }
+
+
+def _of_card(machine: Script, value: Value) -> Tensor:
+    if isinstance(value, Unknown):
+        raise value.unread()
+    if not isinstance(value, Tensor) or value.device is not machine.card:
+        raise machine.unread("what is exchanged is not on the card")
+    return value
+
+
+def _listed(machine: Script, values: Value) -> list[Tensor]:
+    return [_of_card(machine, each) for each in machine.iterate(values)]
+
+
+def _in_place(machine: Script, tensor: Value, *_: Value, **__: Value) -> Exchange:
+    one = [_of_card(machine, tensor)]
+    return one, one, []
+
+
+def _gather_into(machine: Script, output_tensor: Value, input_tensor: Value) -> Exchange:
+    return [_of_card(machine, input_tensor)], [_of_card(machine, output_tensor)], []
+
+
+def _scatter_into(machine: Script, output: Value, input: Value, *_: Value, **__: Value) -> Exchange:
+    return [_of_card(machine, input)], [_of_card(machine, output)], []
+
+
+def _all_gather(machine: Script, tensor_list: Value, tensor: Value) -> Exchange:
+    """Into one tensor for all processes, which is copied to those of the list."""
+    listed = _listed(machine, tensor_list)
+    return [_of_card(machine, tensor)], [_flat(listed)], listed
+
+
+def _reduce_scatter(
+    machine: Script, output: Value, input_list: Value, *_: Value, **__: Value
+) -> Exchange:
+    """From one tensor for all processes, which those of the list are copied to."""
+    listed = _listed(machine, input_list)
+    return [_flat(listed)], [_of_card(machine, output)], listed
+
+
+def _flat(tensors: Sequence[Tensor]) -> Tensor:
+    """``newLikeFlat``: one tensor for all of a list."""
+    first = tensors[0]
+    kind = role("flat copy for a collective", EXCHANGED)
+    return empty(first.device, (len(tensors), *first.shape), first.dtype, kind)
+
+
+def _barrier(machine: Script, group: Group) -> None:
+    """An all_reduce of one number, waited for by the host; two were seen in 2.13."""
+    if group.size == 1:
+        return
+    numbers = [empty(machine.card, (1,), FLOAT32, role("barrier", EXCHANGED)) for _ in range(2)]
+    group.run(numbers, numbers).wait()
