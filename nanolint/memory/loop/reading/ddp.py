@@ -23,8 +23,8 @@ from nanolint.units import MIB
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nanolint.memory.loop.reading.group import Group, Work
     from nanolint.memory.loop.reading.machine import Script
-    from nanolint.memory.loop.reading.processes import Group, Work
     from nanolint.memory.model.reading.values import Instance, Value
     from nanolint.memory.tensors.parameter import Parameter
 

@@ -14,11 +14,11 @@ from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
-from nanolint.memory.torch import COLLECTIVES_HOLD_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nanolint.memory.loop.reading.group import Group
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
@@ -29,82 +29,6 @@ EXCHANGED = Component.ACTIVATIONS
 OPERATORS = ("AVG", "SUM", "MAX", "MIN", "PRODUCT")
 # Nothing of them lies on the card, or stays there.
 QUIET = ("init_process_group", "destroy_process_group", "monitored_barrier", "set_debug_level")
-
-
-class Work:
-    """A collective that runs beside the script: ``shelf`` is what it holds until it is waited for,
-    ``outputs`` what it returns, for as long as somebody has it."""
-
-    __slots__ = ("outputs", "shelf")
-
-    def __init__(self, outputs: Sequence[Tensor], shelf: list[Tensor]) -> None:
-        self.outputs = list(outputs)
-        self.shelf = shelf
-
-    def wait(self) -> None:
-        """``Work.wait()``: the stream waits, and the tensors are let go."""
-        self.shelf.clear()
-
-    def handle(self) -> Namespace:
-        """What the script gets."""
-        names: dict[str, Value] = {
-            "wait": Native("Work.wait", lambda *_, **__: self.wait(), plain=False),
-            "synchronize": Native("Work.synchronize", lambda: self.wait(), plain=False),
-            "is_completed": Native("Work.is_completed", lambda: True),
-            "get_future": Native("Work.get_future", self._future, plain=False),
-        }
-        return Namespace("Work", names)
-
-    def _future(self) -> Namespace:
-        """``Work.get_future()``: to wait for it lets nothing go."""
-        outputs = self.outputs
-        names: dict[str, Value] = {
-            "wait": Native("Future.wait", lambda: list(outputs), plain=False),
-            "value": Native("Future.value", lambda: list(outputs), plain=False),
-            "done": Native("Future.done", lambda: True),
-        }
-        return Namespace("Future", names)
-
-
-class Group:
-    """The process group. ``size`` is the number of processes; with one nothing is exchanged.
-
-    ``reduces`` inside the forward pass of DDP's wrapper.
-    """
-
-    def __init__(self, machine: Script) -> None:
-        self._machine = machine
-        self.size = machine.around.world_size
-        self.reduces = False
-        self._holds = machine.card.release >= COLLECTIVES_HOLD_SINCE
-        self._running: list[list[Tensor]] = []
-        self._done: list[list[Tensor]] = []
-
-    def settle(self) -> None:
-        """A backward pass begins: what ran before has ended, and the watchdog has seen it."""
-        self._done += self._running
-        self._running = []
-
-    def run(
-        self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], held: Sequence[Tensor] = ()
-    ) -> Work:
-        """A collective beside the script; ``held`` is what it holds besides."""
-        shelf = [*inputs, *outputs, *held] if self._holds else []
-        work = Work(outputs, shelf)
-        self._enqueue(shelf)
-        return work
-
-    def run_at_once(self) -> None:
-        """A collective that the script's own stream runs: it holds nothing."""
-        self._enqueue([])
-
-    def _enqueue(self, shelf: list[Tensor]) -> None:
-        """``workEnqueue``: what the watchdog has seen the end of is let go."""
-        for each in self._done:
-            each.clear()
-        self._done.clear()
-        if shelf:
-            self._running.append(shelf)
 
 
 def table(machine: Script, group: Group) -> dict[str, Value]:

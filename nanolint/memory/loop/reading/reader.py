@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import arrays, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
+from nanolint.memory.loop.reading.group import Group
+from nanolint.memory.loop.reading.machine import Script
+from nanolint.memory.loop.reading.group import Group
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
-from nanolint.memory.loop.reading.processes import Group
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
@@ -74,7 +76,7 @@ class Reader(Interpreter, Script):
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self.seen = Seen()
-        self.group = Group(self)
+        self.group = Group(around.world_size, card.release)
         self._libraries |= outside.table(self)
         training.install(self, self._libraries)
         self.library("torch").names["compile"] = compiler(self, inductor)
