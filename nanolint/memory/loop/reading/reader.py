@@ -12,8 +12,6 @@ from nanolint.memory.loop.reading import arrays, later, outside, passing, traini
 from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
 from nanolint.memory.loop.reading.group import Group
 from nanolint.memory.loop.reading.machine import Script
-from nanolint.memory.loop.reading.group import Group
-from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
