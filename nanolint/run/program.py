@@ -85,11 +85,18 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """Whether a script finds a file at ``path``, as it writes it, and the ``vocab_size`` in it."""
+    """Whether a script finds a file at ``path``, as it writes it, and the ``vocab_size`` in it.
+
+    ``characters`` are those of its text, each once. ``maker`` is the program that writes it, which
+    finds ``inputs``.
+    """
 
     path: str
     exists: bool
     vocabulary: int | None = None
+    characters: str | None = None
+    maker: SourceText | None = None
+    inputs: tuple[DataFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

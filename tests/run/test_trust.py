@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nanolint.files.notes import forget
 from nanolint.run.settled import Options
 from nanolint.run.trust import Doubt, Subject, Trust, in_short, ordered
 from nanolint.source.parse import parse
@@ -74,6 +75,19 @@ def test_a_config_folder_without_a_script_is_one_doubt(tmp_path: Path) -> None:
         module = parse(text, project.environment)
         (doubt,) = resolve(module, project, Options(), None).doubts
         assert str(doubt).endswith(said)
+
+
+def test_a_config_of_a_project_is_doubted_however_deep_its_folder_lies(tmp_path: Path) -> None:
+    """Also of a copy that has no history."""
+    folder = tmp_path / "copy" / "configs" / "stories"
+    folder.mkdir(parents=True)
+    for beside, doubts in ((None, 0), ("src", 1)):
+        if beside is not None:
+            (tmp_path / "copy" / beside).mkdir()
+        forget()
+        project = find_project(folder / "train.py.txt")
+        module = parse(WHOLE, project.environment)
+        assert len(resolve(module, project, Options(), None).doubts) == doubts
 
 
 WHOLE = "batch_size = 4\nblock_size = 64\ngradient_accumulation_steps = 8\n" + MODEL

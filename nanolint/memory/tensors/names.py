@@ -141,7 +141,7 @@ LINALG: dict[str, Function] = {"vector_norm": reductions.vector_norm, "norm": re
 FUNCTIONAL: dict[str, Function] = {
     **_own(activations, "gelu silu mish softplus relu sigmoid tanh leaky_relu elu hardtanh"),
     **_own(activations, "hardswish hardsigmoid selu softsign threshold logsigmoid glu"),
-    **_own(distances, "l1_loss kl_div"),
+    **_own(distances, "l1_loss kl_div cosine_similarity"),
     "celu": activations.selu,
     **_own(loss, "softmin gumbel_softmax"),
     **_own(loss, "softmax log_softmax cross_entropy nll_loss mse_loss smooth_l1_loss huber_loss"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
@@ -168,6 +169,9 @@ def replay_tape(
 
 
 def _narrowest_logits(run: Run) -> int:
+    """The bytes of the smallest logits; beyond all requests where V is not known."""
+    if not run.vocab_size:
+        return sys.maxsize
     return 2 * run.batch_size * run.block_size * run.vocab_size
 
 

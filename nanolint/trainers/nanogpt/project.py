@@ -89,8 +89,11 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
 
 def _is_of_a_project(path: Path) -> bool:
     """Whether a config is among those of a repository, whose script must then be somewhere."""
-    among_configs = path.parent.name in CONFIG_FOLDERS
-    return among_configs and root_of(path.parent) is not None
+    root = root_of(path.parent)
+    if root is None:  # a copy without its history, perhaps
+        above = next((each for each in path.parents if each.name in CONFIG_FOLDERS), None)
+        return above is not None and len(names(above.parent)) > 1
+    return any(each.name in CONFIG_FOLDERS for each in path.parents if root in each.parents)
 
 
 def _candidates(folder: Path) -> list[Path]:

@@ -111,6 +111,12 @@ STAND_INS = {
     "dropout": Known(0.0),
     "bias": Known(value=False),
 }
+# The same for what is not known, where the whole script is read.
+WHOLE_STAND_INS = {
+    "vocab_size": Known(1),
+    "init_from": Known("scratch"),
+    "compile": Known(value=True),  # it is read whether the script does
+}
 
 
 @memo

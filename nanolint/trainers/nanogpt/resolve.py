@@ -25,7 +25,7 @@ from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
-from nanolint.trainers.nanogpt.read import STAND_INS, pretrained, read_run
+from nanolint.trainers.nanogpt.read import STAND_INS, WHOLE_STAND_INS, pretrained, read_run
 from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
@@ -172,8 +172,10 @@ def _read_whole(
         return None
     configured, taken = settings
     given = dict(taken)
-    for key, stand_in in STAND_INS.items():
-        given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
+    # What the model is made of and what it begins with, the reading of the script tells.
+    for key, stand_in in (STAND_INS | WHOLE_STAND_INS).items():
+        if key in STAND_INS or any(each.key == key for each in found.unresolved):
+            given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
     shaped, unresolved = needed_run(given, project, ManualAttention.NEVER, gpu, needed.world_size)
     if unresolved or project.unusable:
         return None
@@ -182,6 +184,8 @@ def _read_whole(
     if program is None:
         return None
     run = read_run(shaped, program, gpu)
+    if any(each.key == "vocab_size" for each in found.unresolved):
+        run = replace(run, vocab_size=0)
     doubts = [each for each in found.doubts if each.subject in BEYOND_READING]
     doubts += not_covered(run, gpu)
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))

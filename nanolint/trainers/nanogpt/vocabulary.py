@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 META = "meta.pkl"
+PREPARE = "prepare.py"
 # What nanoGPT's own prepare.py says, in these lines.
 _DOWNLOADS = re.compile(rb"^[^#\n]*tinyshakespeare/input\.txt", re.MULTILINE)
 _COUNTS = re.compile(rb"^[ \t]*\w+[ \t]*=[ \t]*sorted\((?:list\()?set\(\w+\)", re.MULTILINE)
@@ -50,7 +51,7 @@ def whether_it_exists(path: str, root: Path | None) -> tuple[Value, Doubt | None
         return Unknown(f"whether {path} exists is not known before the run"), None
     if folder.name == CHARACTERS:
         return Known(value=True), None
-    if _writes_meta(folder / "prepare.py"):
+    if writes(folder / PREPARE, META):
         return Unknown(_unwritten(path)), None
     if kind(folder) == FOLDER or folder.name in WITHOUT_META:
         return Known(value=False), None
@@ -114,9 +115,10 @@ def _from_pickle(meta: Path) -> Value:
     return Known(size)
 
 
-def _writes_meta(prepare: Path) -> bool:
+def writes(prepare: Path, name: str) -> bool:
+    """Whether the text of a program names the file."""
     try:
         content = read_bytes(prepare, SOURCE_LIMIT)
     except Unusable:
         return False
-    return b"meta.pkl" in content
+    return name.encode() in content

@@ -6,17 +6,17 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
-from nanolint.run.program import DataFile, FromRun, Placed, ReadScript, SourceText
+from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
 from nanolint.run.settled import Layer
 from nanolint.run.trust import Subject
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configurator import takes_the_launch_line
+from nanolint.trainers.nanogpt.data_files import VOCABULARY, data_files, is_told
 from nanolint.trainers.nanogpt.reading import read_source
-from nanolint.trainers.nanogpt.vocabulary import META, pickled_vocabulary, whether_it_exists
 from nanolint.trainers.script.whole import MAIN, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from nanolint.run.run import Run
     from nanolint.run.settled import Project, Setting
@@ -27,7 +27,6 @@ BEYOND_READING = frozenset({Subject.PROCESSES, Subject.SCRIPT, Subject.VOCABULAR
 # Set by a config or its user, or by the card in the place of what they set.
 _SET = (Layer.IMPORT, Layer.LAUNCHED, Layer.FILE, Layer.OVERRIDE, Layer.GPU)
 _FOLLOWED = ("batch_size", "block_size", "gradient_accumulation_steps")
-_VOCABULARY = "vocab_size"
 # What stands for a value that only a run tells.
 _NOT_KNOWN = "open('')"
 
@@ -51,8 +50,8 @@ def whole_run(
         return None  # under a condition
     if not takes_the_launch_line(statement, script.parent, project.environment):
         return None
-    files = tuple(_files(project, settings))
-    if _is_told(settings, project) and not any(each.vocabulary for each in files):
+    files = tuple(data_files(project, settings))
+    if is_told(settings, project) and not any(each.vocabulary for each in files):
         return None  # and the script takes none from a file
     try:
         texts = tuple(each for _, each in sources(read_source(script), script))
@@ -85,7 +84,7 @@ def _assignments(
         if role is not None and setting.value != Known(getattr(run, role)):
             role = None
         is_set = setting.origin.layer in _SET and key.isidentifier()
-        if not (is_set or role) or (key == _VOCABULARY and key not in project.environment):
+        if not (is_set or role) or (key == VOCABULARY and key not in project.environment):
             continue
         if not isinstance(setting.value, Known) and setting.origin.path == project.train_script:
             continue  # the script itself says it
@@ -108,35 +107,3 @@ def _written(setting: Setting) -> str:
     except (ValueError, SyntaxError):  # inf
         return _NOT_KNOWN
     return text
-
-
-def _is_told(settings: Mapping[str, Setting], project: Project) -> bool:
-    """Whether the vocabulary was given by hand, which the script itself does not take."""
-    told = settings.get(_VOCABULARY)
-    return (
-        told is not None
-        and told.origin.layer is Layer.OVERRIDE
-        and (_VOCABULARY not in project.environment)
-    )
-
-
-def _files(project: Project, settings: Mapping[str, Setting]) -> Iterator[DataFile]:
-    """The meta.pkl of the run's data, as far as it is known whether there is one."""
-    dataset = settings.get("dataset")
-    if dataset is None or not isinstance(dataset.value, Known):
-        return
-    path = f"data/{dataset.value.value}/{META}"
-    found, doubt = whether_it_exists(path, project.root)
-    exists = found.value if isinstance(found, Known) else None
-    if _is_told(settings, project):
-        told = settings[_VOCABULARY].value
-        if exists is not False and isinstance(told, Known) and isinstance(told.value, int):
-            yield DataFile(path, exists=True, vocabulary=told.value)
-        return
-    if exists is None or (doubt is not None and exists):
-        return
-    size, _ = pickled_vocabulary(path, project.root) if exists else (None, None)
-    vocabulary = size.value if isinstance(size, Known) else None
-    yield DataFile(
-        path, exists=bool(exists), vocabulary=vocabulary if isinstance(vocabulary, int) else None
-    )

@@ -27,6 +27,7 @@ from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import read_script
 from nanolint.trainers.script.surroundings import around_of
+from nanolint.trainers.script.things import TERMS
 from nanolint.trainers.script.whole import whole_script
 from nanolint.trainers.traced import traced
 
@@ -88,7 +89,7 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
     }
     unresolved = tuple(_unresolved(found))
     doubts = list(_doubts(found, options, target, world_size, around))
-    outline = _run(found, gpu, world_size, options) if found.equation is not None else None
+    outline = _run(found, gpu, world_size, options) if _has_outline(found) else None
     run = None
     if outline is not None:
         strangers, model_doubts = _model(found)
@@ -177,6 +178,14 @@ def _doubts(
 # The run
 
 
+def _has_outline(found: Described) -> bool:
+    """Whether the passes and the micro-batch are known; the context a reading can tell."""
+    if found.equation is not None:
+        return True
+    needed = (found.roles.get(role) for role in (Role.MICRO_BATCH, Role.ACCUMULATION))
+    return all(isinstance(each, TERMS) for each in needed)
+
+
 def _run(found: Described, gpu: Gpu | None, world_size: int, options: Options) -> Run:
     """The run as far as it is known, with legal values for the rest of its shape."""
     width, heads = _size(found, Role.WIDTH, 64), _size(found, Role.HEADS, 1)
@@ -184,13 +193,14 @@ def _run(found: Described, gpu: Gpu | None, world_size: int, options: Options) -
     dtype = dtype if dtype in ("float32", "bfloat16", "float16") else "bfloat16"
     if dtype == "bfloat16" and not has_bfloat16(gpu):
         dtype = "float16"
-    equation = found.equation
-    passes = equation.number(equation.passes) if equation is not None else 1
+    equation, passes = found.equation, _size(found, Role.ACCUMULATION, 1)
+    if equation is not None:
+        passes = equation.number(equation.passes)
     return Run(
         batch_size=_size(found, Role.MICRO_BATCH, 1),
         gradient_accumulation_steps=max(1, passes) * world_size,
         world_size=world_size,
-        block_size=_size(found, Role.CONTEXT, 1),
+        block_size=_size(found, Role.CONTEXT, 0),
         n_layer=_size(found, Role.LAYERS, 1),
         n_head=heads,
         n_embd=width,
@@ -248,7 +258,8 @@ def _read_whole(
     None where a value is not known that only a run would tell.
     """
     text, path, around = script
-    if any(each.key != MEMORY for each in found.unresolved):
+    told = {MEMORY, ROLES[Role.CONTEXT]}  # by a reading
+    if any(each.key not in told for each in found.unresolved):
         return None
     program = whole_script(text, path, described, outline, around)
     if program is None:

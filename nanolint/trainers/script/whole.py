@@ -12,6 +12,7 @@ from nanolint.run.terms import Given, Surface, leaves
 from nanolint.trainers.nanogpt.read import imported_names
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.script.core import plain_name
+from nanolint.trainers.script.corpora import texts_of
 from nanolint.trainers.script.modules import find_module, roots_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def whole_script(
         words=tuple(_followed(words, Surface.FLAG, follows)),
         variables=tuple(_followed(around.variables, Surface.VARIABLE, follows)),
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
+        files=tuple(texts_of(texts.values(), path.parent)),
     )
 
 

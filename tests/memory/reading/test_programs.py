@@ -247,3 +247,32 @@ def test_a_tensor_that_a_module_keeps_lives_from_call_to_call() -> None:
     let_go = read(text_of("y = x.detach() * 2"))
     assert kept.sizes == let_go.sizes
     assert kept.events != let_go.events
+
+
+def test_a_field_that_no_argument_sets_is_set_behind() -> None:
+    above = """
+    from dataclasses import dataclass, field
+
+    @dataclass
+    class Settings:
+        width: int = 32
+        factor: int = field(init=False)
+        def __post_init__(self):
+            self.factor = self.width // 16
+    """
+    assert read(text_of("x = x * Settings().factor", above=above)).events
+    wrong = above.replace("(init=False)", "()").replace("width: int = 32", "width: int")
+    assert "misses the argument" in unread(text_of("x = x * Settings(32).factor", above=wrong))
+
+
+def test_what_cannot_be_called_raises() -> None:
+    message = unread(text_of("x = {'a': 1}('a')"))
+    assert message.startswith("raises TypeError: 'dict' object is not callable")
+
+
+def test_trees_are_taken_apart_and_put_together() -> None:
+    above = "from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten\n"
+    forward = "(one, rest), spec = tree_flatten((x, {'a': 2}))\n"
+    forward += "x = tree_map(lambda each: each, tree_unflatten([one, rest], spec))\n"
+    mapped = read(text_of(forward + "x = x[0] * x[1]['a']", above=above))
+    assert mapped.sizes == read(text_of("x = x * 2")).sizes

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.values import Instance, Namespace, Native
+from nanolint.memory.model.reading.offsets import Index
+from nanolint.memory.model.reading.values import Instance, Namespace, Native, Unknown
 from nanolint.memory.tape import Component
-from nanolint.memory.tensors.dtypes import DTYPES, INT16, INT32, INT64, Dtype
+from nanolint.memory.tensors.dtypes import DTYPES, FLOAT64, INT16, INT32, INT64, Dtype
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tape import Mark, Tape
 
 TOKENS = 1 << 40  # of a file: more than any run reads
 MOST_NUMBERS = 1_000_000
@@ -35,14 +37,91 @@ def numpy(machine: Script) -> Namespace:
         each: Native(f"numpy.{each}", tokens, plain=False)
         for each in ("load", "memmap", "fromfile", "frombuffer")
     }
+    torch = machine.library("torch").names
+    found |= {name: torch[name] for name in ("stack", "zeros", "ones", "empty", "full", "arange")}
+    found |= {
+        "concatenate": torch["cat"],
+        "random": _random(machine),
+        "newaxis": None,
+        **dict.fromkeys(("array", "asarray", "ascontiguousarray"), _made(machine)),
+    }
     found |= {name: kind for name, kind in DTYPES.items() if name != "bool"}
     found |= {"uint16": UINT16, "ndarray": Namespace("ndarray", {})}
     return Namespace("numpy", found)
 
 
+def _made(machine: Script) -> Native:
+    """``numpy.array``: of what is one already, or of a list of them."""
+
+    def array(data: Value, dtype: Value = None, **_: Value) -> Value:
+        if isinstance(data, Unknown):
+            return Unknown(data.reason, data.place)
+        if isinstance(data, list | tuple) and data and isinstance(data[0], Tensor):
+            data = machine.call(machine.library("torch").names["stack"], [list(data)])
+        if not isinstance(data, Tensor):
+            return machine.unknown("an array of numbers")
+        return to(data, dtype) if isinstance(dtype, Dtype) else data
+
+    return Native("numpy.array", array, plain=False)
+
+
+def drawn(machine: Script, size: Value) -> Value:
+    """Whole numbers by chance: one, or as many as ``size`` says."""
+    if isinstance(size, Unknown):
+        return Unknown(size.reason, size.place)
+    if size is None:
+        return Index("a number by chance", machine.place, origin=object())
+    shape = tuple(size) if isinstance(size, tuple | list) else (size,)
+    return empty(machine.host, shape, INT64, DATA)
+
+
+def _random(machine: Script) -> Namespace:
+    """``numpy.random``."""
+
+    def randint(*bounds: Value, size: Value = None, **_: Value) -> Value:
+        return drawn(machine, bounds[2] if len(bounds) > 2 else size)
+
+    def choice(values: Value, size: Value = None, *_: Value, **__: Value) -> Value:
+        whole = isinstance(values, int | range) or (isinstance(values, Tensor) and is_long(values))
+        return drawn(machine, size) if whole else machine.unknown("a choice by chance")
+
+    generator = Namespace(
+        "numpy.random",
+        {
+            "integers": Native("integers", randint, plain=False),
+            "randint": Native("randint", randint, plain=False),
+            "choice": Native("choice", choice, plain=False),
+            "seed": Native("seed", lambda *_: None, plain=False),
+            "shuffle": Native("shuffle", lambda *_: None, plain=False),
+        },
+    )
+    for name in ("default_rng", "RandomState", "Generator"):
+        generator.names[name] = Native(name, lambda *_: generator, plain=False)
+    return generator
+
+
+def chance(machine: Script) -> Namespace:
+    """``random``."""
+    one = Native("randint", lambda *_: drawn(machine, None), plain=False)
+    nothing = Native("seed", lambda *_: None, plain=False)
+    found = {"randint": one, "randrange": one, "seed": nothing, "shuffle": nothing}
+    found["Random"] = Native("Random", lambda *_: Namespace("random", found), plain=False)
+    return Namespace("random", found)
+
+
+def is_number(machine: Script, x: Tensor) -> bool:
+    """Whether it is one whole number of the host's."""
+    return x.device is machine.host and x.dtype in (INT32, INT64) and x.shape in ((), (1,))
+
+
+def is_long(x: Tensor) -> bool:
+    """Whether it is a row of whole numbers."""
+    return len(x.shape) == 1 and x.dtype in (INT32, INT64)
+
+
 def is_tokens(x: Tensor) -> bool:
     """Whether it is a file of tokens, which is long enough for any run."""
-    return len(x.shape) == 1 and x.shape[0] >= TOKENS // 2
+    return len(x.shape) == 1 and x.shape[0] > MOST_NUMBERS
 
 
 def are_numbers(x: Tensor) -> bool:
@@ -71,22 +150,59 @@ def of_array(machine: Script, x: Tensor, name: str) -> Native:
     return Native(name, lambda *given, **named: method(machine, x, *given, **named), plain=False)
 
 
-def batches(machine: Script, dataset: Value, size: Value) -> Iterator[Value]:
-    """What a data loader makes of a data set: its first element, as often as a batch has room."""
+def batches(machine: Script, dataset: Value, size: Value, collate: Value = None) -> Iterator[Value]:
+    """What a data loader makes of a data set: its first element, as often as a batch has room.
+
+    While nothing learns it is at an end once a turn did what the one before did.
+    """
+    elements = _elements(machine, dataset)
+    tape, start, before = machine.card.tape, machine.card.tape.mark(), None
+    for element in elements:
+        yield _batch(machine, element, size, collate)
+        wrote = written(tape, start)
+        if wrote == before and not machine.card.grad_enabled:
+            return
+        before, start = wrote, tape.mark()
+
+
+def written(tape: Tape, start: Mark) -> list[int]:
+    """What was written behind a mark, the same for two turns of a loop that did the same."""
+    first = start.allocations
+    return [
+        tape.sizes[event] if event >= 0 else event + first for event in tape.events[start.events :]
+    ]
+
+
+def _elements(machine: Script, dataset: Value) -> Iterator[Value]:
     if isinstance(dataset, Instance) and dataset.cls.has("__iter__"):
-        elements = machine.iterate(dataset)
+        yield from machine.iterate(dataset)
+    indexed = isinstance(dataset, list) and dataset
+    if indexed or (isinstance(dataset, Instance) and dataset.cls.has("__getitem__")):
         while True:
-            yield _collated(machine, next(elements), size)
-    if isinstance(dataset, Instance) and dataset.cls.has("__getitem__"):
-        while True:
-            yield _collated(machine, machine.item(dataset, 0), size)
+            yield machine.item(dataset, 0)
     while True:
         yield machine.unknown("what a data loader loads")
 
 
-def _collated(machine: Script, element: Value, size: Value) -> Value:
-    if isinstance(element, Tensor) and isinstance(size, int):
+def _batch(machine: Script, element: Value, size: Value, collate: Value) -> Value:
+    if size is None:  # the data set makes batches by itself
+        return element
+    if not isinstance(size, int):
+        return machine.unknown("what a data loader loads")
+    if collate is not None:
+        return machine.call(collate, [[element] * size])
+    return _collated(machine, element, size)
+
+
+def _collated(machine: Script, element: Value, size: int) -> Value:
+    """``default_collate`` (torch/utils/data/_utils/collate.py)."""
+    if isinstance(element, Tensor):
         return empty(machine.host, (size, *element.shape), element.dtype, DATA)
     if isinstance(element, tuple | list):
         return type(element)(_collated(machine, each, size) for each in element)
+    if isinstance(element, dict):
+        return {name: _collated(machine, each, size) for name, each in element.items()}
+    if isinstance(element, int | float) and not isinstance(element, bool):
+        kind = INT64 if isinstance(element, int) else FLOAT64
+        return empty(machine.host, (size,), kind, DATA)
     return machine.unknown("what a data loader loads")

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.model.reading.scopes import Frame
-    from nanolint.memory.model.reading.values import Namespace
+    from nanolint.memory.model.reading.values import Namespace, Value
     from nanolint.memory.tensors.device import Device
+    from nanolint.run.program import DataFile, SourceText
 
 
 class Script(Machine):
@@ -35,6 +36,15 @@ class Script(Machine):
     phases: Phases
     seen: Seen
     group: Group  # the processes
+    dumped: dict[str, Value]  # what was written to files, by their names
+
+    def another(self, program: SourceText, inputs: tuple[DataFile, ...]) -> Script:
+        """The reading of another program, which finds ``inputs``."""
+        raise NotImplementedError
+
+    def read(self) -> None:
+        """Read the script, to its end or that of its last step."""
+        raise NotImplementedError
 
     def comes_later(self, node: ast.If, frame: Frame) -> bool:
         """Whether a branch that is not taken is the evaluation of a later step, to be read now."""

@@ -1,14 +1,11 @@
-"""What scripts ask of Python and its packages that is not torch: files, flags, arrays, processes.
-
-A file of tokens is an array that is long enough; what else a file holds is not known.
-"""
+"""What scripts ask of Python and its packages that is not torch: flags, arrays, processes."""
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, ddp, processes, training
+from nanolint.memory.loop.reading import arrays, ddp, files, processes, training
+from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import (
     Generated,
@@ -21,33 +18,12 @@ from nanolint.memory.tensors.tensor import empty
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
-    from nanolint.memory.model.reading.values import Place, Value
-    from nanolint.run.program import DataFile
+    from nanolint.memory.model.reading.values import Value
 
 
 # What is asked of a tokenizer, or of what holds one, for its size.
 VOCABULARIES = frozenset({"n_vocab", "vocab_size", "max_token_value"})
 BYTES_OF_TOKENS = "token_bytes"  # of a file with a number for each token
-
-
-class File(Unknown):
-    """A file that is open; what it holds is not known."""
-
-    __slots__ = ("path",)
-
-    def __init__(self, path: Value, place: Place) -> None:
-        super().__init__("the contents of a file", place)
-        self.path = path
-
-
-class Pickled(Unknown):
-    """What a pickle holds, of which the size of the vocabulary is known."""
-
-    __slots__ = ("vocabulary",)
-
-    def __init__(self, vocabulary: int, place: Place) -> None:
-        super().__init__("the contents of a file", place)
-        self.vocabulary = vocabulary
 
 
 def silent(name: str, value: Value = None) -> Native:
@@ -75,6 +51,15 @@ def table(machine: Script) -> dict[str, Value]:
     ).names
     scaler, parallel = packages["GradScaler"], packages["DistributedDataParallel"]
     parser = packages["ArgumentParser"]
+    stored: dict[str, Value] = {
+        "load": Native("load", lambda *a, **k: files.unpickled(machine, *a, **k), plain=False),
+        "dump": Native("dump", lambda *a, **k: files.dumped(machine, *a, **k), plain=False),
+    }
+    around = {
+        "posix": files.paths(machine),
+        "opened": Native("open", lambda path: files.File(path, machine.place), plain=False),
+        "listed": files.listed(machine),
+    }
     torch: Namespace = machine.library("torch")
     torch.names |= _of_torch(machine)
     machine.library("torch.cuda").names.update(_of_card(machine))
@@ -83,9 +68,10 @@ def table(machine: Script) -> dict[str, Value]:
     machine.library("torch.distributed").names.update(processes.table(machine, machine.group))
     return {
         "os": Namespace("os", _system(machine)),
-        "os.path": _paths(machine),
+        "os.path": files.paths(machine),
         "sys": Namespace("sys", _interpreter(machine)),
-        "glob": Namespace("glob", {"glob": _unknown(machine, "which files there are")}),
+        "pathlib": training.read_text(machine, "paths.py", "pathlib", around),
+        "glob": Namespace("glob", {"glob": files.listed(machine)}),
         "argparse": Namespace(
             "argparse",
             {
@@ -96,10 +82,10 @@ def table(machine: Script) -> dict[str, Value]:
             },
         ),
         "numpy": arrays.numpy(machine),
-        "pickle": Namespace(
-            "pickle",
-            {"load": Native("load", lambda *a, **k: _unpickled(machine, *a, **k), plain=False)},
-        ),
+        "numpy.random": arrays.numpy(machine).names["random"],
+        "random": arrays.chance(machine),
+        "pickle": Namespace("pickle", stored),
+        "json": Namespace("json", stored),
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace("torch.nn.parallel", {"DistributedDataParallel": parallel}),
         "torch.utils.data": Namespace(
@@ -115,8 +101,17 @@ def table(machine: Script) -> dict[str, Value]:
 
 def builtins(machine: Script) -> dict[str, Value]:
     """Python's own functions that reach outside."""
+
+    def in_order(values: Value, **options: Value) -> Value:
+        return values if isinstance(values, Unknown) else ordered(machine, values, **options)
+
     return {
-        "open": Native("open", lambda path="", *_, **__: File(path, machine.place), plain=False),
+        "sorted": Native("sorted", in_order, plain=False),
+        "open": Native(
+            "open",
+            lambda path="", *_, **__: files.File(files.written(path), machine.place),
+            plain=False,
+        ),
         "exec": Native("exec", lambda *_, **__: _configure(machine), plain=False),
     }
 
@@ -151,50 +146,11 @@ def _system(machine: Script) -> dict[str, Value]:
         "makedirs": silent("makedirs"),
         "remove": silent("remove"),
         "chdir": silent("chdir"),
-        "listdir": _unknown(machine, "which files there are"),
+        "listdir": files.listed(machine),
         "getcwd": _unknown(machine, "the working folder"),
-        "path": _paths(machine),
+        "path": files.paths(machine),
         "sep": "/",
     }
-
-
-def _paths(machine: Script) -> Namespace:
-    def join(*parts: Value) -> Value:
-        unknown = next((each for each in parts if isinstance(each, Unknown)), None)
-        return posixpath.join(*parts) if unknown is None else unknown
-
-    def exists(path: Value) -> Value:
-        known = _known_file(machine, path)
-        return machine.unknown("whether a file exists") if known is None else known.exists
-
-    known = ("basename", "dirname", "splitext", "normpath", "expanduser")
-    names: dict[str, Value] = {
-        name: Native(name, getattr(posixpath, name)) for name in known if name != "expanduser"
-    }
-    names |= {
-        "join": Native("join", join, plain=False),
-        "expanduser": Native("expanduser", lambda path: path),
-        "abspath": Native("abspath", lambda path: path),
-        "exists": Native("exists", exists, plain=False),
-        "isfile": Native("isfile", exists, plain=False),
-        "isdir": _unknown(machine, "whether a folder exists"),
-    }
-    return Namespace("os.path", names)
-
-
-def _known_file(machine: Script, path: Value) -> DataFile | None:
-    """What is known of a file of the run's data."""
-    if not isinstance(path, str):
-        return None
-    plain = posixpath.normpath(path)
-    return next((each for each in machine.around.files if each.path == plain), None)
-
-
-def _unpickled(machine: Script, file: Value, *_: Value, **__: Value) -> Value:
-    known = _known_file(machine, file.path) if isinstance(file, File) else None
-    if known is None or known.vocabulary is None:
-        return machine.unknown("the contents of a file")
-    return Pickled(known.vocabulary, machine.place)
 
 
 def _interpreter(machine: Script) -> dict[str, Value]:
@@ -217,6 +173,7 @@ def _of_torch(machine: Script) -> dict[str, Value]:
 
     return {
         "from_numpy": Native("from_numpy", same),
+        "randint": _without_bounds(machine),
         "save": silent("save"),
         "is_complex": silent("is_complex", value=False),
         "load": Native("load", lambda *a, **k: _loaded(machine, *a, **k), plain=False),
@@ -228,15 +185,28 @@ def _of_torch(machine: Script) -> dict[str, Value]:
     }
 
 
+def _without_bounds(machine: Script) -> Native:
+    """``torch.randint``, whose bounds mean nothing to memory."""
+    made = machine.library("torch").names["randint"]
+
+    def randint(*given: Value, **options: Value) -> Value:
+        sizes = () if "size" in options else given[-1:]
+        bounds = [1 for _ in given[: len(given) - len(sizes)]]
+        named = {name: each for name, each in options.items() if name not in ("low", "high")}
+        return machine.call(made, [*bounds, *sizes], named)
+
+    return Native("randint", randint, plain=False)
+
+
 def _loaded(
     machine: Script, file: Value, *_: Value, map_location: Value = None, **__: Value
 ) -> Value:
     """``torch.load``: of files only a table with a number for each token is known."""
-    path = file.path if isinstance(file, File) else file
+    path = file.path if isinstance(file, files.File) else file
     if isinstance(path, str) and BYTES_OF_TOKENS in path and machine.around.vocabulary is not None:
         device = device_of(machine, map_location) or machine.host
         return empty(device, (machine.around.vocabulary,), INT32, arrays.DATA)
-    return machine.unknown("the contents of a file")
+    return files.Stored("the contents of a file", machine.place)
 
 
 def _named(machine: Script, name: Value) -> Value:

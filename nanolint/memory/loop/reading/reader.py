@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, later, outside, passing, training
+from nanolint.memory.loop.reading import arrays, corpora, files, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
 from nanolint.memory.loop.reading.group import Group
 from nanolint.memory.loop.reading.machine import Script
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.model.reading.values import Value
-    from nanolint.run.program import SourceText
+    from nanolint.run.program import DataFile, SourceText
 
 MAIN = "__main__"
 
@@ -69,6 +70,7 @@ class Reader(Interpreter, Script):
         self.doubts: list[str] = []
         self.passed = 0
         self.taken, self.executed = set(), set()
+        self.dumped = {}
         self._later: list[str] = []
         self._evaluated: set[ast.If] = set()  # branches that only a later step takes
         self.phases = Phases(card.tape, steps)
@@ -105,6 +107,10 @@ class Reader(Interpreter, Script):
         self._evaluated.add(node)
         self.taken.add(id(node))
         return True
+
+    def another(self, program: SourceText, inputs: tuple[DataFile, ...]) -> Reader:
+        around = replace(self.around, words=(), files=inputs)
+        return Reader((program,), Device(Tape()), around, version=self.version, steps=1)
 
     def later(self) -> list[str]:
         """A doubt about what steps behind the last that is read do besides, if any."""
@@ -173,7 +179,7 @@ class Reader(Interpreter, Script):
     def manager(self, value: Value) -> Value:
         if isinstance(value, Device):
             return Manager(lambda: self._default(value))
-        if isinstance(value, outside.File):
+        if isinstance(value, files.File):
             return Manager(lambda: _itself(value))
         return value
 
@@ -195,25 +201,45 @@ class Reader(Interpreter, Script):
     # Values.
 
     def item(self, owner: Value, index: Value) -> Value:
-        if isinstance(owner, outside.Pickled) and index == "vocab_size":
+        if isinstance(owner, files.Pickled) and index == "vocab_size":
             return owner.vocabulary
+        if isinstance(owner, corpora.Text):
+            return corpora.Text(self.place, None)
+        if isinstance(owner, files.Stored) and isinstance(index, Window):
+            owner = corpora.tokens(self)
         if isinstance(index, Window) and isinstance(owner, Tensor) and arrays.is_tokens(owner):
             return super().item(owner, slice(0, index.length))
         return super().item(owner, index)
 
     def iterate(self, value: Value) -> Iterator[Value]:
+        if isinstance(value, corpora.Text):
+            raise corpora.Endless(value.reason, value.place)
+        if isinstance(value, files.Listing):
+            return iter([Unknown(value.reason, value.place)])
         if isinstance(value, Tensor) and value.device is self.host and arrays.are_numbers(value):
             why = ("the contents of a tensor", self.place)
             return (Index(*why, origin=object()) for _ in range(value.shape[0]))
         return super().iterate(value)
 
+    def unlisted(self, _node: ast.ListComp, error: Unread) -> Value:
+        return corpora.numbered(self, _node, error)
+
+    def convert(self, kind: type, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        first = arguments[0] if arguments else None
+        if kind in (set, frozenset) and isinstance(first, corpora.Text) and first.characters:
+            return kind(first.characters)
+        if kind is int and isinstance(first, Tensor) and arrays.is_number(self, first):
+            return arrays.drawn(self, None)
+        return super().convert(kind, arguments, keywords)
+
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
         if isinstance(left, Index) and type(right) is int:
             if isinstance(op, ast.Add | ast.Sub):
                 return left.shifted(right if isinstance(op, ast.Add) else -right)
-            return Unknown(left.reason, left.place)
-        if isinstance(right, Index) and type(left) is int and isinstance(op, ast.Add):
-            return right.shifted(left)
+            if isinstance(op, ast.Mult):
+                return left.scaled(right)
+        if isinstance(right, Index) and type(left) is int and isinstance(op, ast.Add | ast.Mult):
+            return right.shifted(left) if isinstance(op, ast.Add) else right.scaled(left)
         for each in (left, right):
             if isinstance(each, Index):
                 return Unknown(each.reason, each.place)
@@ -252,8 +278,10 @@ class Reader(Interpreter, Script):
         super().set_item(owner, index, value)
 
     def attribute(self, owner: Value, name: str) -> Value:
-        if isinstance(owner, outside.File):
-            return Unknown(owner.reason, owner.place)
+        if isinstance(owner, files.File):
+            return files.of_file(self, owner, name)
+        if isinstance(owner, corpora.Text):
+            return corpora.attribute_of(self, owner, name)
         if isinstance(owner, Unknown) and self.around.vocabulary is not None:
             if name in outside.VOCABULARIES:
                 return self.around.vocabulary
@@ -262,12 +290,17 @@ class Reader(Interpreter, Script):
         if isinstance(owner, Index):
             other = Unknown(owner.reason, owner.place)
             return outside.silent(name, owner) if name == "item" else other
+        if name == "item" and isinstance(owner, Tensor) and arrays.is_number(self, owner):
+            return outside.silent(name, arrays.drawn(self, None))
+        if isinstance(owner, Unknown) and name in corpora.ENCODERS:
+            return corpora.encoder(self, owner, name)
         if isinstance(owner, Unknown) and name == "backward":
             error = owner.unread()
             error.decided = True
             raise error
-        if isinstance(owner, Unknown) and name in ("to", "cuda"):
-            return Native(name, lambda *given, **named: self._moved(owner, name, given, named))
+        if name in ("to", "cuda") and corpora.is_much(self, owner):
+            to = partial(corpora.moved, self, owner, super().attribute(owner, name), name)
+            return Native(name, to, plain=False)
         if isinstance(owner, Tensor) and owner.device is self.host and name in arrays.OF_ARRAYS:
             return arrays.of_array(self, owner, name)
         if name == "compile" and modules.is_module(owner):
@@ -277,18 +310,6 @@ class Reader(Interpreter, Script):
             step = super().attribute(owner, name)
             return Native("step", lambda *a, **k: self._step(owner, step, a, k), plain=False)
         return super().attribute(owner, name)
-
-    def _moved(
-        self, owner: Unknown, name: str, given: tuple[Value, ...], named: dict[str, Value]
-    ) -> Value:
-        """``x.to(device)`` of what is not known: on the card it takes nobody knows how much."""
-        targets = (*given, *named.values())
-        if name == "cuda" or any(
-            each is self.card or (isinstance(each, str) and each.startswith("cuda"))
-            for each in targets
-        ):
-            raise self.unread(f"what is moved to the card is not known ({owner.reason})")
-        return owner
 
     def _step(
         self, optimizer: Instance, step: Value, given: tuple[Value, ...], named: dict[str, Value]

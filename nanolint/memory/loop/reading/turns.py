@@ -11,6 +11,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading import arrays, corpora
 from nanolint.memory.loop.reading.passing import changed
 from nanolint.memory.loop.reading.phases import TrainsAgain
 from nanolint.memory.model.reading.scopes import MISSING
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
-    from nanolint.memory.tape import Mark, Tape
 
 FEW = 4  # turns of a loop that are always read
 
@@ -61,6 +61,8 @@ class Turns:
             return while_true(self._machine, node, frame)
         machine = self._machine
         found = machine.evaluate(node.iter, frame)
+        if corpora.is_endless(found) and corpora.fill(machine, node, frame):
+            return None
         if isinstance(found, range) and len(found) > FEW and not _counts(node):
             return self._range(node, frame, found)
         return for_each(machine, node, frame, machine.iterate(found))
@@ -78,7 +80,7 @@ class Turns:
             place += 1
             rest = len(values) - place
             if rest > 2:
-                wrote: list[object] = list(_written(tape, start))
+                wrote: list[object] = list(arrays.written(tape, start))
                 if wrote and wrote == before and not self.whole:
                     skipped = (rest - 1) // 2 * 2
                     place += skipped
@@ -91,14 +93,6 @@ class Turns:
                     left = leaves or []
                 before = wrote
         return machine.execute(node.orelse, frame)
-
-
-def _written(tape: Tape, start: Mark) -> list[int]:
-    """What a turn wrote, the same for two turns that did the same."""
-    first = start.allocations
-    return [
-        tape.sizes[event] if event >= 0 else event + first for event in tape.events[start.events :]
-    ]
 
 
 def _left(node: ast.For, frame: Frame) -> list[object] | None:

@@ -75,6 +75,8 @@ def call(
         return make_parameter(machine, *arguments, **(keywords or {}))
     if kind is Manager:  # as a decorator
         return arguments[0]
+    if isinstance(function, str | int | float | list | tuple | dict | set) or function is None:
+        raise TypeError(f"'{type(function).__name__}' object is not callable")
     raise machine.unread(f"a call of a {type(function).__name__} is not known")
 
 
@@ -104,10 +106,10 @@ def _native(
     module, line = machine.module, machine.line
     if function.plain:
         for each in (*arguments, *keywords.values()):
-            if type(each) is Unknown:
+            if isinstance(each, Unknown):
                 if _touches_card(machine, (*arguments, *keywords.values()), 3):
                     raise each.unread()
-                return each
+                return Unknown(each.reason, each.place)
     try:
         return function.function(*arguments, **keywords)
     except TypeError as error:

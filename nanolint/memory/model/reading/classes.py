@@ -113,9 +113,12 @@ def fields_of(cls: Class) -> dict[str, Value]:
 class Field:
     """``dataclasses.field``."""
 
-    def __init__(self, default: Value = MISSING, default_factory: Value = MISSING) -> None:
+    def __init__(
+        self, default: Value = MISSING, default_factory: Value = MISSING, init: bool = True
+    ) -> None:
         self.default = default
         self.factory = default_factory
+        self.init = init
 
 
 def _fill(
@@ -141,6 +144,8 @@ def _fill(
                 value = default.default
                 if default.factory is not MISSING:
                     value = machine.call(default.factory, [])
+                if value is MISSING and not default.init:
+                    continue  # __post_init__ sets it
         if value is MISSING:
             raise TypeError(f"{cls.name}() misses the argument '{name}'")
         made.attributes[name] = value
@@ -169,8 +174,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
             return owner.attributes[name]
         if name in ("__name__", "__qualname__"):
             return owner.name
-        if name == "__doc__":
-            return None
+        if name in ("__doc__", "__code__"):
+            return owner.code() if name == "__code__" else None
     if isinstance(owner, Method):
         if name == "__self__":
             return owner.owner

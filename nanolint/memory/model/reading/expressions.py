@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading import operators
 from nanolint.memory.model.reading.offsets import window
 from nanolint.memory.model.reading.scopes import MISSING, Frame, Kind
-from nanolint.memory.model.reading.values import Function, Unknown
+from nanolint.memory.model.reading.values import Function, Unknown, Unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -219,7 +219,10 @@ def _turns(
 
 
 def _list_of(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
-    return list(_comprehension(machine, node, frame))
+    try:
+        return list(_comprehension(machine, node, frame))
+    except Unread as error:
+        return machine.unlisted(node, error)
 
 
 def _set_of(machine: Machine, node: ast.SetComp, frame: Frame) -> Value:

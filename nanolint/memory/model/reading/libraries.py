@@ -183,8 +183,8 @@ def _dataclasses(machine: Machine) -> Namespace:
             "dataclass": Native("dataclass", dataclass, plain=False),
             "field": Native(
                 "field",
-                lambda default=MISSING, default_factory=MISSING, **_: Field(
-                    default, default_factory
+                lambda default=MISSING, default_factory=MISSING, init=True, **_: Field(
+                    default, default_factory, init
                 ),
                 plain=False,
             ),

@@ -135,6 +135,10 @@ class Machine:
 
     # What a reading of more than a model adds.
 
+    def unlisted(self, _node: ast.ListComp, error: Unread) -> Value:
+        """What a list is that could not be read to its end. Raises ``error`` as a rule."""
+        raise error
+
     def happens(self, what: Event) -> None:
         """Something that divides a run into its phases."""
 

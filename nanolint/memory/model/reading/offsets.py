@@ -11,19 +11,29 @@ if TYPE_CHECKING:
 
 
 class Index(Unknown):
-    """A whole number that only a run tells, and ``shift`` more: of the same ``origin`` the
-    difference is known. ``data[i : i + 8]`` has eight elements, whatever ``i`` is."""
+    """``scale`` times a whole number that only a run tells, and ``shift`` more.
 
-    __slots__ = ("origin", "shift")
+    Of the same ``origin`` and ``scale`` the difference is known: ``data[i : i + 8]`` has eight
+    elements, whatever ``i`` is, and so has ``data[i * 8 : (i + 1) * 8]``.
+    """
 
-    def __init__(self, reason: str, place: Place, origin: object, shift: int = 0) -> None:
+    __slots__ = ("origin", "scale", "shift")
+
+    def __init__(
+        self, reason: str, place: Place, origin: object, shift: int = 0, scale: int = 1
+    ) -> None:
         super().__init__(reason, place)
         self.origin = origin
         self.shift = shift
+        self.scale = scale
 
     def shifted(self, by: int) -> Index:
         """The number, and ``by`` more."""
-        return Index(self.reason, self.place, self.origin, self.shift + by)
+        return Index(self.reason, self.place, self.origin, self.shift + by, self.scale)
+
+    def scaled(self, by: int) -> Index:
+        """``by`` times the number."""
+        return Index(self.reason, self.place, self.origin, self.shift * by, self.scale * by)
 
 
 class Window(Unknown):
@@ -40,6 +50,6 @@ def window(start: Value, stop: Value, step: Value) -> Window | None:
     """``start:stop``, where it has a known length although neither is known."""
     if step is not None or not isinstance(start, Index) or not isinstance(stop, Index):
         return None
-    if start.origin is not stop.origin or stop.shift < start.shift:
+    if start.origin is not stop.origin or start.scale != stop.scale or stop.shift < start.shift:
         return None
     return Window(start.reason, start.place, stop.shift - start.shift)

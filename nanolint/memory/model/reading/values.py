@@ -118,6 +118,12 @@ class Function:
         """As it was defined."""
         return getattr(self.node, "name", "<lambda>")
 
+    def code(self) -> Namespace:
+        """``__code__``: the names of its parameters."""
+        spec = self.node.args
+        named = tuple(each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+        return Namespace("code", {"co_varnames": named, "co_argcount": len(named)})
+
     def __repr__(self) -> str:
         return f"<function {self.name}>"
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.exponentials import exp
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
-from nanolint.memory.tensors.ops.reductions import mean, sum
+from nanolint.memory.tensors.ops.reductions import mean, sum, vector_norm
 from nanolint.memory.tensors.ops.unary import abs
+from nanolint.memory.tensors.ops.views import clone
 from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
@@ -65,3 +66,22 @@ def _reduced(each: Tensor, reduction: str) -> Tensor:
     if reduction == "none":
         return each
     return mean(each) if reduction == "mean" else sum(each)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """``F.cosine_similarity`` of what does not learn: float32 under autocast (Distance.cpp).
+
+    Temporaries of C++ live to the end of the expression: the quotients to the end of the sum.
+    """
+    learns = x1.requires_grad or x2.requires_grad
+    if learns and x1.device.grad_enabled:
+        raise NotModelled("cosine_similarity of what learns")
+    other = to_float32(x2)
+    one = to_float32(x1)
+    with x1.device.uncast():
+        norm_of_one = clone(vector_norm(one, 2, (dim,), keepdim=True))
+        norm_of_other = clone(vector_norm(other, 2, (dim,), keepdim=True))
+        quotient = div(one, norm_of_one)
+        other_quotient = div(other, norm_of_other)
+        product = mul(quotient, other_quotient)
+        return sum(product, dim)

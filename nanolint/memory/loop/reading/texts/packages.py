@@ -181,12 +181,25 @@ class DistributedDataParallel(nn.Module):
 
 
 class DataLoader:
-    def __init__(self, dataset, batch_size=1, *args, **kwargs):
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=None,
+        sampler=None,
+        batch_sampler=None,
+        num_workers=0,
+        collate_fn=None,
+        *args,
+        **kwargs,
+    ):
         self.dataset = dataset
-        self.batch_size = batch_size
+        self.sampler = sampler
+        self.batch_size = batch_size if batch_sampler is None else batch_sampler.batch_size
+        self.collate_fn = collate_fn
 
     def __len__(self):
         return len(self.dataset) // self.batch_size
 
     def __iter__(self):
-        return batches(self.dataset, self.batch_size)
+        return batches(self.dataset, self.batch_size, self.collate_fn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.torch import functions
+from nanolint.memory.model.reading.torch import functions, pytree
 from nanolint.memory.model.reading.torch.calling import device_of, native
 from nanolint.memory.model.reading.torch.methods import types
 from nanolint.memory.model.reading.values import (
@@ -157,6 +157,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "torch.backends.cuda": Namespace("torch.backends.cuda", {}),
         "torch.backends.cudnn": Namespace("torch.backends.cudnn", {}),
         "torch.utils": Namespace("torch.utils", {"checkpoint": checkpointing}),
+        pytree.PYTREE: pytree.module(machine),
         "torch.utils.checkpoint": checkpointing,
         "torch.distributed": Namespace(
             "torch.distributed",

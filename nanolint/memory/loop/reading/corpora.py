@@ -1,0 +1,142 @@
+"""What files of data hold: texts, and numbers, more of them than any run reads.
+
+Of a text that is here its characters are known, as their count may be a vocabulary. What a
+tokenizer makes of a text, and a list of numbers that has one for each character, are arrays that
+are long enough, as a file of tokens is.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.memory.loop.reading.arrays import DATA, TOKENS
+from nanolint.memory.model.reading.offsets import Index
+from nanolint.memory.model.reading.values import Instance, Native, Unknown, Unread
+from nanolint.memory.tensors.dtypes import INT64
+from nanolint.memory.tensors.tensor import Tensor, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.scopes import Frame
+    from nanolint.memory.model.reading.values import Place, Value
+
+ENCODERS = frozenset({"encode", "encode_ordinary", "encode_as_ids", "EncodeAsIds"})
+CHANGES = frozenset({"lower", "upper", "replace", "strip", "lstrip", "rstrip", "decode", "join"})
+MANY = 1 << 16  # elements of a list that the data fill
+ENDLESS = TOKENS >> 16  # turns that no loop has but one over the data
+
+
+class Text(Unknown):
+    """The text of a file, or a part of it; ``characters`` are those that the whole has."""
+
+    __slots__ = ("characters",)
+
+    def __init__(self, place: Place, characters: str | None) -> None:
+        super().__init__("the contents of a file", place)
+        self.characters = characters
+
+
+class Endless(Unread):
+    """A text is iterated: it has more characters than any run reads."""
+
+
+def attribute_of(machine: Script, owner: Text, name: str) -> Value:
+    """A method of a text: what it gives is a text again, of characters that are not known."""
+    if name in CHANGES:
+        kept = owner.characters if name == "decode" else None
+        return Native(name, lambda *_, **__: Text(machine.place, kept), plain=False)
+    return Unknown(owner.reason, owner.place)
+
+
+def encoder(machine: Script, owner: Unknown, name: str) -> Native:
+    """``tokenizer.encode`` of a package that is not read."""
+
+    def encode(text: Value = None, *_: Value, **options: Value) -> Value:
+        if not isinstance(text, Unknown) or "return_tensors" in options:
+            return Unknown(owner.reason, owner.place)
+        return tokens(machine)
+
+    return Native(name, encode, plain=False)
+
+
+def tokens(machine: Script) -> Tensor:
+    """As many numbers as any run reads."""
+    return empty(machine.host, (TOKENS,), INT64, DATA)
+
+
+def numbered(machine: Script, node: ast.ListComp, error: Unread) -> Value:
+    """``[table[each] for each in text]``: a number for each character. Raises ``error`` else."""
+    one = node.generators[0]
+    looked_up = isinstance(node.elt, ast.Subscript | ast.Call)
+    if not isinstance(error, Endless) or not looked_up or len(node.generators) > 1 or one.ifs:
+        raise error
+    if not isinstance(one.target, ast.Name) or not isinstance(one.iter, ast.Name | ast.Attribute):
+        raise error
+    return tokens(machine)
+
+
+def is_endless(values: Value) -> bool:
+    """Whether a loop over these goes through the data."""
+    return isinstance(values, range) and len(values) > ENDLESS
+
+
+def fill(machine: Script, node: ast.For, frame: Frame) -> bool:
+    """Read one turn of a loop over the data, and let the lists that it adds to have many elements.
+
+    False, with nothing changed but names, where that is not what the loop does.
+    """
+    tape = machine.card.tape
+    written, passed = len(tape.events), machine.passed
+    lists = list(_lists(node, frame))
+    lengths = [len(each) for each in lists]
+    machine.assign(node.target, Index("a place in the data", machine.place, object()), frame)
+    ended = machine.execute(node.body, frame)
+    grown = [(each, size) for each, size in zip(lists, lengths, strict=True) if len(each) > size]
+    if ended is not None or machine.passed != passed or len(tape.events) != written or not grown:
+        for each, size in grown:
+            del each[size:]
+        return False
+    for each, size in grown:
+        each.extend(each[size:] * (MANY // (len(each) - size)))
+    return True
+
+
+def _lists(node: ast.For, frame: Frame) -> Iterator[list[Value]]:
+    """The lists that the body of a loop may add to."""
+    seen: set[int] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            owner = each.func.value
+            value: Value = None
+            if isinstance(owner, ast.Name):
+                value = frame.find(owner.id)
+            elif isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name):
+                of = frame.find(owner.value.id)
+                value = of.attributes.get(owner.attr) if isinstance(of, Instance) else None
+            if isinstance(value, list) and id(value) not in seen:
+                seen.add(id(value))
+                yield value
+
+
+def is_much(machine: Script, owner: Value) -> bool:
+    """Whether it is not known how much this is: on the card nobody knows what it would take."""
+    if isinstance(owner, Unknown):
+        return True
+    on_host = isinstance(owner, Tensor) and owner.device is machine.host
+    return on_host and any(each >= ENDLESS for each in owner.shape)
+
+
+def moved(
+    machine: Script, owner: Value, plainly: Value, name: str, *given: Value, **named: Value
+) -> Value:
+    """``x.to(device)`` of as much as nobody knows. Raises Unread where that is the card."""
+    for each in (*given, *named.values()):
+        if each is machine.card or (isinstance(each, str) and each.startswith("cuda")):
+            name = "cuda"
+    if name == "cuda":
+        why = owner.reason if isinstance(owner, Unknown) else "as much as there is data"
+        raise machine.unread(f"what is moved to the card is not known ({why})")
+    return owner if isinstance(owner, Unknown) else machine.call(plainly, list(given), named)

@@ -1,0 +1,145 @@
+"""Files: which there are, and what they hold, as far as that is known.
+
+A file of tokens is an array that is long enough.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from nanolint.memory.loop.reading.corpora import Text
+from nanolint.memory.loop.reading.phases import Finished
+from nanolint.memory.model.reading.exceptions import CATCHABLE
+from nanolint.memory.model.reading.values import (
+    Instance,
+    Namespace,
+    Native,
+    Raised,
+    Unknown,
+    Unread,
+)
+from nanolint.memory.tensors.device import NotTraced
+
+if TYPE_CHECKING:
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Place, Value
+    from nanolint.run.program import DataFile
+
+
+MOST_OF_MAKER = 200_000  # statements of a program that prepares data
+
+
+class File(Unknown):
+    """A file that is open; what it holds is not known."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: Value, place: Place) -> None:
+        super().__init__("the contents of a file", place)
+        self.path = path
+
+
+class Listing(Unknown):
+    """The files that are there: to go through them is to see one."""
+
+    __slots__ = ()
+
+
+class Stored(Unknown):
+    """What ``torch.load`` gives: of tokens, a window of them is as long as it says."""
+
+    __slots__ = ()
+
+
+class Pickled(Unknown):
+    """What a pickle holds, of which the size of the vocabulary is known."""
+
+    __slots__ = ("vocabulary",)
+
+    def __init__(self, vocabulary: int, place: Place) -> None:
+        super().__init__("the contents of a file", place)
+        self.vocabulary = vocabulary
+
+
+def of_file(machine: Script, owner: File, name: str) -> Value:
+    """What is asked of an open file: its text, of which the characters may be known."""
+    if name != "read":
+        return Unknown(owner.reason, owner.place)
+    known = _known_file(machine, owner.path)
+    characters = None if known is None else known.characters
+    return Native(name, lambda *_: Text(machine.place, characters), plain=False)
+
+
+def written(path: Value) -> Value:
+    """The text of a path."""
+    return path.attributes.get("text", path) if isinstance(path, Instance) else path
+
+
+def paths(machine: Script) -> Namespace:
+    """``os.path``."""
+
+    def join(*parts: Value) -> Value:
+        parts = tuple(map(written, parts))
+        unknown = next((each for each in parts if isinstance(each, Unknown)), None)
+        return posixpath.join(*parts) if unknown is None else unknown
+
+    def exists(path: Value) -> Value:
+        known = _known_file(machine, written(path))
+        return machine.unknown("whether a file exists") if known is None else known.exists
+
+    known = ("basename", "dirname", "splitext", "normpath", "expanduser")
+    names: dict[str, Value] = {
+        name: Native(name, getattr(posixpath, name)) for name in known if name != "expanduser"
+    }
+    names |= {
+        "join": Native("join", join, plain=False),
+        "expanduser": Native("expanduser", lambda path: path),
+        "abspath": Native("abspath", lambda path: path),
+        "exists": Native("exists", exists, plain=False),
+        "isfile": Native("isfile", exists, plain=False),
+        "isdir": Native(
+            "isdir", lambda *_: machine.unknown("whether a folder exists"), plain=False
+        ),
+    }
+    return Namespace("os.path", names)
+
+
+def _known_file(machine: Script, path: Value) -> DataFile | None:
+    """What is known of a file of the run's data."""
+    if not isinstance(path, str):
+        return None
+    plain = posixpath.normpath(path)
+    return next((each for each in machine.around.files if each.path == plain), None)
+
+
+def unpickled(machine: Script, file: Value, *_: Value, **__: Value) -> Value:
+    """``pickle.load`` and ``json.load``: what the program that makes the file puts into it."""
+    known = _known_file(machine, file.path) if isinstance(file, File) else None
+    if known is not None and known.vocabulary is not None:
+        return Pickled(known.vocabulary, machine.place)
+    found = None if known is None else _produced(machine, known)
+    return machine.unknown("the contents of a file") if found is None else found
+
+
+def _produced(machine: Script, known: DataFile) -> Value:
+    """What a file holds that the program writes which makes it; None where that is not read."""
+    if known.maker is None:
+        return None
+    made = machine.another(known.maker, known.inputs)
+    made.steps = MOST_OF_MAKER
+    with suppress(Unread, Raised, Finished, NotTraced, RecursionError, *CATCHABLE):
+        made.read()
+    return made.dumped.get(posixpath.basename(known.path))
+
+
+def dumped(machine: Script, value: Value, file: Value, *_: Value, **__: Value) -> None:
+    """``pickle.dump`` and ``json.dump``."""
+    if isinstance(file, File) and isinstance(file.path, str):
+        machine.dumped[posixpath.basename(file.path)] = value
+
+
+def listed(machine: Script) -> Native:
+    """What lists files: there are some, and which is not known."""
+    return Native("glob", lambda *_, **__: Listing("which files there are", machine.place))

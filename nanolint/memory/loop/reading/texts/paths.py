@@ -1,0 +1,123 @@
+"""``pathlib``, written as its users would: the interpreter reads this text.
+
+``posix`` is ``os.path``, ``opened`` is ``open``; which files there are is not known.
+"""
+
+
+class PurePath:
+    def __init__(self, *parts):
+        texts = [str(each) for each in parts]
+        self.text = posix.normpath(posix.join(*texts)) if texts else "."
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return self.text
+
+    def __fspath__(self):
+        return self.text
+
+    def __truediv__(self, other):
+        return Path(self.text, other)
+
+    def __rtruediv__(self, other):
+        return Path(other, self.text)
+
+    def __eq__(self, other):
+        return isinstance(other, PurePath) and self.text == other.text
+
+    @property
+    def parent(self):
+        if self.text in (".", "..") or self.text.endswith("/.."):
+            return Path(self.text, "..")
+        return Path(posix.dirname(self.text) or ".")
+
+    @property
+    def parents(self):
+        found = []
+        each = self
+        for _ in range(8):
+            each = each.parent
+            found.append(each)
+        return found
+
+    @property
+    def name(self):
+        return posix.basename(self.text)
+
+    @property
+    def suffix(self):
+        return posix.splitext(self.text)[1]
+
+    @property
+    def stem(self):
+        return posix.splitext(posix.basename(self.text))[0]
+
+    def with_suffix(self, suffix):
+        return Path(posix.splitext(self.text)[0] + suffix)
+
+    def with_name(self, name):
+        return Path(self.parent, name)
+
+    def joinpath(self, *others):
+        return Path(self.text, *others)
+
+    def as_posix(self):
+        return self.text
+
+    def resolve(self, *args):
+        return self
+
+    def absolute(self):
+        return self
+
+    def expanduser(self):
+        return self
+
+    def exists(self):
+        return posix.exists(self.text)
+
+    def is_file(self):
+        return posix.isfile(self.text)
+
+    def is_dir(self):
+        return posix.isdir(self.text)
+
+    def mkdir(self, *args, **kwargs):
+        pass
+
+    def unlink(self, *args, **kwargs):
+        pass
+
+    def open(self, *args, **kwargs):
+        return opened(self.text)
+
+    def read_text(self, *args, **kwargs):
+        return opened(self.text).read()
+
+    def read_bytes(self):
+        return opened(self.text).read()
+
+    def write_text(self, *args, **kwargs):
+        pass
+
+    def write_bytes(self, *args, **kwargs):
+        pass
+
+    def glob(self, *args):
+        return listed()
+
+    def rglob(self, *args):
+        return listed()
+
+    def iterdir(self):
+        return listed()
+
+
+class Path(PurePath):
+    pass
+
+
+PosixPath = Path
+PurePosixPath = PurePath

@@ -1,0 +1,95 @@
+"""What is known of the files of a run's data: whether they are there, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from nanolint.errors import Unusable
+from nanolint.run.program import DataFile, SourceText
+from nanolint.run.settled import Layer
+from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.reading import read_source
+from nanolint.trainers.nanogpt.vocabulary import (
+    META,
+    PREPARE,
+    pickled_vocabulary,
+    whether_it_exists,
+    writes,
+)
+from nanolint.trainers.script.corpora import texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from nanolint.run.settled import Project, Setting
+
+VOCABULARY = "vocab_size"
+IN_JSON = "meta.json"
+
+
+def is_told(settings: Mapping[str, Setting], project: Project) -> bool:
+    """Whether the vocabulary was given by hand, which the script itself does not take."""
+    told = settings.get(VOCABULARY)
+    return (
+        told is not None
+        and told.origin.layer is Layer.OVERRIDE
+        and (VOCABULARY not in project.environment)
+    )
+
+
+def data_files(project: Project, settings: Mapping[str, Setting]) -> Iterator[DataFile]:
+    """The description of the run's data, as far as it is known whether there is one."""
+    dataset = settings.get("dataset")
+    if dataset is None or not isinstance(dataset.value, Known):
+        return
+    folder = f"data/{dataset.value.value}"
+    if is_told(settings, project):
+        yield from _told(settings, project, folder)
+        return
+    yield from _pickled(project, f"{folder}/{META}")
+    if project.root is not None and writes(project.root / folder / PREPARE, IN_JSON):
+        yield DataFile(f"{folder}/{IN_JSON}", exists=True, **_made(project.root, folder))
+
+
+def _told(settings: Mapping[str, Setting], project: Project, folder: str) -> Iterator[DataFile]:
+    told = settings[VOCABULARY].value
+    if not isinstance(told, Known) or not isinstance(told.value, int):
+        return
+    found, _ = whether_it_exists(f"{folder}/{META}", project.root)
+    if not isinstance(found, Known) or found.value is not False:
+        yield DataFile(f"{folder}/{META}", exists=True, vocabulary=told.value)
+
+
+def _pickled(project: Project, path: str) -> Iterator[DataFile]:
+    """The meta.pkl: what it says, or the program that writes it where that is here."""
+    root = project.root
+    found, doubt = whether_it_exists(path, root)
+    exists = found.value if isinstance(found, Known) else None
+    folder = path.rpartition("/")[0]
+    if exists is None:
+        if root is not None and writes(root / folder / PREPARE, META):
+            yield DataFile(path, exists=True, **_made(root, folder))
+        return
+    if doubt is not None and exists:
+        return
+    size, _ = pickled_vocabulary(path, root) if exists else (None, None)
+    vocabulary = size.value if isinstance(size, Known) else None
+    yield DataFile(
+        path, exists=bool(exists), vocabulary=vocabulary if isinstance(vocabulary, int) else None
+    )
+
+
+def _made(root: Path, folder: str) -> dict[str, Any]:
+    """The program that writes a description, and the texts that it finds."""
+    prepare = root / folder / PREPARE
+    try:
+        text = read_source(prepare)
+    except Unusable:
+        return {}
+    source = SourceText("__main__", f"{folder}/{PREPARE}", text)
+    inputs = tuple(
+        replace(each, path=f"{folder}/{each.path}") for each in texts_of((source,), prepare.parent)
+    )
+    return {"maker": source, "inputs": (*inputs, *texts_of((source,), root))}

@@ -1,0 +1,188 @@
+"""Scripts that train on texts, windows and files of their own."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.command import nanolint
+from tests.trainers.test_whole_forks import SCRIPT as FORK
+from tests.trainers.test_whole_forks import explained as fork
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = """
+import json, os, random
+from pathlib import Path
+import numpy as np
+import torch, torch.nn as nn
+from torch.nn import functional as F
+from torch.utils.data import Dataset, DataLoader
+import tiktoken
+device = 'cuda'
+B, T = 8, 64
+"""
+NET = """
+class Net(nn.Module):
+    def __init__(self, width=64):
+        super().__init__()
+        self.wte = nn.Embedding(vocab_size, width)
+        self.head = nn.Linear(width, vocab_size, bias=False)
+    def forward(self, idx, targets):
+        logits = self.head(F.gelu(self.wte(idx)))
+        return F.cross_entropy(logits.view(-1, logits.size(-1)), targets.reshape(-1))
+"""
+LOOP = """
+model = Net().to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for it in range(9):
+    x, y = get_batch()
+    loss = model(x.to(device), y.to(device))
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
+"""
+CHARACTERS = """
+text = Path('data') / 'input.txt'
+text = text.read_text(encoding='utf-8')
+chars = sorted(list(set(text)))
+vocab_size = len(chars)
+stoi = {ch: i for i, ch in enumerate(chars)}
+encode = lambda s: [stoi[c] for c in s]
+data = torch.tensor(encode(text), dtype=torch.long)
+val_data = data[int(0.9 * len(data)):]
+"""
+BY_CHANCE = """
+def get_batch():
+    starts = [random.randint(0, len(val_data) - T - 1) for _ in range(B)]
+    x = torch.stack([val_data[i:i+T] for i in starts])
+    return x, torch.stack([val_data[i+1:i+T+1] for i in starts])
+"""
+IN_BLOCKS = """
+def get_batch():
+    blocks = np.random.randint(0, len(val_data) // T, size=B)
+    x = torch.stack([val_data[i*T:(i+1)*T] for i in blocks])
+    return x, torch.stack([val_data[i*T+1:(i+1)*T+1] for i in blocks])
+"""
+
+
+def explained(folder: Path, text: str) -> dict[str, Any]:
+    path = folder / "train.py"
+    path.write_text(text, encoding="utf-8")
+    done = nanolint("explain", str(path), "--gpu", "a100-40gb", "--format", "json")
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def peak(found: dict[str, Any]) -> int:
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    return int(found["peak"]["allocated_bytes"])
+
+
+@pytest.fixture(scope="module")
+def with_fifty(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """The peak of a script whose vocabulary is 50 and whose batch stands in it."""
+    batch = (
+        "vocab_size = 50\ndef get_batch():\n    x = torch.randint(50, (B, T))\n    return x, x\n"
+    )
+    return peak(explained(tmp_path_factory.mktemp("plain"), HEAD + batch + NET + LOOP))
+
+
+@pytest.mark.parametrize("get_batch", [BY_CHANCE, IN_BLOCKS])
+def test_characters_of_a_text_that_is_here_are_counted(
+    tmp_path: Path, get_batch: str, with_fifty: int
+) -> None:
+    (tmp_path / "data").mkdir()
+    text = "".join(map(chr, range(40, 90))) * 20
+    (tmp_path / "data" / "input.txt").write_text(text, encoding="utf-8")
+    script = HEAD + CHARACTERS.replace("Path('data') / 'input.txt'", "Path('data/input.txt')")
+    assert peak(explained(tmp_path, script + get_batch + NET + LOOP)) == with_fifty
+
+
+def test_those_of_a_text_that_is_not_here_are_not(tmp_path: Path) -> None:
+    found = explained(tmp_path, HEAD + CHARACTERS + BY_CHANCE + NET + LOOP)
+    assert found["trust"] == "unknown"
+    downloaded = "# wget .../tinyshakespeare/input.txt\n"
+    script = HEAD + downloaded + CHARACTERS.replace("Path('data') / ", "Path('.') / ")
+    assert explained(tmp_path, script + BY_CHANCE + NET + LOOP)["trust"] == "read"
+
+
+WINDOWS = """
+vocab_size = 50
+class Windows(Dataset):
+    def __init__(self, text, tokenizer, length, stride):
+        self.inputs, self.targets = [], []
+        ids = tokenizer.encode(text)
+        for i in range(0, len(ids) - length, stride):
+            self.inputs.append(torch.tensor(ids[i:i + length]))
+            self.targets.append(torch.tensor(ids[i + 1:i + length + 1]))
+    def __len__(self):
+        return len(self.inputs)
+    def __getitem__(self, idx):
+        return self.inputs[idx], self.targets[idx]
+with open('words.txt') as file:
+    loader = DataLoader(Windows(file.read(), tiktoken.get_encoding('gpt2'), T, T), batch_size=B)
+def validate(model):
+    model.eval()
+    with torch.no_grad():
+        for x, y in loader:
+            model(x.to(device), y.to(device)).item()
+    model.train()
+model = Net().to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    loss = model(x.to(device), y.to(device))
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
+    validate(model)
+"""
+
+
+def test_windows_of_a_text_are_as_long_as_they_are_cut(tmp_path: Path, with_fifty: int) -> None:
+    assert peak(explained(tmp_path, HEAD + NET + WINDOWS)) == with_fifty
+
+
+def test_as_much_as_there_is_data_is_not_moved_to_the_card(tmp_path: Path) -> None:
+    script = HEAD + "vocab_size = 50\n" + "data = torch.from_numpy(np.memmap('a.bin')).to(device)\n"
+    batch = BY_CHANCE.replace("val_data", "data")
+    assert explained(tmp_path, script + batch + NET + LOOP)["trust"] == "unknown"
+
+
+PREPARE = """
+import json, os
+path = os.path.join(os.path.dirname(__file__), 'words.txt')
+with open(path, encoding='utf-8') as f:
+    data = f.read()
+chars = sorted(list(set(data)))
+with open(os.path.join(os.path.dirname(__file__), 'meta.json'), 'w') as f:
+    json.dump({'vocab_size': len(chars)}, f)
+"""
+
+
+FILES = """train_data = torch.cat([
+    torch.from_numpy(np.fromfile(each, dtype=np.uint16).astype(np.int64))
+    for each in sorted(glob.glob(os.path.join(data_dir, '*.bin')))])
+"""
+
+
+def test_a_description_is_what_the_program_writes_that_makes_it(tmp_path: Path) -> None:
+    """The data are of several files, too."""
+    start, stop = FORK.index("train_data ="), FORK.index("def get_batch")
+    own = FORK[:start] + FILES + FORK[stop:].replace("].astype(np.int64)", "]")
+    own = own.replace("torch.from_numpy(each) for each in rows", "each for each in rows")
+    own = own.replace("import os, pickle", "import os, json, glob")
+    own = own.replace("meta.pkl", "meta.json").replace("pickle.load(f)", "json.load(f)")
+    described = tmp_path / "described"
+    (described / "data" / "words").mkdir(parents=True)
+    text = "".join(map(chr, range(40, 90))) * 9
+    (described / "data" / "words" / "words.txt").write_text(text, encoding="utf-8")
+    found = fork(described, "batch_size = 4\n", script=own, prepare=PREPARE)
+    assigned = "model_args['vocab_size'] = 50\nmodel = GPT("
+    plain = fork(
+        tmp_path / "plain", "batch_size = 4\n", script=own.replace("model = GPT(", assigned)
+    )
+    assert peak(found) == peak(plain)
