@@ -30,8 +30,11 @@ TORCH = "import torch; print(torch.__path__[0])"
 Case = dict[str, Any]
 
 
-def asked(python: str, cases: list[Case]) -> list[Case]:
-    """The cases with what ``python``'s PyTorch allocates; without those that it refuses."""
+def asked(python: str, cases: list[Case], *how: str) -> list[Case]:
+    """The cases with what ``python``'s PyTorch allocates; without those that it refuses.
+
+    ``how`` is "compiled" where it compiles each first.
+    """
     folder = subprocess.run([python, "-c", TORCH], stdout=subprocess.PIPE, text=True, check=True)
     card = build(Path(folder.stdout.strip()), Path.home() / ".cache" / "nanolint" / "trace")
     environment = {
@@ -42,7 +45,7 @@ def asked(python: str, cases: list[Case]) -> list[Case]:
         "NANOLINT_CARD_KERNELS": "80",
     }
     done = subprocess.run(
-        [python, str(ORACLE)],
+        [python, str(ORACLE), *how],
         input=json.dumps(cases),
         stdout=subprocess.PIPE,
         text=True,

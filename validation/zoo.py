@@ -42,7 +42,7 @@ def row_of(entry: Entry, checkouts: Path, tracer: Traces, scratch: Path) -> Row:
     """Read and trace one model."""
     folder = checkouts / entry.repository.replace("/", "+")
     row: Row = {"repository": entry.repository, "path": entry.path, "class": entry.cls}
-    row |= {"commit": _commit(folder), "dtype": entry.dtype, "others": dict(entry.others)}
+    row |= {"commit": commit(folder), "dtype": entry.dtype, "others": dict(entry.others)}
     case = case_in(entry, checkouts, scratch)
     traced = read(tracer(Asked([str(TRAIN), json.dumps(case.said())])))
     if traced.failure is not None and not traced.complete:
@@ -65,7 +65,7 @@ def row_of(entry: Entry, checkouts: Path, tracer: Traces, scratch: Path) -> Row:
 def case_in(entry: Entry, checkouts: Path, scratch: Path) -> Case:
     """The run of a model whose repository lies in ``checkouts``."""
     folder = checkouts / entry.repository.replace("/", "+")
-    return case_of(entry, folder, scratch / _words(entry).replace("/", "-"))
+    return case_of(entry, folder, scratch / words(entry).replace("/", "-"))
 
 
 def case_of(entry: Entry, folder: Path, scratch: Path) -> Case:
@@ -193,7 +193,7 @@ def _tracer(python: str, cache: Path, folder: Path, packages: Path | None = None
     return Tracer(request, cache)
 
 
-def _words(entry: Entry) -> str:
+def words(entry: Entry) -> str:
     return f"{entry.repository}:{entry.path}:{entry.cls}"
 
 
@@ -204,12 +204,12 @@ def _key(row: Row) -> tuple[str, str, str]:
 def _entry(text: str) -> Entry:
     """The entry called ``OWNER/NAME:PATH:CLASS``; raises ValueError."""
     for entry in (*ENTRIES, *SECOND):
-        if _words(entry) == text:
+        if words(entry) == text:
             return entry
     raise ValueError(text)
 
 
-def _commit(folder: Path) -> str:
+def commit(folder: Path) -> str:
     found = folder / "COMMIT"
     return found.read_text().strip() if found.exists() else ""
 
@@ -255,7 +255,7 @@ def main() -> int:
         with _tracer(given.python, given.cache, scratch, given.packages) as tracer:
             for entry in given.only or ZOOS[name]:
                 row = row_of(entry, given.checkouts, tracer, scratch)
-                print(_words(entry), row["result"], row["why"][:200], flush=True)
+                print(words(entry), row["result"], row["why"][:200], flush=True)
                 found[_key(row)] = row
                 write(_table(name), found.values())
     text = PAGE.read_text(encoding="utf-8")

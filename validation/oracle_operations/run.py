@@ -1,6 +1,7 @@
 """What PyTorch allocates for each case: read from standard input, written to standard output.
 
-Runs in a CUDA build of PyTorch on nanolint's card that only counts; see record_operations.py.
+With "compiled" as its argument each case is compiled first, for itself. Runs in a CUDA build of
+PyTorch on nanolint's card that only counts; see record_operations.py.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - as models write it
 import torch.utils.checkpoint
 
+from nanolint.trace.child import compiling
 from validation.operations import function_of
+
+COMPILED = "compiled" in sys.argv[1:]
 
 
 def main() -> None:
     """One JSON list in, one out."""
     cases = json.load(sys.stdin)
+    if COMPILED:
+        compiling.without_kernels()
     _warm_up()
     json.dump([case for case in cases if _is_recorded(case)], sys.stdout)
     sys.stdout.flush()
@@ -70,9 +76,17 @@ def _record(case: dict[str, Any]) -> list[list[Any]]:
     """Forward, then backward from the gradient of the result, which goes behind it."""
     inputs = _inputs(case)
     function = function_of(case, {"torch": torch, "F": F})
+    if COMPILED:
+        torch._dynamo.reset()
+        function = torch.compile(function, dynamic=False)
     with _mode(case["mode"]):
         out = function(**inputs)
     gradient = torch.empty_like(out) if out.requires_grad else None
+    if COMPILED and gradient is not None:
+        out.backward(gradient)
+        for each in inputs.values():
+            each.grad = None
+        inputs = _inputs(case)
     out = None
     torch.cuda.memory._record_memory_history(enabled="all", context=None, clear_history=True)
     with _mode(case["mode"]):

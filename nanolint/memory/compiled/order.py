@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 def reorder(graph: Graph, *, takes_off: bool = False) -> None:
     """Put the nodes of ``graph`` into the order with the lowest peak, as ``estimate`` has it."""
+    if not graph.nodes:
+        return
     lifetimes(graph.nodes)
     live = estimate(graph.nodes, graph.inputs, takes_off=takes_off)
     peak = max(0, *live)

@@ -76,7 +76,7 @@ class Planner:
         self._pool: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         lifetimes(self.nodes)
         self._live = estimate(self.nodes, graph.inputs, takes_off=takes_off)
-        self._peak = max(0, *self._live)
+        self._peak = max([0, *self._live])
         self._weighs = weighs
         self._given = {id(buffer) for buffer in graph.inputs + graph.arguments}
 

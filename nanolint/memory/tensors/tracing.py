@@ -13,6 +13,7 @@ from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype, Number
@@ -62,6 +63,18 @@ class Tracer(Protocol):
 
     def binds(self, names: dict[str, Any], name: str) -> None:
         """An attribute is about to be set."""
+
+    def checkpointed(self) -> AbstractContextManager[None]:
+        """What is traced inside is computed again in the backward pass."""
+
+    def root(self, x: Tensor) -> Tensor | None:
+        """What a tensor is a part of; None where it is none."""
+
+    def seen_as(self, x: Tensor, whole: Tensor) -> Tensor:
+        """The part of ``whole`` that ``x`` is of its root."""
+
+    def put_back(self, x: Tensor, whole: Tensor, part: Tensor | None) -> Tensor:
+        """``whole`` with ``part``, or zeros, in the place that ``x`` has in its root."""
 
     def land(self, leaf: object, gradient: Tensor) -> None:
         """A parameter's gradient."""

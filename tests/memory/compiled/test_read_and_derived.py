@@ -16,7 +16,7 @@ from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import empty
 from tests.memory.compiled.test_saved import ROWS as NANOGPT
-from tests.memory.compiled.test_saved import Rolling, shapes_of
+from tests.memory.compiled.test_saved import Unformulated, shapes_of
 from validation import accuracy
 from validation.record_derived import figures, release_of
 from validation.record_read import CARD, TORCH, case_of
@@ -62,15 +62,15 @@ def test_a_read_models_evaluation_peaks_as_pytorch_compiles_it(row: dict[str, An
 def test_what_is_not_known_is_replayed_eagerly_and_said() -> None:
     shapes = replace(shapes_of(NANOGPT[0]), n_layer=1)
     peaks = []
-    for model in (GPT, Rolling):
+    for model in (GPT, Unformulated):
         device = Device(Tape())
         compiled = Derived(model(device, shapes), device)
         x = empty(device, (4, 128), INT64, role("X", Component.INPUTS))
         held = compiled(x, x)
         peaks.append(sum(device.tape.sizes))
         assert held[1].shape == ()
-        assert bool(device.tape.doubts) is (model is Rolling)
-    assert "roll" in device.tape.doubts[0]
+        assert bool(device.tape.doubts) is (model is Unformulated)
+    assert "cummax" in device.tape.doubts[0]
     assert peaks[1] > peaks[0]
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.compiled.derive.capture import Capture, capture
 from nanolint.memory.compiled.derive.formulas import FORMULAS
 from nanolint.memory.compiled.derive.joint import simplify
 from nanolint.memory.compiled.derive.operations import INPUT, VIEW
 from nanolint.memory.compiled.derive.partition import Parts, partition
+from nanolint.memory.compiled.derive.passes import capture
 from nanolint.memory.compiled.forward import Forward
 from nanolint.memory.model.gpt import GPT
 from nanolint.memory.shapes import Shapes
@@ -28,6 +28,7 @@ from nanolint.run.run import Attention
 from validation import accuracy
 
 if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.capture import Capture
     from nanolint.memory.tensors.tensor import Tensor
 
 ROWS = accuracy.recorded("compiled")
@@ -112,20 +113,22 @@ def test_a_narrow_model_keeps_the_embeddings_only_where_that_is_less() -> None:
     assert "embedding" not in narrow and "embedding" in wide
 
 
-class Rolling(GPT):
+class Unformulated(GPT):
     """A model with an operation that no formula is written for."""
 
     def forward(self, idx: Tensor, targets: Tensor) -> tuple[Tensor | None, Tensor]:
-        from nanolint.memory.tensors.ops.joining import roll
+        from nanolint.memory.tensors.ops.sorting import Chosen, cummax
 
-        return super().forward(roll(idx, 1), targets)
+        found = cummax(idx, -1)
+        assert isinstance(found, Chosen)
+        return super().forward(found.values, targets)
 
 
 def test_an_operation_that_is_not_known_is_named_and_leaves_the_device_as_it_was() -> None:
     shapes = shapes_of(ROWS[0])
     device = Device(Tape())
-    gpt = Rolling(device, shapes)
+    gpt = Unformulated(device, shapes)
     x = empty(device, (4, 128), INT64, role("X", Component.INPUTS))
-    with pytest.raises(NotTraced, match="roll"):
+    with pytest.raises(NotTraced, match="cummax"):
         capture(device, lambda: with_logits(gpt.forward(x, x)), gpt.parameters(), FORMULAS)
     assert device.tracer is None

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.compiled.derive.function import CompiledFunction
 from nanolint.memory.tape import Component, Tape, rounded
 from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.checkpoint import checkpoint, checkpoint_sequential
@@ -123,11 +124,23 @@ def wrapped(value: Any) -> Any:
 
 def entries(case: Case) -> list[Any]:
     """Allocations in order, and between two the releases."""
-    device = Device(Tape())
+    return _entries(case, Device(Tape()))
+
+
+def derived(case: Case) -> tuple[list[Any], list[str]]:
+    """The same of the compiled operation, and what is doubted of it."""
+    device = Device(Tape(), threads_per_sm=2048)
+    found = _entries(case, device, compiles=True)
+    return found, device.tape.doubts
+
+
+def _entries(case: Case, device: Device, *, compiles: bool = False) -> list[Any]:
     inputs = {name: Value(_input(device, *each)) for name, each in case["inputs"].items()}
     start = device.tape.mark()
     names = {"torch": Namespace(FUNCTIONS, device), "F": Namespace(FUNCTIONAL, device)}
     function = function_of(case, names)
+    if compiles:
+        function = _compiled(function, device)
     with ExitStack() as stack:
         if "no_grad" in case["mode"]:
             stack.enter_context(device.no_grad())
@@ -150,6 +163,14 @@ def entries(case: Case) -> list[Any]:
             for each in events
         ]
     )
+
+
+def _compiled(function: Callable[..., Any], device: Device) -> Callable[..., Any]:
+    def bared(tensors: dict[str, Tensor]) -> Any:
+        return bare(function(**{name: Value(each) for name, each in tensors.items()}))
+
+    compiled = CompiledFunction(bared, device)
+    return lambda **given: compiled({name: each.tensor for name, each in given.items()})
 
 
 def _input(device: Device, shape: list[int], order: list[int], dtype: str, learns: bool) -> Tensor:

@@ -137,6 +137,8 @@ def _moved(
             0 if size == 1 and wanted != 1 else stride
             for size, stride, wanted in zip(before, strides, after[missing:], strict=True)
         )
+    if kind not in {"slice", "select"}:  # a diagonal, windows
+        return None
     dim, start = step[1], step[2]
     offset = start * strides[dim]
     if kind == "slice":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import (
     Access,
+    Dependency,
     broadcast,
     dependency,
 )
@@ -31,12 +32,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+PRODUCTS = frozenset({"mm", "bmm", "addmm"})
+OTHERS = frozenset({"convolution", "multinomial"})  # library calls with one result
+# Elements that are written by index into zeros, or into a copy of a tensor.
+PUTS = frozenset({"index_put", "put"})
+
+
 class Calling(Realizing):
     """Lowers what no kernel of loops makes."""
 
     def _call(self, each: Operation) -> Value:
-        if each.name == "index_put":
-            return self._index_put(each)
+        if each.name in PUTS:
+            return self._put(each)
         if each in self._sums_of_products:  # made where it is added
             return Value(self._empty(each), each.shape)
         if each.name == "addmm" and self._adds_later(each):
@@ -50,7 +57,7 @@ class Calling(Realizing):
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
         if each.parts:
             return self._several(each, reads)
-        if each.name not in {"mm", "bmm", "addmm"}:
+        if each.name not in PRODUCTS | OTHERS:
             raise NotTraced(each.name)
         return self._product(each, reads)
 
@@ -65,7 +72,7 @@ class Calling(Realizing):
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
         write = dependency(Access(memory, 0, memory.strides), each.shape)
         kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=each.name)  # type: ignore[arg-type]
-        kernel.product = True
+        kernel.product = each.name not in OTHERS
         self._add(kernel)
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = memory
@@ -156,17 +163,27 @@ class Calling(Realizing):
     def _empty(self, each: Operation) -> Box:
         return Box((), (), each.dtype, each.role)
 
-    def _index_put(self, each: Operation) -> Value:
-        """Zeros, and a kernel that adds to them."""
-        index, source = (self.values[it] for it in each.of)
+    def _put(self, each: Operation) -> Value:
+        """Zeros, or a copy of what is there, and a kernel that writes into it by index."""
+        before: list[Dependency] = []
+        if each.name == "put":
+            first, *rest = (self.values[it] for it in each.of)
+            before = [dependency(access, each.shape) for access in first.loads()]
+            count = 1 if len(rest) == 1 else len(rest) - 1
+            indices, values = rest[:count], rest[count:]
+            shape = indices[0].shape
+        else:
+            *indices, source = (self.values[it] for it in each.of)
+            values, shape = [source], source.shape
+        if values:
+            shape = values[0].shape
         zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
         write = dependency(Access(zeros, 0, zeros.strides), each.shape)
-        self._add(Kernel(LOOPS, (), (write,), prod(each.shape), what="zeros"))
-        shape = source.shape
+        self._add(Kernel(LOOPS, before, (write,), prod(each.shape), what="zeros"))
         reads = [
-            *(dependency(access, shape) for access in over(index, each, shape)),
-            *(dependency(access, shape) for access in source.loads()),
+            dependency(access, shape) for index in indices for access in over(index, each, shape)
         ]
+        reads += [dependency(access, shape) for value in values for access in value.loads()]
         kernel = Kernel(LOOPS, reads, (), prod(shape), what="atomic sums")
         kernel.mutates, kernel.after = (zeros,), (self.kernels[-1],)
         self._add(kernel)

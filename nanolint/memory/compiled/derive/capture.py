@@ -1,11 +1,8 @@
-"""Trace a model's forward and backward pass into one graph, as AOTAutograd does.
-
-The model's own statements run on tensors that hold operations instead of memory. The pretend
-autograd runs its backward pass on them as well, so that the joint graph has PyTorch's own order.
-"""
+"""What takes a device's operations while a function is traced."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,17 +16,18 @@ from nanolint.memory.compiled.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.memory.tensors.autograd import Leaf, numbers, run_graph
+from nanolint.memory.compiled.derive.traced import COSTS, Traced
+from nanolint.memory.compiled.derive.writing import Writing
+from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.device import NotTraced
-from nanolint.memory.tensors.gradients import take_off
-from nanolint.memory.tensors.layout import contiguous_strides, like_strides
+from nanolint.memory.tensors.layout import contiguous_strides
 from nanolint.memory.tensors.ops.pointwise import add
 from nanolint.memory.tensors.ops.views import cast, view
 from nanolint.memory.tensors.role import PlacedRole
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype, Number
@@ -38,41 +36,8 @@ if TYPE_CHECKING:
 
 Formulas: TypeAlias = "dict[str, Callable[..., Any]]"
 
-# Steps of a kernel, as torch/_inductor counts them for "too much to be inlined"; others take one.
-COSTS = {
-    "GELU output": 9,
-    "SiLU output": 6,
-    "softplus output": 8,
-    "interpolation": 10,  # with a weight that is a tensor
-    "": 14,  # the gradient of one of these
-}
 
-
-class Traced(Tensor):
-    """A tensor that holds the operation that makes it."""
-
-    __slots__ = ("made",)
-
-    def __init__(
-        self, device: Device, made: Operation, role: Role | None = None, is_view: bool = False
-    ) -> None:
-        super().__init__(
-            device, None, made.shape, made.strides, made.dtype, role or made.role, is_view
-        )
-        self.made = made
-
-    def view(self, shape: Shape, strides: Strides, role: Role) -> Tensor:
-        """While it is traced none but those that a tracer is told of. Raises NotTraced."""
-        if self.device.tracer is not None:
-            raise NotTraced("a view that has no name")
-        return super().view(shape, strides, role)
-
-    def detach(self) -> Traced:
-        """The same tensor, without what made it differentiable."""
-        return Traced(self.device, self.made, self.role, self.is_view)
-
-
-class Capture:
+class Capture(Writing):
     """Takes a device's operations. ``formulas`` make those that are more than one operation.
 
     ``given`` are the tensors that the graph is called with; ``learned`` are the inputs whose
@@ -92,6 +57,17 @@ class Capture:
         self._own: set[Operation] = set()
         self._unknown = count(1)
         self.attributes = Attributes()
+        self.region = 0  # of activation checkpointing
+        self._regions = count(1)
+
+    @contextmanager
+    def checkpointed(self) -> Iterator[None]:
+        """What is traced inside is computed again in the backward pass."""
+        before, self.region = self.region, self.region or next(self._regions)
+        try:
+            yield
+        finally:
+            self.region = before
 
     def of(self, x: Tensor) -> Operation:
         """The operation behind a tensor; a new input where this graph does not make it.
@@ -99,7 +75,7 @@ class Capture:
         A model may keep a tensor that another call made: a table of angles, for one.
         """
         if isinstance(x, Traced) and x.made in self._own:
-            return x.made
+            return self.current(x)
         return self._written.get(id(x)) or self.input(x)
 
     def makes(self, x: Tensor) -> bool:
@@ -159,9 +135,11 @@ class Capture:
         strides = contiguous_strides(shape) if strides is None else strides
         sources = [self.of(each) for each in of]
         made = Operation(name, kind, sources, shape, strides, dtype, role, settings, cost)
-        return Traced(self.device, self._added(made))
+        return Traced(self.device, self.added(made))
 
-    def _added(self, made: Operation) -> Operation:
+    def added(self, made: Operation) -> Operation:
+        """Add an operation to the graph, of the line and the region that it is traced in."""
+        made.region = self.region
         self._own.add(made)
         locator = self.device.tape.locator
         if locator is not None:
@@ -182,12 +160,12 @@ class Capture:
         sources = [self.of(each) for each in of]
         whole = Operation(name, kind, sources, (), (), first[2], first[3], settings)
         whole.scratch = scratch
-        self._added(whole)
+        self.added(whole)
         found = []
         for place, (shape, strides, dtype, role) in enumerate(results):
             strides = contiguous_strides(shape) if strides is None else strides
             part = Operation("getitem", GETITEM, (whole,), shape, strides, dtype, role, (place,))
-            found.append(Traced(self.device, self._added(part)))
+            found.append(Traced(self.device, self.added(part)))
         whole.parts = tuple(each.made for each in found)
         return found
 
@@ -229,28 +207,14 @@ class Capture:
         made = Operation(
             kind, VIEW, (source,), shape, strides, source.dtype, role, tuple(settings), 0
         )
-        return Traced(self.device, self._added(made), role, is_view=True)
+        base = x if isinstance(x, Traced) else None
+        found = Traced(self.device, self.added(made), role, base, (kind, *settings))
+        found.is_view = True
+        return found
 
     def create(self, what: str, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
         """A tensor that depends on no other."""
         return self.make(what, POINTWISE, (), shape, dtype, role, cost=2)
-
-    def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:
-        """What is written into x is a new result that x holds from now on."""
-        (first, *others) = inputs
-        same = first is not x and not others and first.shape == x.shape and first.dtype is x.dtype
-        made = self.of(first)
-        if not same:
-            made = self.make(
-                "written", POINTWISE, inputs, x.shape, x.dtype, x.role, strides=x.strides
-            ).made
-        if id(x) in self._given:
-            self.input(x)
-            self._written[id(x)] = made
-        elif isinstance(x, Traced) and not x.is_view:
-            x.made = made
-        else:
-            raise NotTraced("writing into a part of a tensor")
 
     def call(self, name: str, arguments: Any, named: Any) -> Any:
         """An operation by its formula. Raises NotTraced."""
@@ -291,75 +255,3 @@ class Capture:
     def gradient_of(self, learned: Tensor) -> Operation | None:
         """What lands at an input; None where nothing does."""
         return self._landed.get(learned.node)
-
-    def result(self, x: Tensor) -> Operation:
-        """What is handed out; of a given tensor itself, whatever was written into it."""
-        return self.input(x) if id(x) in self._written else self.of(x)
-
-    def write_back(self) -> None:
-        """Copy into the given tensors what was written into them."""
-        for key, made in list(self._written.items()):
-            _, given = self._inputs[key]
-            copied = Operation("copy_", POINTWISE, (made, given), given.shape, given.strides,
-                               given.dtype, given.role, cost=0)  # fmt: skip
-            self.graph.mutations.append(self._added(copied))
-
-
-class _Root(Node):
-    """Hands the gradients of all outputs to a backward pass."""
-
-    def __init__(self, outputs: list[Tensor], tangents: list[Tensor]) -> None:
-        edges = tuple((each.node, each.index) for each in outputs if each.node is not None)
-        super().__init__(edges, (), next(numbers))
-        self._tangents: list[Tensor] = tangents
-
-    def run(self) -> list[Tensor | None]:
-        """The gradients, once."""
-        made: list[Tensor | None] = [*self._tangents]
-        self._tangents = []
-        for each in made:
-            if each is not None:
-                take_off(each)
-        return made
-
-
-def capture(
-    device: Device,
-    forward: Callable[[], Sequence[Tensor]],
-    given: Sequence[Tensor],
-    formulas: Formulas,
-    host: Device | None = None,
-) -> Capture:
-    """The graph of ``forward``, and of its backward pass where something learns.
-
-    ``given`` are the tensors that it is called with; numbers on the ``host`` are part of it.
-    Raises NotTraced where an operation is not known.
-    """
-    tracer = Capture(device, formulas, given)
-    casts, device.casts = device.casts, {}
-    both = [each for each in (device, host) if each is not None]
-    for each in both:
-        each.tracer = tracer
-    try:
-        outputs = list(forward())
-        tracer.graph.outputs = [tracer.result(each) for each in outputs]
-        tracer.write_back()
-        differentiable = [each for each in outputs if each.node is not None]
-        if device.grad_enabled and tracer.learned and differentiable:
-            tangents = [
-                Tensor(device, None, each.shape, like_strides(each.shape, each.strides),
-                       each.dtype, each.role.gradient)
-                for each in differentiable
-            ]  # fmt: skip
-            tracer.graph.tangents = [tracer.of(each) for each in tangents]
-            tracer.graph.learning = [
-                place for place, each in enumerate(outputs) if each.node is not None
-            ]
-            run_graph(_Root(differentiable, [*tangents]), device)
-            tracer.graph.gradients = [tracer.gradient_of(each) for each in tracer.learned]
-    finally:
-        for each in both:
-            each.tracer = None
-        device.casts = casts
-        tracer.restore()
-    return tracer

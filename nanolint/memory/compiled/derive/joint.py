@@ -82,12 +82,19 @@ def _twice(graph: Operations) -> dict[Operation, Operation]:
     known: dict[Hashable, Operation] = {}
     for each in graph.all:
         each.of = tuple(old.get(source, source) for source in each.of)
-        if each.kind in {INPUT, RANDOM} or (each.kind == CALL and each.name == "index_put"):
+        if each.kind in {INPUT, RANDOM} or (
+            each.kind == CALL and each.name in {"index_put", "put"}
+        ):
             continue
         of = tuple(map(id, each.of))
         key = each.name, each.kind, of, each.shape, each.strides, each.dtype, each.settings
         if known.setdefault(key, each) is not each:
             old[each] = known[key]
+        elif each.kind == GETITEM:  # of one whose own was not needed
+            (whole,), (place,) = each.of, each.settings
+            whole.parts = tuple(
+                each if number == place else part for number, part in enumerate(whole.parts)
+            )
     return old
 
 

@@ -11,7 +11,7 @@ from nanolint.memory.compiled.derive.access import (
     dependency,
     stepped,
 )
-from nanolint.memory.compiled.derive.calling import Calling
+from nanolint.memory.compiled.derive.calling import PUTS, Calling
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     CALL,
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+# Elements that are read at other places than their own, which no strides tell.
+TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
+
+
 class Lowering(Reducing, Calling):
     """Lowers one graph: ``run`` it, then take ``kernels``, and ``values`` by operation."""
 
@@ -61,7 +65,7 @@ class Lowering(Reducing, Calling):
             self.realize(value.box)
         if len(users) + is_output > 1:
             for user in users:
-                if user.kind == CALL and user.name != "index_put" and user.name != "addmm":
+                if user.kind == CALL and user.name not in {*PUTS, "addmm"}:
                     self._hint(value.box)
                     if user.name == "mm" and value.box.memory is None:
                         value = self._copied(value, each)
@@ -99,19 +103,24 @@ class Lowering(Reducing, Calling):
         values = [self.values[source] for source in each.of]
         steps = frozenset().union({each}, *(value.steps for value in values))
         reads: dict[Access, None] = {}
-        if each.name in {"embedding", "gather"}:
-            table, index = values
-            places = tuple(over(index, each))
+        if each.name in {"embedding", "gather", "index"}:
+            table, *indices = values
+            places = tuple(place for index in indices for place in over(index, each))
             reads.update(dict.fromkeys(places))
             key = tuple(places), each.settings
             for access in table.loads():
-                rows = rows_in_order(access, index, each)
+                rows = rows_in_order(access, indices[0], each) if indices else None
                 reads[rows or Access(access.memory, 0, (), (access, key))] = None
         elif each.name == "scatter part" and (part := part_of(each)) is not None:
             for access in values[0].loads():
                 reads[access if access.tag else part(access)] = None
-        elif each.name in {"cat", "scatter part", "triangle", "pad", "repeat"}:
+            for value in values[1:]:
+                reads.update(dict.fromkeys(value.loads()))
+        elif each.name in TAGGED:
             for place, value in enumerate(values):
+                if place and each.name == "scatter part":  # what is around the part
+                    reads.update(dict.fromkeys(value.loads()))
+                    continue
                 for access in value.loads():
                     tag = (
                         each.name,

@@ -32,7 +32,9 @@ FARTHEST_RECOMPUTED = 3  # torch/_functorch/config.py, max_dist_from_bw, of rele
 GROWTH = 1.1  # a step away from the backward pass
 
 # Not in the partitioner's list of what may be computed again.
-KEPT_NAMES = frozenset({"embedding", "scatter", "scatter part", "cat"})
+KEPT_NAMES = frozenset(
+    {"embedding", "scatter", "scatter part", "cat", "pad", "flip", "scan", "product of elements"}
+)
 
 
 class Parts(NamedTuple):
@@ -62,6 +64,7 @@ class _Partition:
         self.recomputes_far = recomputes_far
         self.parameters = parameters
         self.banned: set[Operation] = set()
+        self.kept_between: set[Operation] = set()
         self.handed = {*graph.outputs, *graph.gradients}  # to the joint graph's output, no kernel
         tangents = graph.tangents
         self.closure = _reached(tangents)  # what follows from the gradients of the outputs
@@ -104,6 +107,7 @@ class _Partition:
         operations = self.graph.all
         network = Network(2 * len(operations) + 2)
         source, sink = 2 * len(operations), 2 * len(operations) + 1
+        self._save_between_regions()
         for each in operations:
             enter, leave = 2 * each.number, 2 * each.number + 1
             if each in self.needed_backward:
@@ -111,6 +115,9 @@ class _Partition:
                     network.edge(enter, sink, UNLIMITED)
                     continue
                 network.edge(leave, sink, UNLIMITED)
+            if each.region:
+                network.edge(enter, sink, UNLIMITED)
+                continue
             if each.kind == INPUT or (each in self.forward and self._is_kept(each)):
                 self._ban(each)
             network.edge(enter, leave, self._weight(each))
@@ -127,8 +134,19 @@ class _Partition:
         ]
 
     def _ban(self, each: Operation) -> None:
-        if each.kind != VIEW:
+        if each.kind != VIEW and not each.region:
             self.banned.add(each)
+
+    def _save_between_regions(self) -> None:
+        """What one region of activation checkpointing hands to a later one is kept
+        (``cleanup_recompute_tags``)."""
+        for each in self.graph.all:
+            if each in self.closure or each not in self.forward:
+                each.region = 0
+        for each in self.graph.all:
+            if each.region and any(user.region > each.region for user in each.users):
+                each.region = 0
+                self.kept_between.add(each)
 
     def _weight(self, each: Operation) -> int:
         if each.parts:
@@ -143,6 +161,8 @@ class _Partition:
 
     def _is_kept(self, each: Operation) -> bool:
         """``should_ban_recomputation``."""
+        if each in self.kept_between:
+            return True
         if each.kind == GETITEM:
             return False
         if not self._is_recomputable(each) or self._is_materialized_backward(each):

@@ -12,6 +12,7 @@ from nanolint.memory.compiled.derive.operations import INPUT, VIEW, Operation, O
 from nanolint.memory.compiled.derive.partition import Parts, partition
 from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
+from nanolint.memory.tensors.device import NotTraced
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -166,5 +167,8 @@ def base_of(each: Operation) -> Operation:
 
 
 def _slot(lowering: Lowering, emission: Emission, each: Operation) -> int:
-    buffer: Buffer = emission.buffers[lowering.output(each)]
+    memory = lowering.output(each)
+    if memory not in emission.buffers:  # no kernel reads or writes it
+        raise NotTraced("handing on a gradient")
+    buffer: Buffer = emission.buffers[memory]
     return buffer.slot

@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nanolint.memory.compiled.derive.attributes import Kept
-from nanolint.memory.compiled.derive.capture import Capture, capture
 from nanolint.memory.compiled.derive.formulas import FORMULAS
 from nanolint.memory.compiled.derive.joint import simplify
 from nanolint.memory.compiled.derive.operations import Operation
+from nanolint.memory.compiled.derive.passes import capture
 from nanolint.memory.compiled.derive.plans import Plans, base_of
 from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.tensors.autograd import Leaf, numbers
@@ -20,6 +20,7 @@ from nanolint.memory.tensors.tensor import Node, Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nanolint.memory.compiled.derive.capture import Capture
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.tape import Handle
     from nanolint.memory.tensors.device import Device
@@ -97,7 +98,7 @@ class Program:
         self._inputs: dict[Operation, Source] = {}
         for tensor, operation in found.inputs:
             source: Source = places.get(id(tensor), tensor)
-            if isinstance(tensor.node, Leaf):
+            if isinstance(tensor.node, Leaf) and not isinstance(source, int):
                 weights.add(operation)
             elif isinstance(source, int) and tensor.storage is not None:
                 slots[operation] = source

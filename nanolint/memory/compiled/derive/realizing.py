@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MOST_READS = 4  # realize_reads_threshold: of a result that is used more than once
 MOST_ACCUMULATED = 8  # _realize_acc_reads_threshold_default
 # Not elementwise to Inductor's passes, though they are computed element by element.
-OTHER_READERS = frozenset({"embedding", "gather", "cat", "scatter part", "triangle"})
+OTHER_READERS = frozenset({"embedding", "gather", "index", "cat", "scatter part", "pad", "flip"})
 
 
 class Realizing:

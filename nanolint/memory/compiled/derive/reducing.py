@@ -12,7 +12,7 @@ from nanolint.memory.compiled.derive.access import (
     dependency,
     stepped,
 )
-from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
+from nanolint.memory.compiled.derive.kernels import LOOPS, SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     REDUCTION,
     Operation,
@@ -49,6 +49,8 @@ class Reducing(Realizing):
             return self.values[each]
         (source,) = each.of
         value = self.values[source]
+        if each.name == "scan":
+            return self._scan(each, value)
         over = each.settings[0]
         assert isinstance(over, tuple)
         if each.name == "amax":
@@ -62,6 +64,16 @@ class Reducing(Realizing):
             inner = Value(box, box.shape).viewed(("view",), each.shape)
             return inlined(each, tuple(inner.loads()), steps)
         return Value(box, box.shape).viewed(("view",), each.shape)
+
+    def _scan(self, each: Operation, value: Value) -> Value:
+        """``Scan``: one kernel, whose result is memory of the whole shape."""
+        memory = self._memory(each.shape, each.strides, each.dtype, each.role)
+        reads = [dependency(access, value.shape) for access in value.loads()]
+        write = dependency(Access(memory, 0, memory.strides), each.shape)
+        self._add(Kernel(LOOPS, reads, (write,), prod(each.shape), what="scan"))
+        box = Box(each.shape, each.strides, each.dtype, each.role)
+        box.memory = memory
+        return Value(box, each.shape)
 
     def _loops(self, value: Value, over: Sequence[object]) -> tuple[Shape, Shape, tuple[int, ...]]:
         """The sizes that stay and those that are reduced, and their order."""

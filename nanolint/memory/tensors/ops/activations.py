@@ -13,6 +13,7 @@ from nanolint.memory.tensors.ops.inplace import relu_
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise
 from nanolint.memory.tensors.ops.unary import abs
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Number
@@ -118,6 +119,7 @@ def logsigmoid(x: Tensor) -> Tensor:
     return _kernel(x, "log-sigmoid", saves_result=False)
 
 
+@traced
 def glu(x: Tensor, dim: int = -1) -> Tensor:
     """``F.glu``: one half times the sigmoid of the other."""
     along = normalized(dim, x.ndim)

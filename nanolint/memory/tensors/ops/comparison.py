@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL
 from nanolint.memory.tensors.layout import broadcast
+from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.pointwise import elementwise, result_type
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
@@ -66,7 +67,7 @@ def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
         of_value = None
         if learns:
             zeros = masked_fill(g, mask, 0)
-            of_value = empty(g.device, (), g.dtype, g.role)
+            of_value = create(g.device, (), g.dtype, g.role, "full")
             del zeros
         return [masked_fill(g, mask, 0), of_value]
 
@@ -96,13 +97,13 @@ def where(condition: Tensor, x: Operand | None = None, other: Operand | None = N
 def _operand(condition: Tensor, x: Operand, dtype: Dtype) -> Tensor:
     """A number as a tensor of one element; a tensor in the type of the result."""
     if not isinstance(x, Tensor):
-        return empty(condition.device, (), dtype, condition.role.made("number"))
+        return create(condition.device, (), dtype, condition.role.made("number"), "full")
     return x if x.dtype is dtype else elementwise(dtype, "choice", x)
 
 
 def masked(g: Tensor, mask: Tensor, role: Role | None = None) -> Tensor:
     """The gradient where the mask holds; the zero elsewhere is a tensor of its own."""
-    zero = empty(g.device, (), g.dtype, g.role)
+    zero = create(g.device, (), g.dtype, g.role, "full")
     out = elementwise(g.dtype, "choice", mask, g, role=role or g.role)
     del zero
     return out
@@ -115,7 +116,7 @@ def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> 
     tensors = [each for each in bounds if isinstance(each, Tensor)]
 
     def backward(g: Tensor, x: Tensor, *_bounds: Tensor) -> list[Tensor | None]:
-        zero = empty(g.device, (), g.dtype, g.role)
+        zero = create(g.device, (), g.dtype, g.role, "full")
         inside = [elementwise(BOOL, "comparison", x) for _ in bounds]
         found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
         del zero

@@ -9,6 +9,7 @@ from nanolint.memory.tensors.dtypes import COMPLEX64, COMPLEX128, FLOAT32, FLOAT
 from nanolint.memory.tensors.ops.pointwise import elementwise
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
@@ -21,6 +22,7 @@ def _same_memory(x: Tensor, shape: Shape, strides: Strides, dtype: Dtype) -> Ten
     return out
 
 
+@traced
 def view_as_complex(x: Tensor) -> Tensor:
     """``torch.view_as_complex``: pairs (..., 2) of float32 as complex64."""
     dtype = COMPLEX128 if x.dtype is FLOAT64 else COMPLEX64

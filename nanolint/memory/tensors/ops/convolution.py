@@ -8,12 +8,14 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
+@traced
 def conv1d(
     x: Tensor,
     weight: Tensor,

@@ -89,14 +89,14 @@ def linspace(
     **_options: Any,
 ) -> Tensor:
     """``torch.linspace``."""
-    return empty(device, (steps,), dtype or FLOAT32, MADE)
+    return create(device, (steps,), dtype or FLOAT32, MADE, "linspace")
 
 
 def eye(
     n: int, m: int | None = None, *, device: Device, dtype: Dtype | None = None, **_options: Any
 ) -> Tensor:
     """``torch.eye``."""
-    return empty(device, (n, n if m is None else m), dtype or FLOAT32, MADE)
+    return create(device, (n, n if m is None else m), dtype or FLOAT32, MADE, "eye")
 
 
 def randint(*bounds: Any, device: Device, dtype: Dtype | None = None, **options: Any) -> Tensor:
@@ -119,7 +119,7 @@ def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options:
         shape.append(len(inner))
         inner = inner[0] if inner else 0.0
     found = inner.dtype if isinstance(inner, Tensor) else DEFAULTS[kind_of(inner)]
-    return empty(device, tuple(shape), dtype or found, MADE)
+    return create(device, tuple(shape), dtype or found, MADE, "full")
 
 
 def zeros_like(
@@ -128,7 +128,10 @@ def zeros_like(
     """``torch.zeros_like``, ``ones_like``, ``empty_like``, ``rand_like``, ``randn_like``."""
     role = x.role.made(x.role.label)
     strides = like_strides(x.shape, x.strides)
-    return empty(device or x.device, x.shape, dtype or x.dtype, role, strides)
+    where = device or x.device
+    if tracer_at(where) is not None:
+        return create(where, x.shape, dtype or x.dtype, role, "full")
+    return empty(where, x.shape, dtype or x.dtype, role, strides)
 
 
 def full_like(
@@ -151,7 +154,8 @@ def new_zeros(
     **_options: Any,
 ) -> Tensor:
     """``x.new_zeros``, ``new_ones``, ``new_empty``."""
-    return empty(device or x.device, sizes_of(size), dtype or x.dtype, x.role.made("tensor"))
+    role = x.role.made("tensor")
+    return create(device or x.device, sizes_of(size), dtype or x.dtype, role, "full")
 
 
 def new_full(

@@ -14,7 +14,7 @@ from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.views import alias, expand, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
-from nanolint.memory.tensors.unknown import DataDependent
+from nanolint.memory.tensors.unknown import DataDependent, NotModelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,12 +73,19 @@ def _slice(x: Tensor, dim: int, item: slice) -> Tensor:
 
 def _index_tensor(x: Tensor, item: Any) -> Tensor:
     if isinstance(item, (list, range)):
-        return empty(x.device, (len(item),), INT64, x.role.made("indices"))
+        return _numbers(x, len(item))
     if not isinstance(item, Tensor) or item.dtype in (BOOL, UINT8):
         raise DataDependent("indexing by a mask")
     return item
 
 
+@traced
+def _numbers(x: Tensor, count: int) -> Tensor:
+    """A list of indices as a tensor."""
+    return empty(x.device, (count,), INT64, x.role.made("indices"))
+
+
+@traced
 def _indexed(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """``x.index``: the chosen dimensions in the place of the first, or in front."""
     shape = chosen_shape(x.shape, indices)
@@ -95,6 +102,18 @@ def _indexed(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
         return [made]
 
     return record(out, (x,), backward, *(each for each in indices if each is not None))
+
+
+@traced
+def taken(g: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """The elements of a gradient at ``indices``."""
+    return empty(g.device, chosen_shape(g.shape, indices), g.dtype, g.role)
+
+
+@traced
+def put(x: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor:
+    """``x.index_put``: only in a graph that is traced. Raises NotModelled."""
+    raise NotModelled("index_put that is no operation in place")
 
 
 def sort_scratch(indices: Sequence[Tensor | None], shape: Shape, values: Tensor) -> None:
@@ -164,6 +183,7 @@ def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
     return record(out, (x,), backward, index)
 
 
+@traced
 def scatter(x: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
     """``x.scatter(dim, index, src)``: a copy, written into."""
     out = empty(x.device, x.shape, x.dtype, x.role.made("scattered"))
@@ -171,6 +191,7 @@ def scatter(x: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
     return record(out, inputs, backward, index)
 
 
+@traced
 def scatter_add(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """``x.scatter_add(dim, index, src)``: a copy, added to."""
     out = empty(x.device, x.shape, x.dtype, x.role.made("scattered"))
@@ -194,6 +215,7 @@ def scattering(x: Tensor, dim: int, src: Tensor | Number, *, adds: bool) -> tupl
     return (x, source), backward
 
 
+@traced
 def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
     """``x.index_add(dim, index, source)``: a copy, added to."""
     out = empty(x.device, x.shape, x.dtype, x.role.made("added to"))

@@ -14,6 +14,7 @@ from nanolint.memory.tensors.dtypes import BOOL
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.comparison import masked_fill
 from nanolint.memory.tensors.ops.conversion import to
+from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, lerp, mul, neg
 from nanolint.memory.tensors.ops.views import cast, expand, preserved
 from nanolint.memory.tensors.tensor import Tensor, empty
@@ -25,18 +26,26 @@ if TYPE_CHECKING:
 
     from nanolint.memory.tensors.dtypes import Number
     from nanolint.memory.tensors.ops.pointwise import Operand
+    from nanolint.memory.tensors.tracing import Tracer
 
     Backward = Callable[..., Iterable[Tensor | None]]
 
 
 def written(
-    x: Tensor, inputs: Sequence[Tensor | None], backward: Backward, *saved: Tensor | None
+    x: Tensor,
+    inputs: Sequence[Tensor | None],
+    backward: Backward,
+    *saved: Tensor | None,
+    value: Callable[[], Tensor] | None = None,
 ) -> Tensor:
-    """``x``, after an operation on ``inputs`` wrote into it; the first of them is ``x``."""
+    """``x``, after an operation on ``inputs`` wrote into it; the first of them is ``x``.
+
+    ``value`` makes what it holds then, for a graph that is traced; without it that is an operation
+    on the elements of ``inputs``.
+    """
     tracer = tracer_at(x.device)
     if tracer is not None:
-        tracer.write(x, [each for each in inputs if each is not None])
-        return record(x, inputs, backward, *saved)
+        return _written_traced(tracer, x, inputs, backward, saved, value)
     base = x.base
     if base is None or not x.device.grad_enabled:
         return record(x, inputs, backward, *saved)
@@ -61,6 +70,37 @@ def written(
     return record(x, (base,), from_base)
 
 
+def _written_traced(
+    tracer: Tracer,
+    x: Tensor,
+    inputs: Sequence[Tensor | None],
+    backward: Backward,
+    saved: tuple[Tensor | None, ...],
+    value: Callable[[], Tensor] | None,
+) -> Tensor:
+    with x.device.no_grad():
+        made = [each for each in inputs if each is not None] if value is None else [value()]
+    tracer.write(x, made)
+    root = tracer.root(x)
+    if root is None or not x.device.grad_enabled:
+        return record(x, inputs, backward, *saved)
+    if all(each is None or each.node is None for each in (*inputs, root)):
+        return x
+    needs_root = root.requires_grad
+
+    def into_part(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
+        of_x, *rest = backward(tracer.seen_as(x, g), *saved)
+        return [tracer.put_back(x, g, of_x) if needs_root else None, *rest]
+
+    record(root, (root, *inputs[1:]), into_part, *saved)
+    shape, dtype, role = root.shape, root.dtype, root.role.gradient
+
+    def from_root(g: Tensor) -> list[Tensor | None]:
+        return [tracer.put_back(x, create(g.device, shape, dtype, role, "full"), g)]
+
+    return record(x, (root,), from_root)
+
+
 def copy_(x: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
     """``x.copy_(src)``."""
     if not isinstance(src, Tensor):
@@ -70,15 +110,23 @@ def copy_(x: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
         return replaced(x, expand(cast(src, x.dtype), x.shape))
 
     def backward(g: Tensor) -> list[Tensor | None]:
-        zeros = empty(g.device, g.shape, g.dtype, g.role) if needs_x else None
+        zeros = create(g.device, g.shape, g.dtype, g.role, "full") if needs_x else None
         return [zeros, to(g, device, dtype)]
 
-    return written(x, (x, src), backward)
+    def value() -> Tensor:
+        return expand(cast(src, x.dtype), x.shape)
+
+    return written(x, (x, src), backward, value=value)
 
 
 def fill_(x: Tensor, value: Operand) -> Tensor:
     """``x.fill_(value)`` and ``zero_``."""
-    return written(x, (x,), lambda g: [empty(g.device, g.shape, g.dtype, g.role)])
+    return written(
+        x,
+        (x,),
+        lambda g: [create(g.device, g.shape, g.dtype, g.role, "full")],
+        value=lambda: create(x.device, x.shape, x.dtype, x.role, "full"),
+    )
 
 
 def zero_(x: Tensor) -> Tensor:
@@ -153,7 +201,7 @@ def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) ->
     before = preserved(x.detach())
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        zero = empty(g.device, (), g.dtype, g.role)
+        zero = create(g.device, (), g.dtype, g.role, "full")
         inside = [elementwise(BOOL, "comparison", x) for _ in bounds]
         found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
         del zero
@@ -185,7 +233,7 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
         return [masked_fill(g, mask, 0)]
 
-    return written(x, (x,), backward, mask)
+    return written(x, (x,), backward, mask, value=lambda: masked_fill(x.detach(), mask, value))
 
 
 def replaced(x: Tensor, made: Tensor) -> Tensor:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.tensors.dtypes import BOOL, UINT8
+from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.indexing import (
-    chosen_shape,
+    index_add,
     index_adding,
     index_select,
+    put,
+    scatter,
+    scatter_add,
     scattering,
+    taken,
     viewed,
 )
 from nanolint.memory.tensors.ops.inplace import copy_, fill_, masked_fill_, written
-from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.tensors.unknown import DataDependent, NotModelled
 
 if TYPE_CHECKING:
@@ -27,20 +32,26 @@ def scatter_(
     x: Tensor, dim: int, index: Tensor, src: Operand | None = None, *, value: Number = 0
 ) -> Tensor:
     """``x.scatter_(dim, index, src)``."""
-    inputs, backward = scattering(x, dim, value if src is None else src, adds=False)
-    return written(x, inputs, backward, index)
+    given = value if src is None else src
+    inputs, backward = scattering(x, dim, given, adds=False)
+    return written(x, inputs, backward, index, value=lambda: scatter(x.detach(), dim, index, given))
 
 
 def scatter_add_(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """``x.scatter_add_(dim, index, src)``."""
     inputs, backward = scattering(x, dim, src, adds=True)
-    return written(x, inputs, backward, index)
+    return written(
+        x, inputs, backward, index, value=lambda: scatter_add(x.detach(), dim, index, src)
+    )
 
 
 def index_add_(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
     """``x.index_add_(dim, index, source)``."""
     inputs, backward = index_adding(x, dim, source, alpha)
-    return written(x, inputs, backward, index, source)
+    return written(
+        x, inputs, backward, index, source,
+        value=lambda: index_add(x.detach(), dim, index, source),
+    )  # fmt: skip
 
 
 def index_copy_(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
@@ -51,11 +62,14 @@ def index_copy_(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         of_source = index_select(g, dim, index) if needs_source else None
         of_x = None
         if needs_x:
-            of_x = empty(g.device, g.shape, g.dtype, g.role)
+            of_x = create(g.device, g.shape, g.dtype, g.role, "full")
         return [of_x, of_source]
 
     # Of the source its number of dimensions is asked for in the backward pass.
-    return written(x, (x, source), lambda g, index, _source: backward(g, index), index, source)
+    return written(
+        x, (x, source), lambda g, index, _source: backward(g, index), index, source,
+        value=lambda: index_add(x.detach(), dim, index, source),
+    )  # fmt: skip
 
 
 def index_put_(
@@ -75,15 +89,14 @@ def index_put_(
             every[place] = each
         of_values = None
         if needs_values:
-            shape = chosen_shape(g.shape, every)
-            of_values = empty(g.device, shape, g.dtype, g.role)
+            of_values = taken(g, every)
         of_x = None
         if needs_x:
-            of_x = empty(g.device, g.shape, g.dtype, g.role)
+            of_x = create(g.device, g.shape, g.dtype, g.role, "full")
         return [of_x, of_values]
 
-    saved = (each for each in indices if each is not None)
-    return written(x, (x, values), backward, *saved)
+    saved = [each for each in indices if each is not None]
+    return written(x, (x, values), backward, *saved, value=lambda: put(x.detach(), indices, values))
 
 
 def setitem(x: Tensor, index: Any, value: Operand) -> None:

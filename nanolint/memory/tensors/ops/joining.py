@@ -119,6 +119,7 @@ def roll(x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ())
     return record(out, (x,), lambda g: [roll(g, 1)])
 
 
+@traced
 def flip(x: Tensor, *dims: int | Sequence[int]) -> Tensor:
     """``x.flip``."""
     strides = like_strides(x.shape, x.strides)

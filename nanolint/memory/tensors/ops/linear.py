@@ -185,6 +185,7 @@ def _mm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     return record(out, inputs, backward, *factors(x, y))
 
 
+@traced
 def _dot(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     out = empty(x.device, (), x.dtype, role or x.role.made("product"))
     x.device.multiply()
@@ -197,6 +198,7 @@ def _dot(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     return record(out, (x, y), backward, *factors(x, y))
 
 
+@traced
 def _mv(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     """A matrix (n, k) times a vector (k)."""
     out = empty(x.device, x.shape[:1], x.dtype, role or x.role.made("product"))

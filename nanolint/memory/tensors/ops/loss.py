@@ -8,7 +8,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT16, FLOAT32, FLOATING
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import bitwise_not, check, compare
-from nanolint.memory.tensors.ops.creation import zeros_like
+from nanolint.memory.tensors.ops.creation import create, zeros_like
 from nanolint.memory.tensors.ops.exponentials import log
 from nanolint.memory.tensors.ops.inplace import masked_fill_
 from nanolint.memory.tensors.ops.inplace_indexing import scatter_
@@ -74,7 +74,7 @@ def safe_softmax(x: Tensor) -> Tensor:
     out = _softmax(x.detach(), None, "softmax output", multiplies=True)
     masked = check(x)
     rows = empty(x.device, (*x.shape[:-1], 1), BOOL, x.role.made("truth"))
-    zero = empty(x.device, (), x.dtype, x.role.made("number"))
+    zero = create(x.device, (), x.dtype, x.role.made("number"), "full")
     del masked, rows, zero
     role = x.role.gradient
 
@@ -206,6 +206,7 @@ def _nll_loss_2d(log: Tensor, target: Tensor, reduction: str) -> Tensor:
     return record(loss, (source,), backward, source, target, total)
 
 
+@traced
 def mse_loss(
     x: Tensor,
     target: Tensor,

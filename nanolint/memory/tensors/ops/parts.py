@@ -13,6 +13,7 @@ from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.layout import (
     normalized,
 )
+from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.views import as_view
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
@@ -131,7 +132,7 @@ def unfold(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
     def backward(g: Tensor) -> list[Tensor | None]:
         found = _zeros(g, whole, how)
-        places = empty(g.device, (whole[dim],), INT64, g.role)
+        places = create(g.device, (whole[dim],), INT64, g.role)
         del places
         return [found]
 

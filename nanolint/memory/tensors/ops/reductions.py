@@ -81,6 +81,7 @@ def amax(x: Tensor, dim: Dimensions = (), keepdim: bool = False) -> Tensor:
 amin = amax
 
 
+@traced
 def prod(
     x: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
 ) -> Tensor:
@@ -161,6 +162,7 @@ def vector_norm(
     return norm(x, ord, dim, keepdim, dtype=dtype)
 
 
+@traced
 def any(x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
     """``x.any(dim)`` and ``all``: no gradient."""
     over = dimensions(x, dim)
@@ -173,6 +175,7 @@ def any(x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
 all = any
 
 
+@traced
 def extreme(x: Tensor) -> Tensor:
     """``x.max()`` and ``x.min()`` of all elements: the gradient is shared by equal ones."""
     out = empty(x.device, (), x.dtype, x.role.made("maximum"))

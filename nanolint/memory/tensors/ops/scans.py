@@ -39,6 +39,7 @@ def cumsum(x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
     return record(out, (x,), backward)
 
 
+@traced
 def cumprod(x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
     """``torch.cumprod``; float32 under autocast."""
     over, size = normalized(dim, x.ndim), x.shape[dim] if x.shape else 1

@@ -9,8 +9,9 @@ from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.layout import like_strides, normalized
 from nanolint.memory.tensors.ops.pointwise import elementwise, maximum
 from nanolint.memory.tensors.ops.reductions import extreme, reduced
-from nanolint.memory.tensors.ops.views import contiguous
+from nanolint.memory.tensors.ops.views import contiguous, detach
 from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import DataDependent
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def _chosen(x: Tensor, values: Tensor, indices: Tensor) -> Chosen:
     return Chosen(values, indices)
 
 
+@traced
 def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Chosen:
     """``x.topk(k)``."""
     along = normalized(dim, x.ndim)
@@ -46,6 +48,7 @@ def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
     return _chosen(x, values, indices)
 
 
+@traced
 def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Chosen:
     """``x.sort()``."""
     strides = like_strides(x.shape, x.strides)
@@ -58,9 +61,10 @@ def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = Fals
 
 def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """``x.argsort()``: a sort whose values are let go."""
-    return sort(x.detach(), dim, descending, stable).indices
+    return sort(detach(x), dim, descending, stable).indices
 
 
+@traced
 def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Chosen:
     """``x.max()``, ``x.max(dim)``, ``torch.max(x, other)``; ``min`` takes the same."""
     if dim is None:
@@ -77,6 +81,7 @@ def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Te
 min = max
 
 
+@traced
 def cummax(x: Tensor, dim: int) -> Chosen:
     """``torch.cummax`` and ``cummin``."""
     values = empty(x.device, x.shape, x.dtype, x.role.made("maximum"))
@@ -89,6 +94,7 @@ def cummax(x: Tensor, dim: int) -> Chosen:
 cummin = cummax
 
 
+@traced
 def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """``x.argmax(dim)`` and ``argmin``."""
     over = tuple(range(x.ndim)) if dim is None else (normalized(dim, x.ndim),)
@@ -98,6 +104,7 @@ def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
 argmin = argmax
 
 
+@traced
 def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """``torch.multinomial``: one exponential draw an element, divided, and the best taken."""
     samples = empty(x.device, (*x.shape[:-1], num_samples), INT64, x.role.made("samples"))
@@ -121,6 +128,7 @@ def _scalar(x: Tensor, dtype: Dtype) -> Tensor:
     return empty(x.device, (), dtype, x.role.made("number"))
 
 
+@traced
 def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     """``F.one_hot``. Raises DataDependent where the number of classes is not said."""
     if num_classes < 0:
@@ -128,6 +136,7 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     return empty(x.device, (*x.shape, num_classes), INT64, x.role.made("one-hot"))
 
 
+@traced
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """``torch.bincount``, as long as no value reaches ``minlength``.
 

@@ -10,11 +10,13 @@ from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.reductions import Dimensions, dimensions, kept, mean, reduced
 from nanolint.memory.tensors.ops.sums import reduction
 from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tracing import traced
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Number
 
 
+@traced
 def var(
     x: Tensor,
     dim: Dimensions = None,
@@ -42,6 +44,7 @@ def _of_variance(g: Tensor, x: Tensor, over: tuple[int, ...]) -> Tensor:
     return mul(scaled, difference)
 
 
+@traced
 def std(
     x: Tensor,
     dim: Dimensions = None,

@@ -178,6 +178,7 @@ def last_swapped(x: Tensor) -> Tensor:
     return transpose(x, -2, -1)
 
 
+@traced
 def detach(x: Tensor) -> Tensor:
     """``x.detach()`` and ``x.data``."""
     return x.detach()
@@ -200,6 +201,7 @@ def clone(x: Tensor, role: Role | None = None) -> Tensor:
     return record(out, (x,), lambda g: [g])
 
 
+@traced
 def preserved(x: Tensor) -> Tensor:
     """``x.clone()``: a copy that lies as ``x`` does where ``x`` has no gaps."""
     out = empty(x.device, x.shape, x.dtype, x.role, like_strides(x.shape, x.strides))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.formulas import (
     attention,
+    choosing,
     elements,
     indices,
     joining,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 FORMULAS: Formulas = {
     **attention.FORMULAS,
+    **choosing.FORMULAS,
     **elements.FORMULAS,
     **indices.FORMULAS,
     **joining.FORMULAS,

@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.operations import POINTWISE, RANDOM
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
-from nanolint.memory.tensors.layout import broadcast, like_strides
-from nanolint.memory.tensors.ops.pointwise import mul, result_type
-from nanolint.memory.tensors.ops.views import cast
+from nanolint.memory.tensors.layout import broadcast, like_strides, normalized
+from nanolint.memory.tensors.ops.activations import sigmoid
+from nanolint.memory.tensors.ops.comparison import compare
+from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.parts import sliced
+from nanolint.memory.tensors.ops.pointwise import mul, result_type, sub
+from nanolint.memory.tensors.ops.views import cast, clone, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
     from nanolint.memory.tensors.ops.pointwise import Operand
 
 
 def dropout(
-    t: Capture, x: Tensor, p: float = 0.5, training: bool = True, _inplace: bool = False
+    t: Capture, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """A mask from a random seed, times x, times a number (torch/_inductor/decomposition.py)."""
     if not (training and p > 0):
@@ -40,6 +47,14 @@ def dropout(
         return [mul(g, mul(as_number, scale))]
 
     return record(out, (x,), backward, mask)
+
+
+def glu(_t: Capture, x: Tensor, dim: int = -1) -> Tensor:
+    """One half times the sigmoid of the other (torch/_decomp/decompositions.py)."""
+    along = normalized(dim, x.ndim)
+    half = x.shape[along] // 2
+    first, second = (sliced(x, along, half, start=start) for start in (0, half))
+    return mul(first, sigmoid(second))
 
 
 def masked_fill(t: Capture, x: Tensor, mask: Tensor, _value: Operand = 0) -> Tensor:
@@ -75,15 +90,50 @@ def where(t: Capture, mask: Tensor, x: Operand, y: Operand) -> Tensor:
     return record(out, needed, backward, mask)
 
 
-def triangle(t: Capture, x: Tensor, _diagonal: int = 0) -> Tensor:
-    """``tril`` and ``triu``: zeros by the place of an element."""
-    out = t.make("triangle", POINTWISE, (x,), x.shape, x.dtype, x.role.made("triangle"), cost=5)
-    return record(out, (x,), lambda g: [triangle(t, g)])
+def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
+    """``tril`` and ``triu``: a choice by the numbers of row and column (torch/_refs)."""
+    label = x.role.made("numbers")
+    columns = create(x.device, x.shape[-1:], INT64, label)
+    rows = unsqueeze(create(x.device, x.shape[-2:-1], INT64, label), -1)
+    mask = compare(sub(columns, rows), diagonal)
+    role = x.role.made("triangle")
+    out = t.make("where", POINTWISE, (mask, x), x.shape, x.dtype, role, 0, cost=2)
+    return record(out, (x,), lambda g: [triangle(t, g, diagonal)])
+
+
+def padded(
+    t: Capture,
+    x: Tensor,
+    pad: Sequence[int],
+    mode: str = "constant",
+    value: object = None,
+) -> Tensor:
+    """``aten.constant_pad_nd``; backward the same by as much less."""
+    if mode != "constant":
+        raise NotModelled(f"padding by mode {mode!r}")
+    sizes, sides = x.shape, tuple(pad)
+    around = [(0, 0)] * x.ndim
+    for place in range(len(sides) // 2):
+        around[-1 - place] = sides[2 * place], sides[2 * place + 1]
+    shape = tuple(size + sum(both) for size, both in zip(sizes, around, strict=True))
+    if all(before <= 0 and after <= 0 for before, after in around):  # parts alone
+        found = x
+        for dim, (before, _) in enumerate(around):
+            if shape[dim] != sizes[dim]:
+                found = sliced(found, dim, shape[dim], start=-before)
+        return clone(found)
+    role = x.role.made("padded")
+    with t.device.no_grad():
+        out = t.make("pad", POINTWISE, (x,), shape, x.dtype, role, sides, cost=4)
+    back = tuple(-each for each in sides)
+    return record(out, (x,), lambda g: [padded(t, g, back)])
 
 
 FORMULAS: Formulas = {
     "dropout": dropout,
+    "glu": glu,
     "masked_fill": masked_fill,
     "where": where,
+    "pad": padded,
     "tril": triangle,
 }

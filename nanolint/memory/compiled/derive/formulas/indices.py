@@ -1,17 +1,23 @@
-"""Rows by index: gathered inside kernels, added back by atomic sums."""
+"""Elements by index: gathered inside kernels, put back by sums or copies in place."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
 from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.layout import normalized
+from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
+from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.tensors.dtypes import Number
     from nanolint.memory.tensors.role import Role
-    from nanolint.memory.tensors.tensor import Tensor
 
 
 def embedding(
@@ -27,6 +33,21 @@ def embedding(
         return [t.make("index_put", CALL, (index, g), rows, g.dtype, gradient)]
 
     return record(out, (weight,), backward, index)
+
+
+def indexed(t: Capture, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """``aten.index``; backward ``index_put`` that adds into zeros."""
+    shape = chosen_shape(x.shape, indices)
+    chosen = [each for each in indices if each is not None]
+    places = tuple(place for place, each in enumerate(indices) if each is not None)
+    role = x.role.made("indexed")
+    out = t.make("index", POINTWISE, (x, *chosen), shape, x.dtype, role, places, cost=5)
+    before, gradient = x.shape, x.role.gradient
+
+    def backward(g: Tensor, *chosen: Tensor) -> list[Tensor | None]:
+        return [t.make("index_put", CALL, (*chosen, g), before, g.dtype, gradient, places)]
+
+    return record(out, (x,), backward, *chosen)
 
 
 def gather(t: Capture, x: Tensor, _dim: int, index: Tensor) -> Tensor:
@@ -46,13 +67,86 @@ def index_select(t: Capture, x: Tensor, dim: int, index: Tensor) -> Tensor:
     along = normalized(dim, x.ndim)
     shape = (*x.shape[:along], index.numel, *x.shape[along + 1 :])
     role = x.role.made("selected")
-    out = t.make("embedding", POINTWISE, (x, index), shape, x.dtype, role, along, cost=5)
+    out = t.make("index", POINTWISE, (x, index), shape, x.dtype, role, (along,), cost=5)
     before, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
-        return [t.make("index_put", CALL, (index, g), before, g.dtype, gradient)]
+        return [t.make("index_put", CALL, (index, g), before, g.dtype, gradient, (along,))]
 
     return record(out, (x,), backward, index)
 
 
-FORMULAS: Formulas = {"embedding": embedding, "gather": gather, "index_select": index_select}
+def _put(t: Capture, x: Tensor, index: Tensor, src: Tensor | Number, *how: Any) -> Tensor:
+    """A copy of x, which a kernel then writes into."""
+    values = [src] if isinstance(src, Tensor) else []
+    role = x.role.made("scattered")
+    return t.make("put", CALL, (x, index, *values), x.shape, x.dtype, role, *how)
+
+
+def scatter(t: Capture, x: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
+    """``aten.scatter``."""
+    out = _put(t, x, index, src, normalized(dim, x.ndim))
+    inputs, backward = scattering(x, dim, src, adds=False)
+    return record(out, inputs, backward, index)
+
+
+def scatter_add(t: Capture, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """``aten.scatter_add``."""
+    out = _put(t, x, index, src, normalized(dim, x.ndim), "adds")
+    inputs, backward = scattering(x, dim, src, adds=True)
+    return record(out, inputs, backward, index)
+
+
+def index_add(
+    t: Capture, x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
+) -> Tensor:
+    """``aten.index_add``: an ``index_put`` that adds."""
+    out = _put(t, x, index, source, normalized(dim, x.ndim), "rows")
+    inputs, backward = index_adding(x, dim, source, alpha)
+    return record(out, inputs, backward, index, source)
+
+
+def taken(t: Capture, g: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """``aten.index`` of a gradient."""
+    return indexed(t, g.detach(), indices)
+
+
+def put(t: Capture, x: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor:
+    """``aten.index_put``."""
+    chosen = [each for each in indices if each is not None]
+    places = tuple(place for place, each in enumerate(indices) if each is not None)
+    of, role = (x, *chosen, values), x.role.made("put")
+    return t.make("put", CALL, of, x.shape, x.dtype, role, places)
+
+
+def rolled(t: Capture, x: Tensor, shifts: int | Sequence[int], dims: Any = ()) -> Tensor:
+    """``aten.roll``: a selection by shifted places (torch/_refs)."""
+    count = 1 if isinstance(dims, int) else len(dims)
+    along = (dims,) if isinstance(dims, int) else tuple(dims)
+    moved = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    role = x.role.made("rolled")
+    out = t.make(
+        "index", POINTWISE, (x,), x.shape, x.dtype, role, along, moved, cost=5 * max(1, count)
+    )
+    back = tuple(-each for each in moved)
+    return record(out, (x,), lambda g: [rolled(t, g, back, dims)])
+
+
+def numbers(_t: Capture, x: Tensor, count: int) -> Tensor:
+    """A list of indices: a constant."""
+    return create(x.device, (count,), INT64, x.role.made("indices"))
+
+
+FORMULAS: Formulas = {
+    "_indexed": indexed,
+    "_numbers": numbers,
+    "embedding": embedding,
+    "gather": gather,
+    "put": put,
+    "taken": taken,
+    "index_add": index_add,
+    "index_select": index_select,
+    "roll": rolled,
+    "scatter": scatter,
+    "scatter_add": scatter_add,
+}

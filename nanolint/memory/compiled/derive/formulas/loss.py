@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.formulas.reductions import reduce
+from nanolint.memory.compiled.derive.formulas.reductions import mean, reduce, total
 from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
 from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.ops.autocast import to_float32
-from nanolint.memory.tensors.ops.comparison import compare
+from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import div, mul, neg, sub
+from nanolint.memory.tensors.ops.unary import pow
 from nanolint.memory.tensors.ops.views import cast, squeeze, unsqueeze
 
 if TYPE_CHECKING:
@@ -52,6 +53,32 @@ def softmax(t: Capture, x: Tensor, dtype: Dtype | None, label: str, *, multiplie
         return [cast(found, source.dtype, source.role.gradient)]
 
     return record(out, (source,), backward, out)
+
+
+def safe_softmax(t: Capture, x: Tensor) -> Tensor:
+    """``_safe_softmax``: rows of minus infinity become zeros."""
+    out = softmax(t, x, None, "softmax output", multiplies=True)
+    with t.device.no_grad():
+        masked = reduce(t, "any", compare(x, 0.0), (x.ndim - 1,), True)
+    zeros = t.make("full", POINTWISE, (), out.shape, out.dtype, out.role)
+    return where(masked, zeros, out)
+
+
+def squares(
+    t: Capture,
+    x: Tensor,
+    target: Tensor,
+    size_average: object = None,
+    reduce: object = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``mse_loss``: the mean of the squares of a difference."""
+    wide_target, wide = to_float32(target), to_float32(x)
+    with t.device.uncast():
+        each = pow(sub(wide, wide_target), 2)
+        if reduction == "none":
+            return each
+        return mean(t, each) if reduction == "mean" else total(t, each)
 
 
 def nll_loss(
@@ -106,4 +133,9 @@ def _choice(t: Capture, mask: Tensor, x: Tensor) -> Tensor:
                   cost=2)  # fmt: skip
 
 
-FORMULAS: Formulas = {"_softmax": softmax, "nll_loss": nll_loss}
+FORMULAS: Formulas = {
+    "_softmax": softmax,
+    "mse_loss": squares,
+    "nll_loss": nll_loss,
+    "safe_softmax": safe_softmax,
+}

@@ -1,11 +1,16 @@
-"""Matrix products: calls of cuBLAS (torch/_inductor/kernel/mm.py, bmm.py)."""
+"""Products and convolutions: calls of cuBLAS (torch/_inductor/kernel/mm.py, bmm.py)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.formulas.reductions import total
 from nanolint.memory.compiled.derive.operations import CALL
 from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.ops.autocast import to_half
+from nanolint.memory.tensors.ops.pointwise import add, mul
+from nanolint.memory.tensors.ops.views import view
+from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
@@ -34,4 +39,52 @@ def addmm(t: Capture, bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> 
     return record(out, (bias, x, y), backward, *factors(x, y))
 
 
-FORMULAS: Formulas = {"_product": product, "_addmm": addmm}
+def vectors(t: Capture, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    """``aten.dot`` and ``aten.mv``: a sum of products (torch/_decomp/decompositions.py)."""
+    out = total(t, mul(x, y), -1)
+    out.role = role or out.role
+    return out
+
+
+def conv1d(
+    t: Capture,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | tuple[int] = 1,
+    padding: int | tuple[int] = 0,
+    dilation: int | tuple[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """``aten.convolution``, a library call; a bias is added, and its gradient summed, elsewhere."""
+    if not isinstance(padding, int | tuple):
+        raise NotModelled(f"a convolution with padding {padding!r}")
+    if groups != x.shape[-2] or groups == 1:
+        raise NotModelled("what cuDNN takes for a convolution")
+    shift = None if bias is None else to_half(bias)
+    kernel, source = to_half(weight), to_half(x)
+    step, pad, gap = (
+        each if isinstance(each, int) else each[0] for each in (stride, padding, dilation)
+    )
+    length = (x.shape[-1] + 2 * pad - gap * (weight.shape[-1] - 1) - 1) // step + 1
+    shape = (*x.shape[:-2], weight.shape[0], length)
+    role = x.role.made("convolution")
+    out = t.make("convolution", CALL, (source, kernel), shape, source.dtype, role)
+    roles = source.role.gradient, kernel.role.gradient
+
+    def backward(g: Tensor, source: Tensor, kernel: Tensor) -> list[Tensor | None]:
+        pairs = zip((source, kernel), roles, strict=True)
+        results = [(each.shape, None, each.dtype, role) for each, role in pairs]
+        return [*t.several("convolution backward", CALL, (g, source, kernel), results)]
+
+    record(out, (source, kernel), backward, source, kernel)
+    return out if shift is None else add(out, view(shift, (-1, 1)))
+
+
+FORMULAS: Formulas = {
+    "_addmm": addmm,
+    "_dot": vectors,
+    "_mv": vectors,
+    "_product": product,
+    "conv1d": conv1d,
+}

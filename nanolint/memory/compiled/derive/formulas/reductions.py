@@ -79,8 +79,17 @@ def total(
     return record(out, (wide,), backward)
 
 
-def mean(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
+def mean(
+    t: Capture,
+    x: Tensor,
+    dim: Dimensions = None,
+    keepdim: bool = False,
+    *,
+    dtype: Dtype | None = None,
+) -> Tensor:
     """``aten.mean``."""
+    if dtype is not None:
+        x = cast(x, dtype)
     over, shape = dimensions(x, dim), x.shape
     out = reduce(t, "mean", x, over, keepdim)
     count = prod(shape[dim] for dim in over)

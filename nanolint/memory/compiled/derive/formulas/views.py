@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.operations import POINTWISE
+from nanolint.memory.compiled.derive.traced import Traced
 from nanolint.memory.tensors.autograd import record, record_all
 from nanolint.memory.tensors.layout import like_strides, normalized
 from nanolint.memory.tensors.ops.joining import cat, stack
@@ -71,6 +72,18 @@ def clone(t: Capture, x: Tensor, role: Role | None = None) -> Tensor:
     return record(out, (x,), lambda g: [g])
 
 
+def preserved(t: Capture, x: Tensor) -> Tensor:
+    """``aten.clone`` to elements that lie as they do."""
+    strides = like_strides(x.shape, x.strides)
+    out = t.make("clone", POINTWISE, (x,), x.shape, x.dtype, x.role, strides=strides, cost=0)
+    return record(out, (x,), lambda g: [g])
+
+
+def detach(t: Capture, x: Tensor) -> Tensor:
+    """``aten.detach``: the same tensor, without what made it differentiable."""
+    return x.detach() if isinstance(x, Traced) else Traced(t.device, t.of(x), x.role)
+
+
 def cast(t: Capture, x: Tensor, dtype: Dtype, role: Role | None = None) -> Tensor:
     """``prims.convert_element_type``."""
     if x.dtype is dtype:
@@ -102,6 +115,8 @@ FORMULAS: Formulas = {
     "split": split,
     "unbind": unbind,
     "clone": clone,
+    "detach": detach,
+    "preserved": preserved,
     "cast": cast,
     "_zeros": zeros_around,
 }

@@ -1,0 +1,214 @@
+"""The largest, the order, and where they are: library calls, scans and reductions by index."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.formulas.reductions import dimensions, mean, reduce, restored
+from nanolint.memory.compiled.derive.operations import CALL, POINTWISE, REDUCTION
+from nanolint.memory.tensors.autograd import record, record_all
+from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64, UINT8
+from nanolint.memory.tensors.layout import like_strides, normalized
+from nanolint.memory.tensors.ops.comparison import compare
+from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.pointwise import maximum, mul, sub
+from nanolint.memory.tensors.ops.reductions import summed_type
+from nanolint.memory.tensors.ops.sorting import Chosen
+from nanolint.memory.tensors.ops.unary import sqrt
+from nanolint.memory.tensors.ops.views import cast, unsqueeze
+from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.tensors.unknown import DataDependent
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.ops.reductions import Dimensions
+
+
+def _chosen(t: Capture, x: Tensor, values: Tensor, indices: Tensor) -> Chosen:
+    """``value_selecting_reduction_backward``: the gradient is scattered into zeros."""
+    shape, role = x.shape, x.role.gradient
+
+    def backward(g: Tensor, _of_indices: None, indices: Tensor) -> list[Tensor | None]:
+        return [t.make("index_put", CALL, (indices, g), shape, g.dtype, role)]
+
+    record_all((values, indices), (x,), backward, indices)
+    return Chosen(values, indices)
+
+
+def topk(
+    t: Capture, x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> Chosen:
+    """``aten.topk``, a library call (lowering.py, ``make_fallback``)."""
+    along = normalized(dim, x.ndim)
+    shape = (*x.shape[:along], k, *x.shape[along + 1 :])
+    made = x.role.made
+    results = [
+        (shape, None, x.dtype, made("largest")),
+        (shape, None, INT64, made("indices")),
+    ]
+    values, indices = t.several("topk", CALL, (x,), results, k, along)
+    return _chosen(t, x, values, indices)
+
+
+def sort(
+    t: Capture, x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False
+) -> Chosen:
+    """``aten.sort``: one kernel, or a library call, with two results."""
+    strides, made = like_strides(x.shape, x.strides), x.role.made
+    results = [
+        (x.shape, strides, x.dtype, made("sorted")),
+        (x.shape, strides, INT64, made("indices")),
+    ]
+    values, indices = t.several("sort", CALL, (x,), results, normalized(dim, x.ndim))
+    return _chosen(t, x, values, indices)
+
+
+def best(
+    t: Capture, x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
+) -> Tensor | Chosen:
+    """``aten.max``: two reductions, of the values and of their places."""
+    if isinstance(dim, Tensor):
+        return maximum(x, dim)
+    if dim is None:
+        return extreme(t, x)
+    over = (normalized(dim, x.ndim),)
+    with t.device.no_grad():
+        values = reduce(t, "amax", x, over, keepdim)
+        indices = reduce(t, "argmax", x, over, keepdim, INT64)
+    if keepdim:
+        return _chosen(t, x, values, indices)
+    shape, role = x.shape, x.role.gradient
+
+    def backward(g: Tensor, _of_indices: None, indices: Tensor) -> list[Tensor | None]:
+        places, flow = (unsqueeze(each, over[0]) for each in (indices, g))
+        return [t.make("index_put", CALL, (places, flow), shape, g.dtype, role)]
+
+    record_all((values, indices), (x,), backward, indices)
+    return Chosen(values, indices)
+
+
+def extreme(t: Capture, x: Tensor) -> Tensor:
+    """``aten.amax`` of all elements, whose gradient equal ones share."""
+    over = tuple(range(x.ndim))
+    out = reduce(t, "amax", x, over, False)
+
+    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        mask = compare(x, out)
+        count = reduce(t, "sum", cast(mask, INT64), over, False, INT64)
+        share = t.make("quotient", POINTWISE, (g, count), (), g.dtype, g.role)
+        return [t.make("product", POINTWISE, (mask, share), x.shape, g.dtype, x.role.gradient)]
+
+    return record(out, (x,), backward, x, out)
+
+
+def argmax(t: Capture, x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """``aten.argmax``."""
+    return reduce(t, "argmax", x, dimensions(x, dim), keepdim, INT64)
+
+
+def multinomial(t: Capture, x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
+    """``aten.multinomial``, a library call."""
+    shape, role = (*x.shape[:-1], num_samples), x.role.made("samples")
+    return t.make("multinomial", CALL, (x,), shape, INT64, role, replacement, len(t.graph.all))
+
+
+def truth(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
+    """``aten.any`` and ``aten.all``."""
+    made = UINT8 if x.dtype is UINT8 else BOOL
+    return reduce(t, "any", x, dimensions(x, dim), keepdim, made)
+
+
+def one_hot(_t: Capture, x: Tensor, num_classes: int = -1) -> Tensor:
+    """A comparison with the classes' numbers (Onehot.cpp, where tensors have no values)."""
+    if num_classes < 0:
+        raise DataDependent("one_hot without num_classes")
+    classes = create(x.device, (num_classes,), INT64, x.role.made("classes"))
+    return cast(compare(unsqueeze(x, -1), classes), INT64, x.role.made("one-hot"))
+
+
+def cumsum(t: Capture, x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
+    """``aten.cumsum``: a scan, whose gradient is a scan from behind."""
+    before, over = x.dtype, normalized(dim, x.ndim)
+    with t.device.no_grad():
+        out = _scan(t, cast(x, dtype or summed_type(x)), over)
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        flow = cast(g, before)
+        return [flip(t, _scan(t, flip(t, flow, over), over), over)]
+
+    return record(out, (x,), backward)
+
+
+def _scan(t: Capture, x: Tensor, over: int) -> Tensor:
+    role = x.role.made("cumulative sum")
+    return t.make("scan", REDUCTION, (x,), x.shape, x.dtype, role, (over,), True)
+
+
+def flip(t: Capture, x: Tensor, *dims: int) -> Tensor:
+    """``aten.flip``: elements from behind."""
+    strides = like_strides(x.shape, x.strides)
+    role = x.role.made("flipped")
+    out = t.make("flip", POINTWISE, (x,), x.shape, x.dtype, role, *dims, strides=strides, cost=3)
+    return record(out, (x,), lambda g: [flip(t, g, *dims)])
+
+
+def product(
+    t: Capture, x: Tensor, dim: int | None = None, keepdim: bool = False, *,
+    dtype: Dtype | None = None,
+) -> Tensor:  # fmt: skip
+    """``aten.prod``, whose gradient asks where zeros are."""
+    if x.requires_grad and t.device.grad_enabled:
+        raise NotTraced("the gradient of prod")
+    made = dtype or summed_type(x)
+    return reduce(t, "product of elements", cast(x, made), dimensions(x, dim), keepdim, made)
+
+
+def variance(
+    t: Capture,
+    x: Tensor,
+    dim: Dimensions = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """``aten.var`` and its backward formula."""
+    over, shape = dimensions(x, dim), x.shape
+    less = correction if correction is not None else float(unbiased)
+    count = prod(shape[each] for each in over) - less
+    with t.device.no_grad():
+        summed = reduce(t, "variance", cast(x, FLOAT32), over, keepdim)
+        out = cast(mul(summed, 1 / count if count else 0.0), x.dtype, x.role.made("variance"))
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        middle = mean(t, x, over, keepdim=True)
+        scaled = mul(restored(g, shape, over, keepdim), 2 / count if count else 0.0)
+        return [mul(scaled, sub(x, middle))]
+
+    return record(out, (x,), backward, x)
+
+
+def deviation(t: Capture, x: Tensor, *given: object, **named: object) -> Tensor:
+    """``aten.std``: the root of the variance."""
+    return sqrt(variance(t, x, *given, **named))  # type: ignore[arg-type]
+
+
+FORMULAS: Formulas = {
+    "all": truth,
+    "any": truth,
+    "argmax": argmax,
+    "cumsum": cumsum,
+    "extreme": extreme,
+    "flip": flip,
+    "max": best,
+    "multinomial": multinomial,
+    "one_hot": one_hot,
+    "prod": product,
+    "sort": sort,
+    "std": deviation,
+    "topk": topk,
+    "var": variance,
+}

@@ -1,0 +1,69 @@
+"""Tensors that hold operations instead of memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.operations import Operation
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.layout import Shape, Strides
+    from nanolint.memory.tensors.role import Role
+
+# Steps of a kernel, as torch/_inductor counts them for "too much to be inlined"; others take one.
+COSTS = {
+    "GELU output": 9,
+    "SiLU output": 6,
+    "softplus output": 8,
+    "interpolation": 10,  # with a weight that is a tensor
+    "": 14,  # the gradient of one of these
+}
+
+
+class Traced(Tensor):
+    """A tensor that holds the operation that makes it.
+
+    A view knows its ``source`` and what ``step`` leads there, so that writing into one is seen by
+    all; ``version`` counts what was written, and is what a view has ``seen``.
+    """
+
+    __slots__ = ("made", "seen", "source", "step", "version")
+
+    def __init__(
+        self,
+        device: Device,
+        made: Operation,
+        role: Role | None = None,
+        source: Traced | None = None,
+        step: tuple[Any, ...] = (),
+    ) -> None:
+        super().__init__(
+            device, None, made.shape, made.strides, made.dtype, role or made.role, bool(source)
+        )
+        self.made = made
+        self.source, self.step = source, step
+        self.version = 0
+        self.seen = self.root.version
+
+    @property
+    def root(self) -> Traced:
+        """What it is a view of, through all views; itself where it is none."""
+        found = self
+        while found.source is not None:
+            found = found.source
+        return found
+
+    def view(self, shape: Shape, strides: Strides, role: Role) -> Tensor:
+        """While it is traced none but those that a tracer is told of. Raises NotTraced."""
+        if self.device.tracer is not None:
+            raise NotTraced("a view that has no name")
+        return super().view(shape, strides, role)
+
+    def detach(self) -> Traced:
+        """The same tensor, without what made it differentiable."""
+        found = Traced(self.device, self.made, self.role, self)
+        found.is_view = self.is_view
+        return found
