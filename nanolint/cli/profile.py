@@ -194,6 +194,7 @@ def profile(
         capability=last.capability,
         sm_count=card.sm_count,
         world_size=run.world_size,
+        ranked=run.world_size > 1 or config.config.options.ranked,
         script=script.relative_to(root).as_posix(),
         files={
             path.relative_to(root).as_posix(): digest_of(path, None, free, places)
@@ -215,9 +216,9 @@ def profile(
 
 
 def _name(config: ConfigFile, found: Profile) -> str:
-    """``train_gpt2-sm89.json``, of several processes ``train_gpt2-sm89-x8.json``."""
+    """``train_gpt2-sm89.json``, by torchrun ``train_gpt2-sm89-x8.json``."""
     major, minor = found.capability
-    world = f"-x{found.world_size}" if found.world_size > 1 else ""
+    world = f"-x{found.world_size}" if found.ranked else ""
     return f"{Path(config.name).stem}-sm{major}{minor}{world}.json"
 
 

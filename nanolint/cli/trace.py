@@ -173,6 +173,7 @@ def _request(command: Command, options: Namespace, folder: Path, world: int) -> 
         module=command.module,
         before=options.before and options.before.resolve(),
         world_size=world,
+        ranked=command.ranked,
         steps=options.steps,
         seconds=options.timeout,
         host_bytes=options.host_memory << 30,

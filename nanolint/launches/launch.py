@@ -31,12 +31,14 @@ class Processes:
     """How many processes a run has; None where that is not known before it, and ``why``.
 
     With a count, ``why`` says what was taken for granted. ``every_card``: as many as the machine
-    has cards, whatever their number.
+    has cards, whatever their number. ``ranked``: each is told its RANK and WORLD_SIZE by the
+    environment, as torchrun does for a single one, too; with a count above 1 it has to be.
     """
 
     count: int | None
     why: str | None = None
     every_card: bool = False
+    ranked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.launches.launch import Processes
@@ -107,7 +108,7 @@ def torchrun(
     options = Options(words).take(_TORCHRUN_FLAGS, _TORCHRUN_VALUES)
     per_node = _count(options.values.get("nproc-per-node"), environment)
     nodes = _nodes(options.values.get("nnodes"))
-    return _product(per_node, nodes), options
+    return replace(_product(per_node, nodes), ranked=True), options
 
 
 def accelerate(words: list[Argument]) -> tuple[Processes, Options]:

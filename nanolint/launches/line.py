@@ -255,7 +255,8 @@ class _Reader:
         world = self._environment.get("WORLD_SIZE")
         if world is not None:
             count = int(world.text) if world.text.isdecimal() and int(world.text) else None
-            return Processes(count, world.unknown if count is None else None)
+            ranked = "RANK" in self._environment
+            return Processes(count, world.unknown if count is None else None, ranked=ranked)
         if self._tasks is None:
             if self._unknown_launcher is not None:
                 return Processes(None, f"what {self._unknown_launcher} starts is not known")

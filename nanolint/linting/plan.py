@@ -145,6 +145,7 @@ def make_plan(
     """
     settings = sourced.settings
     chosen = choose(sourced, environment)
+    ranked = processes is not None and processes.ranked
     if sourced.origin("world-size").startswith("--"):
         processes = None
     options = Options(
@@ -152,6 +153,7 @@ def make_plan(
         overrides=overrides,
         world_size_doubt=processes.why if processes else None,
         every_card=processes is not None and processes.every_card,
+        ranked=ranked,
         world_size=_world_size(sourced, chosen),
         torch_version=_version(settings.torch_version),
         oldest_torch=_version(settings.torch_version),

@@ -79,6 +79,7 @@ class Profile:
     capability: tuple[int, int]
     sm_count: int
     world_size: int
+    ranked: bool  # whether the environment had RANK and WORLD_SIZE, as by torchrun
     script: str  # relative to the project, as the files are
     files: Mapping[str, str]
     settings: Mapping[str, str]

@@ -58,6 +58,7 @@ def write(profile: Profile) -> bytes:
         "compute_capability": list(profile.capability),
         "multiprocessors": profile.sm_count,
         "world_size": profile.world_size,
+        "ranked": profile.ranked,
         "script": profile.script,
         "files": dict(profile.files),
         "settings": dict(profile.settings),
@@ -103,6 +104,7 @@ def read(content: bytes) -> Profile:
             capability=(major, minor),
             sm_count=_number(told["multiprocessors"]),
             world_size=_number(told["world_size"], 1),
+            ranked=_boolean(told.get("ranked", told["world_size"] > 1)),
             script=_inside(told["script"]),
             files={_inside(name): _text(each) for name, each in _pairs(told["files"])},
             settings={_text(name): _text(each) for name, each in _pairs(told["settings"])},
@@ -171,6 +173,12 @@ def _regime(head: Any, tape: Any, kinds: int) -> Regime:
 
 def _number(value: Any, least: int = 0, most: int = LARGEST_NUMBER) -> int:
     if type(value) is not int or not least <= value <= most:
+        raise ValueError
+    return value
+
+
+def _boolean(value: Any) -> bool:
+    if type(value) is not bool:
         raise ValueError
     return value
 

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.run.flags import LaunchLine
 from nanolint.run.program import Profiled
-from nanolint.run.trust import Trust
+from nanolint.run.trust import Doubt, Subject, Trust
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from nanolint.diagnostics import Span
     from nanolint.run.described import Described
     from nanolint.run.program import ReadModel
     from nanolint.run.run import Dialect, Run
-    from nanolint.run.trust import Doubt
     from nanolint.source.values import Plain, Value
 
 
@@ -223,7 +222,8 @@ class Options:
     ``world_size_doubt`` says why the number of processes is not known for certain; with
     ``every_card`` it is that of the cards in the machine, which may be known. ``scripts`` are
     the launch scripts that were named, wherever they lie. ``line`` is the launch line as a script
-    reads it that takes flags as argparse does. ``torch_version`` is the release that is judged for,
+    reads it that takes flags as argparse does. ``ranked`` is whether the launcher tells a process
+    its RANK, even where there is but one. ``torch_version`` is the release that is judged for,
     None for the newest; ``oldest_torch`` is the oldest that the project allows.
     """
 
@@ -232,7 +232,21 @@ class Options:
     world_size: int | None = None
     world_size_doubt: str | None = None
     every_card: bool = False
+    ranked: bool = False
     torch_version: tuple[int, int] | None = None
     oldest_torch: tuple[int, int] | None = None
     scripts: tuple[Path, ...] = ()
     line: LaunchLine = NO_LINE
+
+    def in_doubt(self, world_size: int, cards: int | None) -> Iterator[Doubt]:
+        """What is not certain of the processes, on a machine that is known to have so many cards.
+
+        A single one that torchrun started has its gradients put into DDP's buckets, or an
+        optimizer of many: neither is counted.
+        """
+        if self.world_size_doubt is not None and not (self.every_card and cards is not None):
+            why = f"the world size is taken for {world_size}: {self.world_size_doubt}"
+            yield Doubt(Subject.PROCESSES, why)
+        if self.ranked and world_size == 1:
+            why = "its one process is told its RANK, as by torchrun: what it shares out"
+            yield Doubt(Subject.PIECE, f"{why} is not counted")

@@ -31,6 +31,7 @@ class Command(NamedTuple):
     python: str | None = None  # as written, where it is a path
     world_size: int | None = None
     environment: tuple[tuple[str, str], ...] = ()
+    ranked: bool = False  # torchrun tells even a single process its RANK
 
 
 def read_command(words: Sequence[str]) -> Command:
@@ -38,6 +39,7 @@ def read_command(words: Sequence[str]) -> Command:
     rest, environment = list(words), dict[str, str]()
     python: str | None = None
     world: int | None = None
+    ranked = False
     while rest:
         word = rest.pop(0)
         program = word.rsplit("/", 1)[-1]
@@ -51,19 +53,22 @@ def read_command(words: Sequence[str]) -> Command:
             continue
         elif program == "torchrun" or _PYTHON.fullmatch(program):
             module = False
-            if program == "torchrun":
+            ranked = program == "torchrun"
+            if ranked:
                 world, module = _torchrun(rest)
             else:
                 python = word if "/" in word else python
                 name = _python(rest)
                 if name in _TORCHRUN:
+                    ranked = True
                     world, module = _torchrun(rest)
                 elif name is not None:
                     rest.insert(0, name)
                     module = True
             if not rest:
                 break
-            return Command(tuple(rest), module, python, world, tuple(environment.items()))
+            variables = tuple(environment.items())
+            return Command(tuple(rest), module, python, world, variables, ranked)
         elif word.endswith(".py"):
             return Command((word, *rest), False, python, world, tuple(environment.items()))
         else:

@@ -73,6 +73,7 @@ class Request:
     steps: int = 3  # the optimizer's state is there from the second on; then reserved bytes settle
     seconds: float = 600
     host_bytes: int = 8 << 30
+    ranked: bool = False  # RANK is set for a single process, too
     environment: Mapping[str, str] = field(default_factory=dict)
     protected: bool = True  # no network, and what is written is thrown away
     folder: Path = field(default_factory=Path.cwd)
@@ -257,10 +258,9 @@ def _tail(said: Any) -> str:
 def _environment(request: Request, library: Path, folder: Path, scratch: str) -> dict[str, str]:
     """The user's own, with the card before everything, and Inductor's cache away from theirs."""
     search = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
-    world = {"WORLD_SIZE": request.world_size, "RANK": 0, "LOCAL_RANK": 0,
-             "LOCAL_WORLD_SIZE": request.world_size, "MASTER_ADDR": "127.0.0.1",
-             "MASTER_PORT": 29500}  # fmt: skip
-    distributed = {key: str(value) for key, value in world.items()}
+    world = str(request.world_size)
+    distributed = {"WORLD_SIZE": world, "LOCAL_WORLD_SIZE": world, "RANK": "0", "LOCAL_RANK": "0",
+                   "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}  # fmt: skip
     return {
         **{key: value for key, value in os.environ.items() if key not in distributed},
         "LD_PRELOAD": str(library),
@@ -275,7 +275,7 @@ def _environment(request: Request, library: Path, folder: Path, scratch: str) ->
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
         **request.card.environment,
-        **(distributed if request.world_size > 1 else {}),
+        **(distributed if request.ranked or request.world_size > 1 else {}),
         **request.environment,
     }
 

@@ -70,6 +70,7 @@ class Situation:
     settings: Mapping[str, Setting]
     places: Places
     world_size: int
+    ranked: bool
     gpu: Gpu | None
     torch: tuple[int, int] | None
     compiled: bool
@@ -191,6 +192,10 @@ def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
             yield f"{key} is {value} and was {before}"
     if profile.world_size != situation.world_size:
         yield f"there are {situation.world_size} processes and were {profile.world_size}"
+    elif profile.ranked and not situation.ranked:
+        yield "RANK is not set and was, as by torchrun"
+    elif situation.ranked and not profile.ranked:
+        yield "RANK is set, as by torchrun, and was not"
 
 
 def _doubts(profile: Profile, situation: Situation) -> Iterator[tuple[Subject, str]]:

@@ -52,6 +52,7 @@ def traced(
             settings=settings,
             places=places_of(found.described),
             world_size=run.world_size,
+            ranked=options.ranked or run.world_size > 1,
             gpu=gpu,
             torch=options.torch_version,
             compiled=run.compile,

@@ -48,7 +48,7 @@ SHELL = {
         "python train.py config/large.py --batch_size=${1:-<B>}<A> # a comment\n"
     ),
     "a default of a variable": (
-        "BS=${BS:-<B>}\n\ttorchrun --nproc_per_node=1 train.py config/large.py --batch_size=$BS<A>"
+        "BS=${BS:-<B>}\n\tpython train.py config/large.py --batch_size=$BS<A>"
     ),
     "an array": (
         "ARGS=(--compile=True\n  --batch_size=<B>\n)\n"

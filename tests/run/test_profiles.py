@@ -47,7 +47,7 @@ def profile(root: Path) -> Profile:
     fitted = fit(partial(steps, file="model.py"), {4: (1, 32, 128), 1: (128,), 2: (64,)})
     made = Profile(
         traced="2026-11-20", command="python train.py config/a.py", torch="2.13.0+cu130",
-        capability=(8, 9), sm_count=46, world_size=1, script="train.py",
+        capability=(8, 9), sm_count=46, world_size=1, ranked=False, script="train.py",
         files={name: digest((root / name).read_bytes()) for name in ("train.py", "model.py")},
         settings=weights(settings, FREE, is_script=False), micro_batch="batch_size",
         accumulation="gradient_accumulation_steps", error_per_mille=0, held_out=(),

@@ -100,6 +100,7 @@ def put_profile(root: Path, script: Path, world_size: int = 1) -> None:
         capability=(8, 9),
         sm_count=46,
         world_size=world_size,
+        ranked=world_size > 1,
         script=script.relative_to(root).as_posix(),
         files={
             script.relative_to(root).as_posix(): digest_of(

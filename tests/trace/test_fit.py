@@ -63,8 +63,9 @@ def bounds(fitted: Fitted, micro_steps: int = 1) -> list[tuple[int, int]]:
 def profile_of(fitted: Fitted) -> Profile:
     return Profile(
         traced="2026-11-20", command="python train.py", torch="2.13.0+cu130", capability=(8, 0),
-        sm_count=108, world_size=1, script="train.py", files={"train.py": digest(b"")},
-        settings={"n_layer": "6"}, micro_batch="batch_size", accumulation=None,
+        sm_count=108, world_size=1, ranked=False, script="train.py",
+        files={"train.py": digest(b"")}, settings={"n_layer": "6"}, micro_batch="batch_size",
+        accumulation=None,
         error_per_mille=fitted.error_per_mille, held_out=fitted.held_out, kinds=fitted.kinds,
         regimes=fitted.regimes,
     )  # fmt: skip

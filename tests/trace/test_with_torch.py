@@ -157,6 +157,12 @@ def test_one_rank_of_several_has_ddps_buckets(project: Path, cache: Path) -> Non
     assert allocated_peak(ranked.tape) >= alone + PARAMETERS // 2
 
 
+def test_a_single_process_of_torchrun_is_told_its_rank(project: Path, cache: Path) -> None:
+    alone = allocated_peak(traced(project, cache, "--V=50304").tape)
+    ranked = traced(project, cache, "--V=50304", ranked=True)
+    assert allocated_peak(ranked.tape) >= alone + PARAMETERS // 2
+
+
 def test_a_module_is_run_as_one(project: Path, cache: Path) -> None:
     (project / "pack").mkdir()
     (project / "pack" / "__init__.py").touch()

@@ -58,6 +58,7 @@ passes = total // (B * T)
 """
 CARD = PretendedCard("NVIDIA GeForce RTX 4090", 24 << 30, (8, 9), 128)
 GPU = "rtx-4090"
+LAUNCHERS = ("python", "torchrun --nproc_per_node=1")
 
 
 def of_constants(asked: Asked) -> tuple[int, int]:
@@ -154,3 +155,19 @@ def test_a_total_that_the_script_works_out_is_set_by_its_own_flag(folder: Path) 
     (folder / "train.py").write_text(script(COMPUTED))
     found = recorded("python train.py", of_flags)
     assert (found.micro_batch, found.accumulation) == ("device_batch_size", "total_batch_size")
+
+
+@pytest.mark.parametrize("traced_by", LAUNCHERS)
+@pytest.mark.parametrize("run_by", LAUNCHERS)
+def test_a_profile_of_one_process_is_of_its_launcher(
+    folder: Path, traced_by: str, run_by: str
+) -> None:
+    """torchrun tells even one process its RANK, and scripts then take another optimizer."""
+    (folder / "train.py").write_text(script(CONSTANTS))
+    recorded(f"{traced_by} train.py", of_constants)
+    line = f"{run_by} train.py"
+    outcome = nanolint("explain", "--gpu", GPU, "--format", "json", "--", *line.split())
+    trust = json.loads(outcome.out)["trust"]
+    assert (trust == "traced") is (traced_by == run_by)
+    said = nanolint("explain", "--gpu", GPU, "--", *line.split())
+    assert ("RANK" in said.out + said.err) is (traced_by != run_by)

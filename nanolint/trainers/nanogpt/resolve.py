@@ -93,10 +93,7 @@ def resolve(
     assumed = _assumed(settings) if lone else ()  # says also that no script is near
     run = None if unresolved else with_passes(needed, roles)
     doubts = [*(assumed or project.doubts), *doubts_of(roles, run)]
-    counted = options.every_card and target is not None and target.count is not None
-    if options.world_size_doubt is not None and not counted:
-        why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
-        doubts.append(Doubt(Subject.PROCESSES, why))
+    doubts += options.in_doubt(world_size, target.count if target else None)
     release = options.torch_version or NEWEST
     if run is not None:
         run = replace(run, torch=release)

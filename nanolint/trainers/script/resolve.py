@@ -163,10 +163,7 @@ def _doubts(
     world_size: int,
     around: Around,
 ) -> Iterator[Doubt]:
-    counted = options.every_card and target is not None and target.count is not None
-    if options.world_size_doubt is not None and not counted:
-        why = f"the world size is taken for {world_size}: {options.world_size_doubt}"
-        yield Doubt(Subject.PROCESSES, why)
+    yield from options.in_doubt(world_size, target.count if target else None)
     vocabulary = around.vocabulary
     if vocabulary is None or vocabulary not in found.given:
         return
