@@ -30,36 +30,43 @@ class Access(NamedTuple):
     tag: tuple[Any, ...] = ()
 
 
-class Dependency(NamedTuple):
+class Dependency:
     """An access in its kernel's loops, as Inductor compares them.
 
     ``loops`` are sizes and strides, the outermost first, without those of one step and without the
-    innermost that the place does not depend on.
+    innermost that the place does not depend on. ``nbytes`` are those that are read: of loops that
+    the place depends on, or of the whole memory. There is one of each, which its memory keeps: see
+    ``dependency_on``.
     """
 
-    memory: Memory
-    offset: int
-    loops: tuple[tuple[int, int], ...]
-    tag: tuple[Any, ...] = ()
+    __slots__ = ("loops", "memory", "nbytes", "offset", "tag")
+
+    def __init__(
+        self, memory: Memory, offset: int, loops: tuple[tuple[int, int], ...], tag: tuple[Any, ...]
+    ) -> None:
+        self.memory = memory
+        self.offset = offset
+        self.loops = loops
+        self.tag = tag
+        if tag:
+            self.nbytes = memory.nbytes
+        else:
+            self.nbytes = prod([size for size, stride in loops if stride]) * memory.itemsize
 
     @property
-    def merged(self) -> Dependency:
-        """The same with loops made one where they walk through memory in order."""
-        return Dependency(self.memory, self.offset, merged(self.loops), self.tag)
+    def place(self) -> tuple[Any, ...]:
+        """Where it goes through its memory, with loops made one where they do so in order."""
+        return self.offset, merged(self.loops), self.tag
 
     def is_same(self, other: Dependency) -> bool:
         """Whether both go through the same places in the same order, in whatever loops."""
-        if self == other:
+        if self is other:
             return True
-        return len(self.loops) != len(other.loops) and self.merged == other.merged
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that are read: of loops that the place depends on, or of the whole memory."""
-        if self.tag:
-            return self.memory.nbytes
-        numel = prod(size for size, stride in self.loops if stride)
-        return numel * self.memory.itemsize
+        return (
+            len(self.loops) != len(other.loops)
+            and self.memory is other.memory
+            and self.place == other.place
+        )
 
     @property
     def numel(self) -> int:
@@ -105,9 +112,19 @@ def _loops(sizes: Shape, strides: Strides) -> tuple[tuple[int, int], ...]:
 
 def dependency(access: Access, loops: Shape) -> Dependency:
     """The dependency of an access in loops of these sizes."""
-    if access.tag:
-        return Dependency(access.memory, access.offset, (), access.tag)
-    return Dependency(access.memory, access.offset, _loops(loops, access.strides))
+    memory, offset, strides, tag = access
+    return dependency_on(memory, offset, () if tag else _loops(loops, strides), tag)
+
+
+def dependency_on(
+    memory: Memory, offset: int, loops: tuple[tuple[int, int], ...], tag: tuple[Any, ...]
+) -> Dependency:
+    """The one dependency of this kind."""
+    key = offset, loops, tag
+    known = memory.dependencies.get(key)
+    if known is None:
+        known = memory.dependencies[key] = Dependency(memory, offset, loops, tag)
+    return known
 
 
 def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) -> Access:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.operations import Operation
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
@@ -16,7 +17,8 @@ class Memory:
     """A buffer of a compiled graph, or an input of it."""
 
     __slots__ = (
-        "dtype", "given", "kept", "name", "of", "part", "role", "shape", "storage", "strides",
+        "dependencies", "dtype", "given", "kept", "name", "of", "part", "role", "shape", "storage",
+        "strides",
     )  # fmt: skip
 
     def __init__(self, name: str, shape: Shape, strides: Strides, dtype: Dtype, role: Role) -> None:
@@ -30,6 +32,7 @@ class Memory:
         self.part = False  # one of several results of a library call
         self.storage = self  # of sums added to other memory: that
         self.of: int | None = None  # the number of the kernel that writes it
+        self.dependencies: dict[tuple[Any, ...], Dependency] = {}  # by which kernels use it
 
     def __repr__(self) -> str:
         return f"{self.name}{self.shape}{self.dtype.name}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.access import Dependency
 from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
@@ -162,7 +161,7 @@ class Emission:
                 continue
             if source is not read.memory:  # sums were added to it
                 continue
-            if source.kept or read.tag or read.merged[1:] != write.merged[1:]:
+            if source.kept or read.tag or read.place != write.place:
                 continue
             if source.dtype is not memory.dtype or source.nbytes != memory.nbytes:
                 continue
@@ -180,11 +179,15 @@ class Emission:
 
     def _others_follow(self, source: Memory, kernel: Kernel, group: Group) -> bool:
         """Whether the launch reads it once more later, or elsewhere."""
-        places = set[Dependency]()
+        places = set[tuple[object, ...]]()
         for reader, other in self._readers[source]:
             if reader is not group:
                 continue
-            places.update(read.merged for read in other.reads if read.memory.storage is source)
+            places.update(
+                (read.memory, *read.place)
+                for read in other.reads
+                if read.memory.storage is source
+            )
             if other is not kernel and not _precedes(other, kernel, group):
                 return True
         return len(places) > 1

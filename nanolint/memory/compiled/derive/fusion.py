@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
+    from nanolint.memory.tensors.dtypes import Dtype
 
 # torch/_inductor/config.py
 ROUNDS = 10
@@ -88,6 +89,7 @@ class _Fusion:
             Group((each,), found) for each, found in zip(kernels, ancestors, strict=True)
         ]
         self.of: list[Group] = list(self.groups)
+        self.fused = 0  # bits of the kernels that are launched with others
 
     def run(self) -> list[Group]:
         for _ in range(ROUNDS):
@@ -123,6 +125,7 @@ class _Fusion:
             fused.numel, fused.rnumel = fused.mixed[0].numel, fused.mixed[0].rnumel
         for each in fused.kernels:
             self.of[each.number] = fused
+        self.fused |= fused.own
 
     def _mixed_with(self, rows: Group, columns: Group, other: Group) -> tuple[Group, Group]:
         if other.mixed:
@@ -135,7 +138,7 @@ class _Fusion:
         by_memory: dict[Memory, list[Group]] = {}
         for each in self.groups:
             if not each.is_library:
-                for memory in sorted(each.names, key=lambda it: it.name):
+                for memory in each.by_name:
                     by_memory.setdefault(memory, []).append(each)
         seen: set[tuple[int, int]] = set()
         found = []
@@ -185,15 +188,18 @@ class _Fusion:
 
     def _holds_more(self, one: Group, other: Group, shared: int) -> bool:
         """``can_fusion_increase_peak_memory``: inputs whose memory others could have taken over."""
-        sizes = [
-            {
+        both = self._passing(one) & self._passing(other)
+        return sum(nbytes for _, nbytes in both) > HELD * shared
+
+    def _passing(self, group: Group) -> set[tuple[Dtype, int]]:
+        """What memory it alone reads: of which type, and how many bytes."""
+        if group.passing is None:
+            group.passing = {
                 (read.memory.dtype, read.memory.nbytes)
-                for read in each.reads
+                for read in group.reads
                 if read.memory.of is not None and self.users.get(read.memory) == 1
             }
-            for each in (one, other)
-        ]
-        return sum(nbytes for _, nbytes in sizes[0] & sizes[1]) > HELD * shared
+        return group.passing
 
     def _reads_as_written(self, one: Group, other: Group) -> bool:
         """``can_fuse_vertical``."""
@@ -225,22 +231,16 @@ class _Fusion:
     def _makes_a_circle(self, one: Group, other: Group) -> bool:
         own = one.own | other.own
         ancestors = (one.ancestors | other.ancestors) & ~own
-        visited: set[int] = set()
-        unseen = [ancestors]
+        outside = self.fused & ~ancestors
+        seen, unseen = 0, self.fused & ancestors
         while unseen:
-            bits = unseen.pop()
-            while bits:
-                low = bits & -bits
-                bits ^= low
-                group = self.of[low.bit_length() - 1]
-                if len(group.kernels) == 1 or id(group) in visited:
-                    continue
-                visited.add(id(group))
-                if not group.own & ~ancestors:
-                    continue
+            group = self.of[unseen.bit_length() - 1]
+            seen |= group.own
+            if group.own & outside:
                 if own & group.ancestors:
                     return True
-                unseen.append(group.ancestors & ~ancestors)
+                unseen |= group.ancestors & outside
+            unseen &= ~seen
         return False
 
     # Sums over rows and over columns of the same elements.

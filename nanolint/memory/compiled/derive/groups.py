@@ -11,14 +11,15 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
+    from nanolint.memory.tensors.dtypes import Dtype
 
 
 class Group:
     """Kernels that are launched as one. ``ancestors`` and ``own`` are bits by kernel numbers."""
 
     __slots__ = (
-        "ancestors", "deps", "first", "kernels", "last", "mixed", "names", "numel", "own", "reads",
-        "rnumel", "sums", "unmet", "writes",
+        "_by_name", "ancestors", "deps", "first", "kernels", "last", "mixed", "names", "numel", "own",
+        "passing", "reads", "rnumel", "sums", "unmet", "writes",
     )  # fmt: skip
 
     def __init__(self, kernels: Sequence[Kernel], ancestors: int) -> None:
@@ -44,6 +45,15 @@ class Group:
         self.numel, self.rnumel = loops.numel, loops.rnumel
         self.sums = any(each.kind == SUMS for each in self.kernels)
         self.mixed: tuple[Group, Group] | None = None  # sums over rows, over columns
+        self.passing: set[tuple[Dtype, int]] | None = None  # once it was asked for
+        self._by_name: list[Memory] | None = None
+
+    @property
+    def by_name(self) -> list[Memory]:
+        """All memory that it uses, by name."""
+        if self._by_name is None:
+            self._by_name = sorted(self.names, key=lambda each: each.name)
+        return self._by_name
 
     @property
     def is_library(self) -> bool:
@@ -59,7 +69,7 @@ def shared_in_other_loops(one: Group, other: Group) -> int:
         for theirs in other.deps:
             if mine.memory is not theirs.memory or mine.tag or theirs.tag:
                 continue
-            if mine.merged == theirs.merged or in_other_order(mine, theirs, one, other):
+            if mine.place == theirs.place or in_other_order(mine, theirs, one, other):
                 written = mine in one.writes or theirs in other.writes
                 best = max(best, (written, mine.nbytes))
     return best[1]

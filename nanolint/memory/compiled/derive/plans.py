@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.emission import Emission
@@ -122,8 +123,9 @@ class Plans:
         given_out = {base_of(each) for each in graph.outputs}
         freed = {each for each in bases if each.kind != INPUT or each in self.given}
         counted = {each for each in freed if each.kind != INPUT}
+        times = Counter(map(base_of, parts.saved))
         single = {base_of(each) for each in parts.saved if each.kind != VIEW} | {
-            base for base in bases if sum(base_of(each) is base for each in parts.saved) == 1
+            base for base in bases if times[base] == 1
         }
         lowering, emission = self._lowered(
             parts.backward, [*parts.saved, *graph.tangents], gradients,

@@ -10,6 +10,7 @@ from nanolint.memory.compiled.derive.access import (
     SPLIT,
     Access,
     dependency,
+    dependency_on,
     stepped,
 )
 from nanolint.memory.compiled.derive.kernels import LOOPS, SUMS, Kernel
@@ -120,7 +121,10 @@ class Reducing(Realizing):
         )
         block = -(-rnumel // splits)
         write = dependency(Access(part, 0, part.strides), part_shape)
-        parts = [one._replace(tag=(*one.tag, SPLIT, splits)) for one in depends]
+        parts = [
+            dependency_on(one.memory, one.offset, one.loops, (*one.tag, SPLIT, splits))
+            for one in depends
+        ]
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
         kernel.original = numel, rnumel
         self._add(kernel)
