@@ -83,7 +83,7 @@ class PlacedRole(Role):
     def __init__(self, role: Role, where: Where | None) -> None:
         super().__init__(role.label, role.component, role.dims)
         self.where = where
-        self._role = role
+        self._role: Role = role._role if isinstance(role, PlacedRole) else role
 
     def describe(self, shape: Shape, dtype: Dtype) -> str:
         """What the tensor is called."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # fields that hold statements
 
 
 class _Import(NamedTuple):
@@ -40,13 +42,14 @@ class Plain:
             self.nodes = list(ast.walk(self.tree))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
-        nested = (each for node in self.nodes if isinstance(node, _FUNCTIONS) for each in node.body)
-        inner = {id(each) for node in nested for each in ast.walk(node)}
+        inner = {id(each) for each in _imports_inside(self.tree.body)}
         for node in self.nodes:
             self._bound.update(_bound(node))
-            for name, found in _imported(node, at_top=id(node) not in inner):
-                self.imported.setdefault(name, []).append(found)
-        self._meant = {each for node in self.nodes for each in self._meanings(node)}
+            if isinstance(node, _IMPORTS):
+                for name, found in _imported(node, at_top=id(node) not in inner):
+                    self.imported.setdefault(name, []).append(found)
+        names = (node for node in self.nodes if isinstance(node, ast.Name | ast.Attribute))
+        self._meant = {each for node in names for each in self._meanings(node)}
 
     def may_mean(self, wanted: Collection[str]) -> bool:
         """Whether an expression may be one of these full names, wherever its import counts."""
@@ -84,6 +87,20 @@ def _parts(node: ast.AST) -> Sequence[str]:
     return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else ()
 
 
+def _imports_inside(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The imports in functions and classes."""
+    unseen = [(node, False) for node in body]
+    while unseen:
+        node, inside = unseen.pop()
+        if inside and isinstance(node, _IMPORTS):
+            yield node
+        inside = inside or isinstance(node, _FUNCTIONS)
+        for block in _BLOCKS:
+            held = getattr(node, block, None)
+            if isinstance(held, list):
+                unseen += [(each, inside) for each in held]
+
+
 def _imported(node: ast.AST, *, at_top: bool) -> Iterator[tuple[str, _Import]]:
     """The names that a node imports."""
     if isinstance(node, ast.Import):
@@ -107,8 +124,11 @@ def _bound(node: ast.AST) -> Iterator[str]:
         yield node.arg
     elif not isinstance(node, ast.alias):
         # Functions, classes, handlers, patterns and type parameters have a name of their own.
-        names = (getattr(node, field, None) for field in ("name", "rest"))
-        yield from (each for each in names if isinstance(each, str))
+        for field in ("name", "rest"):
+            if field in node._fields:
+                name = getattr(node, field)
+                if isinstance(name, str):
+                    yield name
 
 
 @lru_cache(maxsize=4)

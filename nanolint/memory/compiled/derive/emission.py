@@ -49,9 +49,12 @@ class Emission:
         self._donated = set[Memory]()
         self._repeated: dict[Memory, Buffer] = {}
         self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
+        self._read: dict[Kernel, dict[Memory, None]] = {}
         for group in self._groups:
             for kernel in group.kernels:
-                for memory in _read(kernel):
+                read = dict.fromkeys([read.memory.storage for read in kernel.reads])
+                self._read[kernel] = read
+                for memory in read:
                     self._readers.setdefault(memory, []).append((group, kernel))
         for operation, memory in inputs.items():
             if operation not in freed or memory not in self._readers:
@@ -110,7 +113,10 @@ class Emission:
         made = [write.memory for kernel in group.kernels for write in kernel.writes]
         inside = {memory for memory in made if self._is_inside(memory, group)}
         seen = dict.fromkeys(
-            memory for kernel in group.kernels for memory in _read(kernel) if memory not in made
+            memory
+            for kernel in group.kernels
+            for memory in self._read[kernel]
+            if memory not in made
         )
         reads = [self._buffer(each) for each in seen if self._is_known(each)]
         reads += [self._repeated[each] for each in seen if each in self._repeated]
@@ -134,7 +140,9 @@ class Emission:
             node.scratch = (workspace, workspace)
 
     def _emit_call(self, call: Kernel) -> None:
-        node = Node(tuple(self._buffer(each) for each in _read(call) if self._is_known(each)), ())
+        node = Node(
+            tuple(self._buffer(each) for each in self._read[call] if self._is_known(each)), ()
+        )
         node.elements = tuple(self._buffer(each) for each in call.elements)
         scratch = dict.fromkeys(call.scratch)
         made = {
@@ -184,9 +192,7 @@ class Emission:
             if reader is not group:
                 continue
             places.update(
-                (read.memory, *read.place)
-                for read in other.reads
-                if read.memory.storage is source
+                (read.memory, *read.place) for read in other.reads if read.memory.storage is source
             )
             if other is not kernel and not _precedes(other, kernel, group):
                 return True
@@ -212,10 +218,6 @@ class Emission:
             for _, reader in self._readers.get(write.memory, ()):
                 direct += [self._buffer(each.memory) for each in reader.writes]
         node.direct = tuple(direct)
-
-
-def _read(kernel: Kernel) -> Iterable[Memory]:
-    return dict.fromkeys(read.memory.storage for read in kernel.reads)
 
 
 def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:

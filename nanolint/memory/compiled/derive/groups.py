@@ -18,32 +18,34 @@ class Group:
     """Kernels that are launched as one. ``ancestors`` and ``own`` are bits by kernel numbers."""
 
     __slots__ = (
-        "_by_name", "ancestors", "deps", "first", "kernels", "last", "mixed", "names", "numel", "own",
-        "passing", "reads", "rnumel", "sums", "unmet", "writes",
+        "_by_name", "ancestors", "deps", "first", "kernels", "last", "mixed", "names", "numel",
+        "own", "passing", "reads", "rnumel", "sums", "unmet", "writes",
     )  # fmt: skip
 
     def __init__(self, kernels: Sequence[Kernel], ancestors: int) -> None:
         self.kernels = tuple(sorted(kernels, key=lambda each: each.number))
         self.own = 0
+        self.reads: dict[Dependency, None] = {}
+        self.writes: dict[Dependency, None] = {}
+        loops, self.sums = self.kernels[0], False
         for each in self.kernels:
             self.own |= 1 << each.number
+            self.reads |= dict.fromkeys(each.reads)
+            self.writes |= dict.fromkeys(each.writes)
+            if each.kind == SUMS and not self.sums:
+                loops, self.sums = each, True
         self.ancestors = ancestors & ~self.own
-        writes = dict.fromkeys(write for each in self.kernels for write in each.writes)
-        reads = dict.fromkeys(read for each in self.kernels for read in each.reads)
-        self.reads = {read: None for read in reads if read not in writes}
-        self.writes = writes
-        self.deps = self.reads | writes
-        self.names = {each.memory for each in self.deps} | {
-            memory for each in self.kernels for memory in each.mutates
-        }
-        made = {write.memory for write in writes}
+        for write in self.writes:
+            self.reads.pop(write, None)
+        self.deps = self.reads | self.writes
+        self.names = {each.memory for each in self.deps}
+        self.names.update(memory for each in self.kernels for memory in each.mutates)
+        made = {write.memory for write in self.writes}
         self.unmet = [
             read for read in self.reads if read.memory.of is not None and read.memory not in made
         ]
         self.first, self.last = self.kernels[0].number, self.kernels[-1].number
-        loops = next((each for each in self.kernels if each.kind == SUMS), self.kernels[0])
         self.numel, self.rnumel = loops.numel, loops.rnumel
-        self.sums = any(each.kind == SUMS for each in self.kernels)
         self.mixed: tuple[Group, Group] | None = None  # sums over rows, over columns
         self.passing: set[tuple[Dtype, int]] | None = None  # once it was asked for
         self._by_name: list[Memory] | None = None

@@ -121,9 +121,14 @@ class Operations:
                 each = old[each]
             return each
 
+        if not old:
+            return
+        gone = old.keys()
         for each in self.all:
-            each.of = tuple(now(source) for source in each.of)
-            each.parts = tuple(now(part) for part in each.parts)
+            if not gone.isdisjoint(each.of):
+                each.of = tuple([now(source) for source in each.of])
+            if each.parts:
+                each.parts = tuple([now(part) for part in each.parts])
         self.outputs = [now(each) for each in self.outputs]
         self.gradients = [each and now(each) for each in self.gradients]
         self.all = [each for each in self.all if each not in old]

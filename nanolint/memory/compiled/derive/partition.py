@@ -65,6 +65,9 @@ class _Partition:
         self.parameters = parameters
         self.banned: set[Operation] = set()
         self.kept_between: set[Operation] = set()
+        self.fusible = {
+            each for each in graph.all if each.kind == RANDOM or self._is_recomputable(each)
+        }
         self.handed = {*graph.outputs, *graph.gradients}  # to the joint graph's output, no kernel
         tangents = graph.tangents
         self.closure = _reached(tangents)  # what follows from the gradients of the outputs
@@ -179,12 +182,7 @@ class _Partition:
 
     def _is_fusible(self, one: Operation, other: Operation) -> bool:
         """Whether the partitioner takes them for one kernel."""
-        if other.name == "cat":
-            return True
-        return self._may_fuse(one) and self._may_fuse(other)
-
-    def _may_fuse(self, each: Operation) -> bool:
-        return each.kind == RANDOM or self._is_recomputable(each)
+        return other.name == "cat" or (one in self.fusible and other in self.fusible)
 
     def _is_materialized_backward(self, each: Operation) -> bool:
         if each.kind == VIEW:

@@ -22,7 +22,7 @@ MOST_STEPS = 30  # _realize_opcount_threshold_default in torch/_inductor/config.
 class Box:
     """A result: memory, or what would be computed wherever it is read."""
 
-    __slots__ = ("dtype", "memory", "reads", "role", "shape", "steps", "strides")
+    __slots__ = ("cost", "dtype", "memory", "reads", "role", "shape", "steps", "strides")
 
     def __init__(
         self,
@@ -39,12 +39,13 @@ class Box:
         self.role = role
         self.reads = reads
         self.steps = steps
+        self.cost = len(reads) + sum([each.cost for each in steps])
         self.memory: Memory | None = None
 
     @property
     def is_large(self) -> bool:
         """Whether it takes too many steps to be computed where it is read."""
-        return len(self.reads) + sum(each.cost for each in self.steps) > MOST_STEPS
+        return self.cost > MOST_STEPS
 
     @property
     def loads(self) -> tuple[Access, ...]:

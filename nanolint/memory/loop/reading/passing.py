@@ -68,7 +68,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         return machine.execute(node.body, frame)
     why = test if isinstance(test, Unknown) else machine.unknown("the contents of a tensor")
     del test
-    if leaves(node) or any(isinstance(each, ast.Break | ast.Continue) for each in ast.walk(node)):
+    if leaves(node) or _goes_elsewhere(node):
         raise why.unread()
     written = len(machine.card.tape.events)
     for body in (node.body, node.orelse):
@@ -181,6 +181,12 @@ def leaves(node: ast.stmt) -> bool:
 
 
 @lru_cache(maxsize=4096)
+def _goes_elsewhere(node: ast.stmt) -> bool:
+    """Whether a loop could end in a statement, or go on with its next turn."""
+    return any(isinstance(each, ast.Break | ast.Continue) for each in ast.walk(node))
+
+
+@lru_cache(maxsize=4096)
 def _only_evaluates(node: ast.stmt) -> bool:
     called = {
         each.func.attr
@@ -198,14 +204,23 @@ def _forget(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None
         value = frame.find(name)
         if isinstance(value, list | dict | set):
             _rebind(frame, name, why)
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name):
-            value = frame.find(each.func.id)
-            if isinstance(value, Function) and value.closure is not None:
-                for name in changed(value.node):
-                    found = value.closure.find(name)
-                    if isinstance(found, list | dict | set):
-                        _rebind(value.closure, name, why)
+    for called in _called(node):
+        value = frame.find(called)
+        if isinstance(value, Function) and value.closure is not None:
+            for name in changed(value.node):
+                found = value.closure.find(name)
+                if isinstance(found, list | dict | set):
+                    _rebind(value.closure, name, why)
+
+
+@lru_cache(maxsize=4096)
+def _called(node: ast.stmt) -> tuple[str, ...]:
+    """Names that are called."""
+    return tuple(
+        each.func.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+    )
 
 
 def _rebind(frame: Frame, name: str, why: Unknown) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.scopes import MISSING, Kind
@@ -129,15 +130,30 @@ def _only_binds(node: ast.stmt) -> bool:
 
 def forget(machine: Machine, node: ast.stmt, frame: Frame, why: Unknown) -> None:
     """Whatever a statement binds is not known from here on."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+    for each in _binders(node):
+        if isinstance(each, ast.Name):
             frame.store(each.id, why)
-        elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
+        elif isinstance(each, ast.Attribute):
             owner = machine.evaluate(each.value, frame)
             if isinstance(owner, Instance | Namespace):
                 machine.set_attribute(owner, each.attr, why)
         elif isinstance(each, ast.Import | ast.ImportFrom):
             for alias in each.names:
                 frame.store((alias.asname or alias.name).partition(".")[0], why)
-        elif isinstance(each, ast.FunctionDef | ast.ClassDef):
+        else:
             frame.store(each.name, why)
+
+
+@lru_cache(maxsize=4096)
+def _binders(
+    node: ast.stmt,
+) -> tuple[
+    ast.Name | ast.Attribute | ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef, ...
+]:
+    """What in a statement binds a name or an attribute."""
+    return tuple(
+        each
+        for each in ast.walk(node)
+        if isinstance(each, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
+        or (isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Store))
+    )
