@@ -6,7 +6,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.operations import Operation
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
@@ -32,7 +31,7 @@ class Memory:
         self.part = False  # one of several results of a library call
         self.storage = self  # of sums added to other memory: that
         self.of: int | None = None  # the number of the kernel that writes it
-        self.dependencies: dict[tuple[Any, ...], Dependency] = {}  # by which kernels use it
+        self.dependencies: dict[tuple[Any, ...], Any] = {}  # kept here by access.py
 
     def __repr__(self) -> str:
         return f"{self.name}{self.shape}{self.dtype.name}"
