@@ -78,6 +78,9 @@ LINEAR_CROSS_ENTROPY_SINCE: Version = (2, 13)
 # of NCCL's stream, and nobody holds them.
 COLLECTIVES_HOLD_SINCE: Version = (2, 8)
 
+# The same file, barrier: a number that the first one makes stays. Seen in 2.9, not in 2.13.
+BARRIER_LETS_GO_SINCE: Version = (2, 13)
+
 
 def workspace_bytes(version: Version, gpu: Gpu | None) -> int:
     """cuBLAS's workspace, by the default of CUBLAS_WORKSPACE_CONFIG."""

@@ -94,8 +94,8 @@ class CompiledFunction:
     def _doubt_sizes(self, rank: object) -> None:
         if self._dynamic is True or (self._dynamic is None and rank in self._ranks):
             text = f"{self._name} is compiled for sizes that change, which is not known"
-            if text not in self._device.tape.doubts:
-                self._device.tape.doubts.append(text)
+            if text not in self._device.tape.assumed:  # about as much as a graph for each
+                self._device.tape.assumed.append(text)
         self._ranks.add(rank)
 
 

@@ -123,6 +123,8 @@ class Program:
         if any(base_of(graph.outputs[place]) in self._inputs for place in graph.learning):
             raise NotTraced("handing on what is given")
         self._inputs = {each: of for each, of in self._inputs.items() if each in handed - tangents}
+        gone = {~event for event in self.plans.forward.events if event < 0}
+        self._saved = [slot for slot in self.plans.forward.slots if slot not in gone]
 
     def run(self, leaves: Sequence[Any]) -> Any:
         """One call."""
@@ -180,6 +182,8 @@ class Program:
         shared |= {slot: each for slot, each in storages.items() if slot in self.plans.shared}
         node = _GraphNode(edges, outputs, next(numbers))
         node.play = partial(self._play, slots, shared)
+        node.saved = [slots[slot] for slot in self._saved if slot not in storages]
+        node.events = self.device.tape.events
         for index, each in enumerate(results):
             each.node, each.index = node, index
 
@@ -219,16 +223,22 @@ class Program:
 
 
 class _GraphNode(Node):
-    """A compiled graph in the backward pass."""
+    """A compiled graph in the backward pass; where that never comes, what it saved goes with it."""
 
-    __slots__ = ("play",)
+    __slots__ = ("events", "play", "saved")
     play: Callable[[list[Tensor | None]], list[Tensor | None]]
+    saved: list[Handle]
+    events: list[int]
+
+    def __del__(self) -> None:
+        self.events += [~handle for handle in self.saved]
 
     def run(self) -> list[Tensor | None]:
         """The gradients of what learns."""
         given, self.gradients = self.gradients, [None] * len(self.gradients)
         if all(each is None for each in given):
             return [None] * len(self.edges)
+        self.saved = []
         return matched(self, self.play(given))
 
 

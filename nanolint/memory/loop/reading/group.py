@@ -55,12 +55,13 @@ class Work:
 class Group:
     """The process group. ``size`` is the number of processes; with one nothing is exchanged.
 
-    ``reduces`` inside the forward pass of DDP's wrapper.
+    ``reduces`` inside the forward pass of DDP's wrapper; ``keeps`` what lives as long as it does.
     """
 
     def __init__(self, size: int, release: tuple[int, int]) -> None:
         self.size = size
         self.reduces = False
+        self.keeps: Tensor | None = None
         self._holds = release >= COLLECTIVES_HOLD_SINCE
         self._running: list[list[Tensor]] = []
         self._done: list[list[Tensor]] = []

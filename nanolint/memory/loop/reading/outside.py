@@ -66,7 +66,12 @@ def table(machine: Script) -> dict[str, Value]:
     for name in ("torch.amp", "torch.cuda.amp"):
         machine.library(name).names["GradScaler"] = scaler
     machine.library("torch.distributed").names.update(processes.table(machine, machine.group))
+    optimizer = machine.imported[training.OPTIM].names["Optimizer"]
+    given = {"Optimizer": optimizer, "doubt": packages["doubt"]}
     return {
+        "torch.distributed.optim": training.read_text(
+            machine, "sharded.py", "torch.distributed.optim", given
+        ),
         "os": Namespace("os", _system(machine)),
         "os.path": files.paths(machine),
         "sys": Namespace("sys", _interpreter(machine)),

@@ -14,6 +14,7 @@ from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.torch import BARRIER_LETS_GO_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -128,8 +129,11 @@ def _flat(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def _barrier(machine: Script, group: Group) -> None:
-    """An all_reduce of one number, waited for by the host; two were seen in 2.13."""
+    """An all_reduce of a number, waited for by the host; one more was seen to be made."""
     if group.size == 1:
         return
-    numbers = [empty(machine.card, (1,), FLOAT32, role("barrier", EXCHANGED)) for _ in range(2)]
+    kind = role("barrier", EXCHANGED)
+    numbers = [empty(machine.card, (1,), FLOAT32, kind) for _ in range(2)]
+    if machine.card.release < BARRIER_LETS_GO_SINCE:
+        group.keeps = group.keeps or numbers.pop(0)
     group.run(numbers, numbers).wait()

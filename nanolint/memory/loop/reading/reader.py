@@ -77,8 +77,8 @@ class Reader(Interpreter, Script):
         self.turns = Turns(self)
         self.seen = Seen()
         self.group = Group(around.world_size, card.release)
-        self._libraries |= outside.table(self)
         training.install(self, self._libraries)
+        self._libraries |= outside.table(self)
         self.library("torch").names["compile"] = compiler(self, inductor)
         self._inductor = inductor
         self._builtins |= outside.builtins(self)

@@ -52,7 +52,7 @@ class Optimizer:
 
 
 def uses_foreach(group, params):
-    if group["foreach"] is not None or group["fused"]:
+    if group["foreach"] is not None or group["fused"] is not None:  # fused=False chooses, too
         return bool(group["foreach"]) and not group["fused"]
     for p in params:
         if not p.is_cuda:
