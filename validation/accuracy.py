@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
-from nanolint.memory.loop.played import MICRO_STEPS
-from nanolint.memory.recording import summits, write
+from nanolint.memory.loop.played import MICRO_STEPS, representative
+from nanolint.memory.recording import summits, write, write_own
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.torch import takes_oldest_block
@@ -167,30 +167,54 @@ def recorded(name: str) -> list[dict[str, Any]]:
 def tape_of(
     row: dict[str, Any], name: str, micro_steps: tuple[int, ...] = MICRO_STEPS, **changes: Any
 ) -> Tape:
-    """A recorded row's run, as the replay plays it, with ``changes`` to the run.
+    """A recorded row's run, as the replay plays it, with ``changes`` to the run."""
+    run, _, shapes = _recorded_with(row, name, changes)
+    tape = Tape()
+    write(run, shapes, tape, compiled=run.compile, micro_steps=micro_steps)
+    return tape
+
+
+def read_tape_of(row: dict[str, Any], name: str, **changes: Any) -> Tape:
+    """The same, read from nanoGPT's texts."""
+    run, gpu, shapes = _recorded_with(row, name, changes)
+    run, tape = representative(run), Tape()
+    write_own(run, shapes, gpu, tape, compiled=run.compile)
+    return tape
+
+
+def phase_peaks(tape: Tape) -> dict[str, int]:
+    """The most bytes that are allocated in each phase; setting up is part of the first evaluation,
+    as in the tables."""
+    found = {phase.value: peak for phase, (peak, _) in summits(tape, len(tape.events)).items()}
+    found["eval"] = max(found.get("eval", 0), found.pop("setup", 0))
+    return found
+
+
+def _recorded_with(
+    row: dict[str, Any], name: str, changes: dict[str, Any]
+) -> tuple[Run, Gpu | None, Shapes]:
+    """A row's run, its card, and its sizes.
 
     The eager rows stop after two steps, before a later evaluation. Rows with ``workspace`` false
     are older: they have no workspace of cuBLAS's, and not what the optimizer's step allocates.
     Rows that name no release of PyTorch are of RECORDED_RELEASE.
     """
-    compiled = row.get("compile", name == "compiled")
     run = replace(
         DEFAULT,
         **{key: row[key] for key in ORACLE_KEYS},
         gradient_accumulation_steps=row["grad_accum"],
         attention=Attention(row["attention"]),
-        compile=compiled,
+        compile=row.get("compile", name == "compiled"),
         max_iters=1 if name == "eager" else DEFAULT.max_iters,
         torch=release_of(row),
     )
     run = replace(run, **changes)
     card = row.get("card", COMPILED_CARD if name == "compiled" else None)
     gpu = find(card).gpu if card else None
-    shapes, tape = Shapes.of(run, gpu), Tape()
+    shapes = Shapes.of(run, gpu)
     if not row.get("workspace", True):
         shapes = replace(shapes, workspace_bytes=0)
-    write(run, shapes, tape, compiled=compiled, micro_steps=micro_steps)
-    return tape
+    return run, gpu, shapes
 
 
 def release_of(row: dict[str, Any]) -> tuple[int, int]:

@@ -5,6 +5,7 @@ This is the one cache of the memory model: what is known of a tape goes with it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
@@ -143,6 +144,17 @@ def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
     device = device_of(recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
     inductor = recipe.shapes.inductor if recipe.compiled else None
     read_script(program, recipe.run, recipe.gpu, device, inductor=inductor)
+
+
+def write_own(run: Run, shapes: Shapes, gpu: Gpu | None, tape: Tape, *, compiled: bool) -> None:
+    """Write the events of a run of nanoGPT's own to ``tape``, by reading its texts."""
+    from nanolint.memory.loop.reading.script import read_script
+    from nanolint.trainers.nanogpt.own import own_script
+
+    program = own_script()
+    run = replace(run, program=program)
+    device = device_of(run, shapes, tape, compiled=compiled)
+    read_script(program, run, gpu, device, inductor=shapes.inductor if compiled else None)
 
 
 def device_of(run: Run, shapes: Shapes, tape: Tape, *, compiled: bool) -> Device:

@@ -38,5 +38,11 @@ def representative(run: Run) -> Run:
         simulated_gpus=1,
         eval_iters=max(1, min(run.eval_iters, BATCHES)),
         max_iters=min(run.max_iters, len(MICRO_STEPS)),
-        eval_interval=int(0 < run.eval_interval <= run.max_iters),
+        eval_interval=_late(run),
     )
+
+
+def _late(run: Run) -> int:
+    """0, or one that has an evaluation behind the steps that are played."""
+    is_reached = 0 < run.eval_interval <= run.max_iters
+    return min(run.max_iters, len(MICRO_STEPS)) if is_reached else 0

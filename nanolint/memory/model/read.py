@@ -9,6 +9,7 @@ from nanolint.memory.model.module import Module
 from nanolint.memory.model.reading import checkpoints
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.interpreter import Interpreter
+from nanolint.memory.model.reading.naming import count_tokens, kind_of
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
     Function,
@@ -108,24 +109,17 @@ class Read(Module):
 
     def _settle(self, device: Device) -> None:
         """All that it owns has its name, and belongs to the card from now on."""
-        tables = [
-            value.shape[0]
-            for _, module in modules.modules(self._model)
-            if module.cls.name == "Embedding"
-            for value in module.attributes.values()
-            if isinstance(value, Parameter)
-        ]
-        self._machine.tokens = max(tables, default=0)
+        self._machine.tokens = count_tokens(self._model)
         for name, parameter in modules.parameters(self._model):
             learns = parameter.requires_grad
             parameter.device = device
-            parameter.role = role(_kind_of(name), Component.PARAMETERS)
+            parameter.role = role(kind_of(name), Component.PARAMETERS)
             parameter.node = Leaf(parameter) if learns else None
         for name, owner, tensor in list(modules.buffers(self._model)):
             if tensor.device is device:  # made there
                 continue
             attribute = name.rpartition(".")[2]
-            owner.attributes[attribute] = Buffer(device, _kind_of(name), tensor.shape, tensor.dtype)
+            owner.attributes[attribute] = Buffer(device, kind_of(name), tensor.shape, tensor.dtype)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Those that learn, as ``nn.Module.parameters`` lists them."""
@@ -231,12 +225,6 @@ def _argument(value: Plain | FromRun | NotKnown, run: Run) -> Value:
     if isinstance(value, NotKnown):
         return Unknown(value.reason, Place(value.path, value.line))
     return getattr(run, value.field) if isinstance(value, FromRun) else value
-
-
-def _kind_of(name: str) -> str:
-    """A name without the numbers of layers: what is alike is called alike."""
-    parts = name.removeprefix("transformer.").split(".")
-    return ".".join(each for each in parts if not each.isdigit())
 
 
 __all__ = ["Read", "Unread"]

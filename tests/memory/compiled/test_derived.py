@@ -1,26 +1,17 @@
-"""Graphs derived from a model's operations against what PyTorch allocates in compiled runs.
+"""nanoGPT read from its texts, its graphs derived, against what PyTorch allocates when compiled.
 
 The rows are those that nanoGPT's graphs, known by heart, are held to: torch 2.13.0, 46 SMs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from nanolint.memory.allocator.play import play
-from nanolint.memory.compiled import program
-from nanolint.memory.compiled.derive.derived import Derived
-from nanolint.memory.recording import summits
 from nanolint.run.coverage import OLDEST_COMPILED
 from validation import accuracy
-
-if TYPE_CHECKING:
-    from nanolint.memory.model.module import Module
-    from nanolint.memory.shapes import Shapes
-    from nanolint.memory.tape import Tape
-    from nanolint.memory.tensors.device import Device
 
 DEEPEST = 3  # what is deeper takes longer and is no different, but for these
 DEEP = {"default", "fact1", "shakespeare-char", "v65-bias", "v65-fp32", "seed-13", "seed-29"}
@@ -41,33 +32,16 @@ OFF = pytest.mark.xfail(
 )
 
 
-@pytest.fixture
-def derived(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let compiled runs derive their graphs."""
-
-    def make(model: Module, device: Device, shapes: Shapes) -> Derived:
-        return Derived(model, device, shapes.inductor)
-
-    monkeypatch.setattr(program, "Compiled", make)
-
-
-def peaks(tape: Tape) -> dict[str, int]:
-    """The allocated peak of each phase, bytes."""
-    return {phase.value: peak for phase, (peak, _) in summits(tape, len(tape.events)).items()}
-
-
-@pytest.mark.usefixtures("derived")
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["name"]))
 def test_every_phase_peaks_as_pytorch_does(row: dict[str, Any]) -> None:
-    tape = accuracy.tape_of(row, "compiled")
-    found = peaks(tape)
+    tape = accuracy.read_tape_of(row, "compiled")
+    found = accuracy.phase_peaks(tape)
     assert len(found) == 5
     for phase, peak in found.items():
         assert peak == pytest.approx(row[phase], rel=0.005), phase
     assert max(found.values()) == pytest.approx(row["overall"], rel=ALLOCATED)
 
 
-@pytest.mark.usefixtures("derived")
 @pytest.mark.parametrize(
     "row",
     [
@@ -76,7 +50,7 @@ def test_every_phase_peaks_as_pytorch_does(row: dict[str, Any]) -> None:
     ],
 )
 def test_the_allocator_reserves_what_pytorchs_does(row: dict[str, Any]) -> None:
-    tape = accuracy.tape_of(row, "compiled")
+    tape = accuracy.read_tape_of(row, "compiled")
     assert play(tape).peak_reserved_bytes == pytest.approx(row["reserved"], rel=RESERVED)
 
 
@@ -84,8 +58,7 @@ def name_of(row: dict[str, Any]) -> str:
     return f"{row['torch']}-{row['name']}"
 
 
-@pytest.mark.usefixtures("derived")
 @pytest.mark.parametrize("row", RELEASES, ids=name_of)
 def test_older_and_newer_releases_peak_as_they_do(row: dict[str, Any]) -> None:
-    tape = accuracy.tape_of(row, "releases")
-    assert max(peaks(tape).values()) == pytest.approx(row["overall"], rel=0.005)
+    tape = accuracy.read_tape_of(row, "releases")
+    assert max(accuracy.phase_peaks(tape).values()) == pytest.approx(row["overall"], rel=0.005)

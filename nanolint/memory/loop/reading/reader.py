@@ -18,10 +18,12 @@ from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
 from nanolint.memory.model.reading.interpreter import Interpreter, parsed
+from nanolint.memory.model.reading.naming import count_tokens, name_parameters
 from nanolint.memory.model.reading.offsets import Index, Window
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
+    Class,
     Event,
     Instance,
     Manager,
@@ -72,6 +74,7 @@ class Reader(Interpreter, Script):
         self.taken, self.executed = set(), set()
         self.dumped = {}
         self._later: list[str] = []
+        self._building = False  # whether a module is being made
         self._evaluated: set[ast.If] = set()  # branches that only a later step takes
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
@@ -248,6 +251,19 @@ class Reader(Interpreter, Script):
     def unary(self, op: ast.unaryop, operand: Value) -> Value:
         found = super().unary(op, operand)
         return Unknown(found.reason, found.place) if isinstance(found, Index) else found
+
+    def instantiate(self, cls: Class, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """A new object; a whole model gives its parameters their names."""
+        is_part = self._building
+        self._building = is_part or modules.is_kind_of_module(cls)
+        try:
+            made = super().instantiate(cls, arguments, keywords)
+        finally:
+            self._building = is_part
+        if not is_part and isinstance(made, Instance) and modules.is_module(made):
+            name_parameters(self, made)
+            self.tokens = max(self.tokens, count_tokens(made))
+        return made
 
     def call(
         self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None

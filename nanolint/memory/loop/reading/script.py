@@ -66,7 +66,7 @@ def read_script(
         device.tape.close()
         machine.doubts.append(later.NOT_READ)
     else:
-        if not _is_all(machine, run, program):
+        if not _is_all(machine, run):
             raise machine.unread("the script ends before its third optimizer step")
         device.tape.close()
     if machine.phases.done:
@@ -80,10 +80,10 @@ def read_script(
         device.tape.doubts += _differs(machine.seen, run)
 
 
-def _is_all(machine: Reader, run: Run, program: ReadScript) -> bool:
+def _is_all(machine: Reader, run: Run) -> bool:
     """Whether a script that has ended does no more: it only evaluates, or has few steps."""
     if run.eval_only:
-        return program.checked and machine.seen.only_evaluates
+        return machine.seen.only_evaluates
     return 0 < machine.phases.done == run.max_iters + 1
 
 

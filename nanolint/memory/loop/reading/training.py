@@ -16,6 +16,7 @@ from nanolint.memory.model.reading.values import (
     Instance,
     Namespace,
     Native,
+    Unknown,
 )
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import FLOAT32
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 OPTIM = "torch.optim"
+OPTIMIZER = Component.OPTIMIZER
+MOMENTS = {"exp_avg": "Adam first moment", "exp_avg_sq": "Adam second moment"}
 TEXTS = Path(__file__).parent / "texts"
 OPTIMIZERS = ("Optimizer", "Adam", "AdamW", "SGD")
 
@@ -67,7 +70,7 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
         {
             "kept": Native("kept", lambda *given: _kept(machine, *given), plain=False),
             "made": Native("made", lambda optimizer: _made(machine, optimizer), plain=False),
-            "loaded": Native("loaded", lambda *_: None, plain=False),
+            "loaded": Native("loaded", lambda *given: _loaded(machine, *given), plain=False),
         },
     )
     machine.imported[OPTIM] = optim
@@ -92,6 +95,22 @@ def _generator() -> Namespace:
 def _made(machine: Script, optimizer: Instance) -> None:
     machine.phases.optimizers.append(optimizer)
     machine.happens(Event.OPTIMIZER_MADE)
+
+
+def _loaded(machine: Script, optimizer: Instance, state: Value) -> None:
+    """``load_state_dict``: what a file held lies on the card from here on, as AdamW has it."""
+    if not isinstance(state, Unknown) or optimizer.cls.name not in ("Adam", "AdamW"):
+        return
+    states = optimizer.attributes["state"]
+    for group in optimizer.attributes["param_groups"]:
+        for each in group["params"]:
+            states[each] = {
+                "step": _scalar(machine, "Adam step"),
+                **{
+                    name: empty(machine.card, each.shape, each.dtype, role(label, OPTIMIZER))
+                    for name, label in MOMENTS.items()
+                },
+            }
 
 
 def _kept(

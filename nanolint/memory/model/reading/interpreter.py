@@ -154,6 +154,8 @@ class Interpreter(Machine):
         methods.set_attribute(self, owner, name, value)
 
     def delete_attribute(self, owner: Value, name: str) -> None:
+        if isinstance(owner, Namespace) and not owner.path:
+            self.absent |= {f"{owner.name}.{name}"}
         if isinstance(owner, Instance):
             if name not in owner.attributes:
                 raise AttributeError(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import (
@@ -19,8 +20,11 @@ from nanolint.memory.tensors.dtypes import (
 )
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.views import cast, preserved
+from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import tracer_at
+
+INPUTS = role("inputs", Component.INPUTS)  # what the host has made, and the card is given
 
 
 def to(
@@ -49,7 +53,10 @@ def _moved(x: Tensor, device: Device, dtype: Dtype) -> Tensor:
     tracer = tracer_at(device)
     if tracer is not None:
         return tracer.create("moved", x.shape, dtype, x.role)
-    out = empty(device, x.shape, dtype, x.role, like_strides(x.shape, x.strides))
+    kind = x.role
+    if kind.component is Component.ACTIVATIONS and not x.requires_grad:
+        kind = INPUTS
+    out = empty(device, x.shape, dtype, kind, like_strides(x.shape, x.strides))
     before = x.device, x.dtype
     return record(out, (x,), lambda g: [_moved(g, *before)])
 

@@ -42,7 +42,12 @@ def module_class(machine: Machine) -> Class:
 
 def is_module(value: Value) -> bool:
     """Whether a value is a module."""
-    return isinstance(value, Instance) and any(each.name == "Module" for each in value.cls.mro)
+    return isinstance(value, Instance) and is_kind_of_module(value.cls)
+
+
+def is_kind_of_module(cls: Class) -> bool:
+    """Whether the objects of a class are modules."""
+    return any(each.name == "Module" for each in cls.mro)
 
 
 def children(module: Instance) -> Iterator[tuple[str, Instance]]:
