@@ -40,9 +40,8 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
             read = _with_optimizer(read, run, card)
     except Unread as error:
         if read.read is not None:  # its model alone, with nanoGPT's loop around it
-            return if_readable(replace(resolution, read=read.read), target)
-        whole = isinstance(run.program, ReadScript)
-        return resolution if whole and resolution.run else _unread(resolution, error)
+            resolution = if_readable(replace(resolution, read=read.read), target)
+        return _unread(resolution, error, whole=isinstance(run.program, ReadScript))
     if tape.assumed:
         assumed = [Doubt(Subject.PIECE, each) for each in tape.assumed]
         read = replace(read, doubts=ordered([*read.doubts, *assumed]))
@@ -66,13 +65,17 @@ def _with_optimizer(read: Resolution, run: Run, capability: tuple[int, int] | No
     return replace(read, doubts=doubts)
 
 
-def _unread(found: Resolution, error: Unread) -> Resolution:
+def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
+    """``found`` with the reason why it could not be read, before what reading would have told."""
+    text = f"the {'script' if whole else 'model'} cannot be read"
     if found.run is None:
-        why = Unresolved("the model", f"it cannot be read: {error}")
-        return replace(found, unresolved=(*found.unresolved, why))
-    text = f"the model cannot be read: {error.reason}"
-    doubt = Doubt(Subject.PIECE, text, Path(error.place.path), error.place.line)
-    return replace(found, doubts=ordered([*found.doubts, doubt]))
+        why = Unresolved("the memory", f"{text}: {error}")
+        return replace(found, unresolved=(why, *found.unresolved))
+    place = error.place
+    doubt = Doubt(Subject.PIECE, f"{text}: {error.reason}", Path(place.path), place.line)
+    if whole:  # whatever is in doubt
+        return replace(found, doubts=tuple(dict.fromkeys((doubt, *found.doubts))))
+    return replace(found, doubts=ordered((doubt, *found.doubts)))
 
 
 def _differ(run: Run, tape: Tape, target: Machine) -> bool:

@@ -43,11 +43,19 @@ def numpy(machine: Script) -> Namespace:
         "concatenate": torch["cat"],
         "random": _random(machine),
         "newaxis": None,
+        "dtype": Native("numpy.dtype", lambda kind: _kind(machine, kind)),
         **dict.fromkeys(("array", "asarray", "ascontiguousarray"), _made(machine)),
     }
     found |= {name: kind for name, kind in DTYPES.items() if name != "bool"}
     found |= {"uint16": UINT16, "ndarray": Namespace("ndarray", {})}
     return Namespace("numpy", found)
+
+
+def _kind(machine: Script, kind: Value) -> Value:
+    if isinstance(kind, str):
+        found: Value = UINT16 if kind == "uint16" else DTYPES.get(kind)
+        return machine.unknown(f"numpy.dtype({kind!r})") if found is None else found
+    return kind
 
 
 def _made(machine: Script) -> Native:
