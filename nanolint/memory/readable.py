@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
 
+# What the reading of a script tells, where it can be read.
+TOLD = (Subject.SIZES, Subject.MODEL, Subject.PIECE)
 
 def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     """What ``resolution`` is with its script or its model read; itself, with the reason, where
@@ -73,8 +75,10 @@ def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
         return replace(found, unresolved=(why, *found.unresolved))
     place = error.place
     doubt = Doubt(Subject.PIECE, f"{text}: {error.reason}", Path(place.path), place.line)
-    if whole:  # whatever is in doubt
-        return replace(found, doubts=tuple(dict.fromkeys((doubt, *found.doubts))))
+    if whole:
+        told = any(each.subject in TOLD for each in found.doubts)
+        doubts = tuple(dict.fromkeys((doubt, *found.doubts))) if told else found.doubts
+        return replace(found, doubts=doubts)
     return replace(found, doubts=ordered((doubt, *found.doubts)))
 
 

@@ -298,3 +298,32 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 def test_an_unchanged_project_is_read_once(tmp_path: Path) -> None:
     first = project(tmp_path)
     assert find_project(tmp_path / "config" / "b.py") is first
+
+
+def test_a_config_belongs_to_the_script_that_has_its_keys(tmp_path: Path) -> None:
+    other = train_script(settings=f"{SETTINGS}n_experts = 4\n")
+    write_project(tmp_path, {"train_moe.py": other, "config/a.py": "n_experts = 8\n"})
+    found = find_project(tmp_path / "config" / "a.py")
+    assert (found.train_script, found.doubts) == (tmp_path / "train_moe.py", ())
+
+
+def test_a_config_of_a_program_further_down_is_a_doubt(tmp_path: Path) -> None:
+    program = "def main(config):\n    train(config.prune_to)\n"
+    files: dict[str, str | bytes] = {"more/prune.py": program, "config/a.py": "prune_to = 8\n"}
+    write_project(tmp_path, files)
+    (doubt,) = find_project(tmp_path / "config" / "a.py").doubts
+    assert doubt.text == "prune_to is read by prune.py alone; checked with train.py"
+
+
+def test_a_launch_line_of_another_config_of_that_name_tells_nothing(tmp_path: Path) -> None:
+    line = "python train_b.py config/big/a.py\n"
+    write_project(tmp_path, {"train_b.py": train_script(), "run/all.sh": line})
+    assert find_project(tmp_path / "config" / "small" / "a.py").doubts
+    found = find_project(tmp_path / "config" / "big" / "a.py")
+    assert (found.train_script, found.doubts) == (tmp_path / "train_b.py", ())
+
+
+def test_a_configurator_that_sets_what_the_script_never_reads_is_none(tmp_path: Path) -> None:
+    script = train_script(settings=f"{SETTINGS}config_file = 'none'\n")
+    text = CONFIGURATOR + "config_file = 'another'\n"
+    assert project(tmp_path, {"train.py": script, "configurator.py": text}).doubts == ()

@@ -233,3 +233,46 @@ def test_a_draw_elsewhere_is_not_taken_for_the_same_place(tmp_path: Path) -> Non
 def test_a_configurator_of_its_own_makes_another_run(tmp_path: Path, loads: str) -> None:
     found = explained(tmp_path, "batch_size = 16\n", loads=loads)
     assert found["trust"] != "read"
+
+
+def test_a_vocabulary_that_a_function_counts_is_that_of_the_model(tmp_path: Path) -> None:
+    counted = (
+        "def vocabulary():\n    return len({each for each in 'abcdefgh'}) * 100\n\nmodel_args ="
+    )
+    script = SCRIPT.replace("model_args =", counted, 1).replace(
+        "meta_vocab_size if meta_vocab_size is not None else 1000", "vocabulary()"
+    )
+    found = explained(tmp_path, "batch_size = 16\n", script=script)
+    same = explained(tmp_path / "same", "batch_size = 16\n", script=SCRIPT.replace("1000", "800"))
+    assert found["trust"] == "read"
+    assert found["peak"] == same["peak"]
+
+
+def test_rows_that_numpy_converts_are_those_of_astype(tmp_path: Path) -> None:
+    row = "train_data[i : i + block_size + 1]"
+    script = SCRIPT.replace(f"{row}.astype(np.int64)", f"np.asarray({row}, dtype=np.int64)")
+    found = explained(tmp_path, "batch_size = 16\n", script=script)
+    same = explained(tmp_path / "same", "batch_size = 16\n")
+    assert (found["trust"], found["peak"]) == ("read", same["peak"])
+
+
+def test_the_evaluation_behind_the_loop_that_was_read_before_is_no_doubt(tmp_path: Path) -> None:
+    again = f"{SCRIPT}\nprint(validate())\n"
+    assert explained(tmp_path, "batch_size = 16\n", script=again)["trust"] == "read"
+
+
+def test_the_evaluation_behind_the_loop_on_another_split_is_a_doubt(tmp_path: Path) -> None:
+    other = SCRIPT.replace("def validate():", "def validate(split='val'):").replace(
+        "        X, Y = get_batch()\n        losses",
+        "        X, Y = get_batch()\n        if split == 'test':\n"
+        "            X = torch.cat([X, X])\n        losses",
+    )
+    found = explained(tmp_path, "batch_size = 16\n", script=f"{other}\nvalidate('test')\n")
+    assert found["trust"] == "doubted"
+
+
+def test_why_a_script_cannot_be_read_comes_before_what_it_would_have_told(tmp_path: Path) -> None:
+    script = SCRIPT.replace("x.to(device)", "torch.frobnicate(x).to(device)")
+    found = explained(tmp_path, "batch_size = 16\n", script=script)
+    reasons = [*(each["reason"] for each in found["unresolved"]), *found["doubts"]]
+    assert "torch.frobnicate is not known" in reasons[0]

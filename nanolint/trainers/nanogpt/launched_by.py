@@ -7,13 +7,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
-from nanolint.files.door import read_bytes, texts
+from nanolint.files.door import entries, read_bytes, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_BYTES = 1 << 18  # of a README or a shell script
 MOST_FILES = 50
+MOST_FOLDERS = 30  # beside the scripts, with shell scripts of their own
 _CONTINUED = re.compile(r"\\\r?\n")
 _SCRIPT = re.compile(r"[\w./-]*?([\w-]+\.py)\b")
 
@@ -23,18 +24,27 @@ def launching(config: Path, root: Path | None) -> set[str]:
     if root is None:
         return set()
     found = set()
+    where = config.absolute().as_posix()
+    named = re.compile(rf"[\w./-]*{re.escape(config.name)}")
     for text in _texts(root):
         if config.name not in text:
             continue
         for line in _CONTINUED.sub(" ", text).splitlines():
-            before, name, _ = line.partition(config.name)
-            if name:
-                found.update(_SCRIPT.findall(before)[-1:])
+            for each in named.finditer(line):
+                if where.endswith(f"/{each[0].lstrip('./')}"):
+                    found.update(_SCRIPT.findall(line[: each.start()])[-1:])
     return found
 
 
 def _texts(root: Path) -> list[str]:
-    contents = [content for _, content in texts(root, "*.sh", MOST_BYTES, MOST_FILES)]
+    folders = [root]
+    with suppress(OSError):
+        folders += [root / name for name, _ in entries(root) if not name.startswith(".")]
+    contents = [
+        content
+        for folder in folders[:MOST_FOLDERS]
+        for _, content in texts(folder, "*.sh", MOST_BYTES, MOST_FILES)
+    ]
     with suppress(Unusable):
         contents.append(read_bytes(root / "README.md", MOST_BYTES))
     return [content.decode("utf-8", "replace") for content in contents]

@@ -10,6 +10,7 @@ from nanolint.files.repository import root_of, upward
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject
+from nanolint.trainers.nanogpt.belonging import belonging, read_elsewhere
 from nanolint.trainers.nanogpt.keys import KEYS, OTHER_SCRIPTS_KEYS
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS
 from nanolint.trainers.nanogpt.launched_by import launching
@@ -128,8 +129,12 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
         if len(hints) == 1:
             scripts = [named[hints.pop()]]
         else:
-            text = f"{listed(named)} run configs; checked with {usable[0].name}"
-            doubts.append(Doubt(Subject.SCRIPT, text))
+            suited = belonging(path, usable) or usable
+            if len(suited) > 1:
+                text = f"{listed(named)} run configs; checked with {suited[0].name}"
+                doubts.append(Doubt(Subject.SCRIPT, text))
+            if len(suited) < len(usable):
+                scripts = [*suited, *(each for each in scripts if each not in suited)]
     for script in scripts:
         project = read_project(script)
         if not isinstance(project, Project):
@@ -141,6 +146,11 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
             )
             for nearer, why in problems
         ]
+        elsewhere = read_elsewhere(path, script) if path != script else None
+        if elsewhere is not None:
+            key, other = elsewhere
+            text = f"{key} is read by {other.name} alone; checked with {script.name}"
+            doubts.append(Doubt(Subject.SCRIPT, text, other))
         return replace(project, doubts=(*doubts, *project.doubts)) if doubts else project
     return None
 

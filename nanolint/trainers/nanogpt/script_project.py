@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -64,7 +65,8 @@ def _read_project(train_script: Path) -> Project:
     recognition = recognise(script.tree, train_script)
     others = _other_scripts(train_script)
     own = names_read(script.tree)
-    weighty = script.environment.keys() - WITHOUT_WEIGHT
+    below = ast.Module(script.tree.body[script.configurator + 1 :], [])
+    weighty = (script.environment.keys() & names_read(below)) - WITHOUT_WEIGHT
     configurator = own_configurator(script.tree.body[script.configurator], root, weighty)
     doubts = recognition.doubts
     if configurator is not None:
@@ -136,6 +138,12 @@ def _configured(path: Path) -> tuple[frozenset[str] | None, frozenset[str]]:
 def trainers_in(folder: Path) -> tuple[Path, ...]:
     """The scripts of a folder that load the configurator and train, by name."""
     return tuple(path for path in scripts_in(folder) if trains_by_configs(path))
+
+
+def settable(path: Path) -> frozenset[str]:
+    """The keys that a script lets configs set, and the names that it reads."""
+    found, read = _configured(path)
+    return (found or frozenset()) | read
 
 
 def trains_by_configs(path: Path) -> bool:

@@ -13,6 +13,7 @@ from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configurator import takes_the_launch_line
 from nanolint.trainers.nanogpt.data_files import VOCABULARY, data_files, is_told
 from nanolint.trainers.nanogpt.reading import read_source
+from nanolint.trainers.nanogpt.train_script import names_read
 from nanolint.trainers.script.whole import MAIN, sources
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def whole_run(
     statement = tree.body[project.configurator]
     if not isinstance(statement, (ast.Expr, ast.ImportFrom)) or statement.col_offset:
         return None  # under a condition
-    if not takes_the_launch_line(statement, script.parent, project.environment):
+    below = names_read(ast.Module(tree.body[project.configurator + 1 :], []))
+    if not takes_the_launch_line(statement, script.parent, project.environment.keys() & below):
         return None
     files = tuple(data_files(project, settings))
     if is_told(settings, project) and not any(each.vocabulary for each in files):
