@@ -276,3 +276,23 @@ def test_why_a_script_cannot_be_read_comes_before_what_it_would_have_told(tmp_pa
     found = explained(tmp_path, "batch_size = 16\n", script=script)
     reasons = [*(each["reason"] for each in found["unresolved"]), *found["doubts"]]
     assert "torch.frobnicate is not known" in reasons[0]
+
+
+def test_a_progress_bar_gives_what_it_is_given(tmp_path: Path) -> None:
+    script = "import pandas as pd\nfrom tqdm import tqdm\n" + SCRIPT.replace(
+        "for k in range(eval_iters)", "for k in tqdm(range(eval_iters), desc='validation')"
+    ).replace("if not k.startswith('_')", "if isinstance(v, (int, str))")
+    found = explained(tmp_path, "batch_size = 16\n", script=script)
+    same = explained(tmp_path / "same", "batch_size = 16\n")
+    assert (found["trust"], found["peak"]) == ("read", same["peak"])
+
+
+def test_an_evaluation_over_all_of_a_file_is_doubted(tmp_path: Path) -> None:
+    script = SCRIPT.replace(
+        "    for k in range(eval_iters):\n        X, Y = get_batch()",
+        "    at = 0\n    while at + block_size < len(train_data):\n"
+        "        at += block_size\n        X, Y = get_batch()",
+    )
+    found = explained(tmp_path, "batch_size = 16\n", script=script)
+    assert found["trust"] == "doubted"
+    assert "how often a loop turns is not known" in found["doubts"][0]

@@ -49,6 +49,8 @@ def table(machine: Script) -> dict[str, Value]:
             ),
         },
     ).names
+    bar = packages["Progress"]
+    progress = Namespace("tqdm", {"tqdm": bar, "trange": packages["trange"], "auto": bar})
     scaler, parallel = packages["GradScaler"], packages["DistributedDataParallel"]
     parser = packages["ArgumentParser"]
     stored: dict[str, Value] = {
@@ -91,6 +93,7 @@ def table(machine: Script) -> dict[str, Value]:
         "random": arrays.chance(machine),
         "pickle": Namespace("pickle", stored),
         "json": Namespace("json", stored),
+        **dict.fromkeys(("tqdm", "tqdm.auto", "tqdm.notebook"), progress),
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace("torch.nn.parallel", {"DistributedDataParallel": parallel}),
         "torch.utils.data": Namespace(

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 FEW = 4  # turns of a loop that are always read
+MOST = (
+    2000  # turns of a ``while``: one over all of a file's tokens, which are not counted, has more
+)
 
 
 class Turns:
@@ -58,7 +61,7 @@ class Turns:
 
     def _run(self, node: ast.For | ast.While, frame: Frame) -> object:
         if isinstance(node, ast.While):
-            return while_true(self._machine, node, frame)
+            return while_true(self._machine, node, frame, most=MOST)
         machine = self._machine
         found = machine.evaluate(node.iter, frame)
         if corpora.is_endless(found) and corpora.fill(machine, node, frame):

@@ -30,6 +30,7 @@ from nanolint.memory.model.reading.torch import arithmetic, methods, modules, na
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
     PARAMETER,
+    Absent,
     Class,
     Function,
     Instance,
@@ -227,7 +228,7 @@ class Interpreter(Machine):
                 return self._libraries[name]
             if any(each.startswith(f"{name}.") for each in self._sources):
                 return Namespace(name, {}, "")
-            return self.unknown(f"{name} is no module of the project")
+            return Absent(f"{name} is no module of the project", self.place)
         module = self.imported[name] = Namespace(name, {"__name__": name}, source.path)
         tree = parsed(source.text)
         if tree is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.torch import arithmetic, methods
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
+    Absent,
     Class,
     Generated,
     Instance,
@@ -114,6 +115,8 @@ def truth(machine: Machine, value: Value) -> bool:
 
 def instance_of(machine: Machine, value: Value, kind: Value) -> Value:
     """``isinstance(value, kind)``."""
+    if isinstance(value, Absent):
+        return False
     if isinstance(value, Unknown):
         return value
     if isinstance(kind, tuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.binding import (
@@ -104,9 +105,14 @@ def for_each(machine: Machine, node: ast.For, frame: Frame, values: Iterator[Val
     return machine.execute(node.orelse, frame)
 
 
-def while_true(machine: Machine, node: ast.While, frame: Frame) -> object:
-    """Run a ``while`` loop; what ended it, where it ends the call."""
-    while True:
+def while_true(
+    machine: Machine, node: ast.While, frame: Frame, *, most: int | None = None
+) -> object:
+    """Run a ``while`` loop; what ended it, where it ends the call. ``most`` bounds its turns."""
+    for turn in count():
+        if turn == most:
+            machine.at(frame.module, node.lineno)
+            raise machine.unread("how often a loop turns is not known")
         machine.step()
         test = machine.evaluate(node.test, frame)
         machine.at(frame.module, node.lineno)
@@ -117,6 +123,7 @@ def while_true(machine: Machine, node: ast.While, frame: Frame) -> object:
             return None
         if ended is RETURN:
             return ended
+    return None
 
 
 def _return(machine: Machine, node: ast.Return, frame: Frame) -> object:

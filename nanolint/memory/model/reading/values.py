@@ -80,6 +80,12 @@ class Unknown:
         return Unread(self.reason, self.place)
 
 
+class Absent(Unknown):
+    """A module that nothing is known of, but that it is one."""
+
+    __slots__ = ()
+
+
 class Namespace:
     """A module: of the project, or what is known of one that it imports from elsewhere."""
 
