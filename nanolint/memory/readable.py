@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # What the reading of a script tells, where it can be read.
 TOLD = (Subject.SIZES, Subject.MODEL, Subject.PIECE)
 
+
 def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     """What ``resolution`` is with its script or its model read; itself, with the reason, where
     neither can be.

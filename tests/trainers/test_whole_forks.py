@@ -261,16 +261,6 @@ def test_the_evaluation_behind_the_loop_that_was_read_before_is_no_doubt(tmp_pat
     assert explained(tmp_path, "batch_size = 16\n", script=again)["trust"] == "read"
 
 
-def test_the_evaluation_behind_the_loop_on_another_split_is_a_doubt(tmp_path: Path) -> None:
-    other = SCRIPT.replace("def validate():", "def validate(split='val'):").replace(
-        "        X, Y = get_batch()\n        losses",
-        "        X, Y = get_batch()\n        if split == 'test':\n"
-        "            X = torch.cat([X, X])\n        losses",
-    )
-    found = explained(tmp_path, "batch_size = 16\n", script=f"{other}\nvalidate('test')\n")
-    assert found["trust"] == "doubted"
-
-
 def test_why_a_script_cannot_be_read_comes_before_what_it_would_have_told(tmp_path: Path) -> None:
     script = SCRIPT.replace("x.to(device)", "torch.frobnicate(x).to(device)")
     found = explained(tmp_path, "batch_size = 16\n", script=script)
