@@ -64,12 +64,12 @@ TRICKS = (
     Trick(
         "a micro-step that comes again is copied (`memory/loop/repeats.py`), compiled",
         "import nanolint.memory.loop.repeats as m;"
-        "m.Repeats.play = lambda self, kind, state, part: part()",
+        "m.Repeats.play = lambda self, kind, state, part, *more: part()",
     ),
     Trick(
         "the same, not compiled",
         "import nanolint.memory.loop.repeats as m;"
-        "m.Repeats.play = lambda self, kind, state, part: part()",
+        "m.Repeats.play = lambda self, kind, state, part, *more: part()",
         EAGER,
     ),
     Trick(

@@ -12,6 +12,7 @@ from nanolint.memory.constants import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES, 
 from nanolint.memory.loop.grad_scaler import GradScaler
 from nanolint.memory.loop.played import BATCHES, LATE_BATCHES, MICRO_STEPS, played
 from nanolint.memory.loop.repeats import Repeats
+from nanolint.memory.model.twin import Kind, tensor_on
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, INT64
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.memory.model.module import Module
+    from nanolint.memory.tensors.autograd import Leaf
     from nanolint.memory.tensors.device import Device, Storage
     from nanolint.memory.tensors.parameter import Parameter
     from nanolint.memory.tensors.tensor import Tensor
@@ -68,6 +70,7 @@ class _Training:
         self._names = _Names()
         self._scaler = GradScaler(device) if run.dtype == "float16" else None
         self._moments: list[Tensor] = []
+        self._gradients: list[tuple[Leaf, Kind]] = []
         self._checkpoint: list[Tensor] = []
         self._buckets: list[Tensor] = []
 
@@ -133,11 +136,28 @@ class _Training:
             names.logits = None
 
     def _micro_step(self) -> None:
-        """The very first also takes workspaces, and the gradient scaler's state."""
-        if self._parameters[0].leaf.gradient is None:
-            self._forward_and_backward()
-        else:
+        """The very first also takes workspaces, and the gradient scaler's state; the first of each
+        step makes the gradients."""
+        if self._parameters[0].leaf.gradient is not None:
             self._repeats.play("later micro-step", self._held, self._forward_and_backward)
+        elif self._gradients:
+            self._repeats.play(
+                "first micro-step", self._held, self._make_gradients, self._take_gradients
+            )
+        else:
+            self._make_gradients()
+
+    def _make_gradients(self) -> None:
+        self._forward_and_backward()
+        found = [(each.leaf, each.leaf.gradient) for each in self._parameters]
+        made = [(leaf, gradient) for leaf, gradient in found if gradient is not None]
+        no_bytes = any(gradient.storage is None for _, gradient in made)
+        self._gradients = [] if no_bytes else [(leaf, Kind.of(each)) for leaf, each in made]
+
+    def _take_gradients(self, storages: list[Storage]) -> None:
+        """They lie as those of the micro-step that was copied."""
+        for (leaf, kind), storage in zip(self._gradients, storages, strict=True):
+            leaf.gradient = tensor_on(self._device, storage, kind)
 
     def _held(self) -> list[Storage]:
         gradients = (each.leaf.gradient for each in self._parameters)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanolint.memory.tensors.device import Storage
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nanolint.memory.tape import Handle, Mark, Tape
-    from nanolint.memory.tensors.device import Storage
 
 
 class _Part(NamedTuple):
@@ -25,12 +26,19 @@ class Repeats:
         self._tape = tape
         self._parts: dict[str, _Part] = {}
 
-    def play(self, kind: str, state: Callable[[], list[Storage]], part: Callable[[], None]) -> None:
+    def play(
+        self,
+        kind: str,
+        state: Callable[[], list[Storage]],
+        part: Callable[[], None],
+        more: Callable[[list[Storage]], None] | None = None,
+    ) -> None:
         """Run ``part``, or copy its events.
 
-        ``state`` are the storages that live from one part to the next, by what holds them. A part
-        that lets go of others, or leaves others behind, as a model does that keeps a tensor from
-        one call to the next, is run each time.
+        ``state`` are the storages that live from one part to the next, by what holds them; those
+        that a part adds at its end are handed to ``more`` where it is copied. A part that lets go
+        of others, or leaves others behind, as a model does that keeps a tensor from one call to the
+        next, is run each time.
         """
         tape, known = self._tape, self._parts.get(kind)
         held = [storage.handle for storage in state()]
@@ -39,13 +47,17 @@ class Repeats:
             part()
             kept = [storage.handle for storage in state()]
             end = tape.mark()
-            if _is_closed(tape, start, end, held, kept):
+            adds = len(kept) > len(held) and more is not None and len(set(kept)) == len(kept)
+            if (adds or len(held) == len(kept)) and _is_closed(tape, start, end, held, kept):
                 self._parts[kind] = _Part(start, end, held, kept)
             return
         successor = dict(zip(known.held, held, strict=True))
         shift = tape.copy(known.start, known.end, successor)
-        for storage, handle in zip(state(), known.kept, strict=True):
-            storage.handle = successor.get(handle, handle + shift)
+        now = [successor.get(handle, handle + shift) for handle in known.kept]
+        for storage, handle in zip(state(), now, strict=False):
+            storage.handle = handle
+        if more is not None:
+            more([Storage(handle, tape.events) for handle in now[len(held) :]])
 
 
 def _is_closed(
@@ -56,4 +68,4 @@ def _is_closed(
     freed = {~event for event in tape.events[start.events : end.events] if event < 0}
     strange = {handle for handle in freed if handle not in made}.difference(held)
     left = {handle for handle in made if handle not in freed}.difference(kept)
-    return len(held) == len(kept) and not strange and not left
+    return not strange and not left

@@ -37,7 +37,7 @@ def operation(
     for each in (*arguments, *options.values()):
         if isinstance(each, Unknown):
             raise each.unread()
-        if isinstance(each, tuple | list):
+        if isinstance(each, (tuple, list)):
             for part in each:
                 if isinstance(part, Unknown):
                     raise part.unread()
