@@ -11,6 +11,21 @@ from validation.trace_scripts import rows
 
 READ = [row for row in rows() if "read" in row]
 EACH = pytest.mark.parametrize("row", READ, ids=lambda row: str(row["name"]))
+# Read otherwise than PyTorch has it, which the run's doubts say.
+OTHERWISE = {"llm.c, 8 processes, compiled": "torch.compile splits the graph at DDP's buckets"}
+WHOLE = pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(
+            row,
+            id=row["name"],
+            marks=pytest.mark.xfail(reason=OTHERWISE[row["name"]], strict=True)
+            if row["name"] in OTHERWISE
+            else (),
+        )
+        for row in READ
+    ],
+)
 
 
 def test_the_five_are_there() -> None:
@@ -18,7 +33,12 @@ def test_the_five_are_there() -> None:
     assert names >= {"build-nanogpt", "llm.c", "llama2.c", "autoresearch", "nanochat"}
 
 
-@EACH
+def test_what_is_read_otherwise_is_in_doubt() -> None:
+    doubts = {row["name"]: " ".join(row["read"]["doubts"]) for row in READ}
+    assert all(why in doubts[name] for name, why in OTHERWISE.items())
+
+
+@WHOLE
 def test_what_is_read_is_within_a_thousandth_of_the_trace(row: dict[str, Any]) -> None:
     read, traced = row["read"], row["traced"]
     assert read["allocated"] == pytest.approx(traced["max_memory_allocated"], rel=0.001)

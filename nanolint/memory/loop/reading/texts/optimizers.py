@@ -124,8 +124,7 @@ class Adam(Optimizer):
             for places in by_type(params):
                 self.step_together([params[place] for place in places], group)
         else:
-            for p in params:
-                self.step_alone(p, group)
+            self.step_each(params, group)
 
     def step_together(self, params, group):
         grads = [p.grad for p in params]
@@ -138,11 +137,12 @@ class Adam(Optimizer):
         del grads
         denominators = torch._foreach_sqrt(seconds)
 
-    def step_alone(self, p, group):
-        grad = p.grad if not group["maximize"] else -p.grad
-        if group["weight_decay"] != 0 and not self.decoupled:
-            grad = grad.add(p)
-        denominator = (self.state[p]["exp_avg_sq"].sqrt() / 2.0).add_(1e-8)
+    def step_each(self, params, group):
+        for p in params:  # the names of one parameter live until those of the next
+            grad = p.grad if not group["maximize"] else -p.grad
+            if group["weight_decay"] != 0 and not self.decoupled:
+                grad = grad.add(p)
+            denominator = (self.state[p]["exp_avg_sq"].sqrt() / 2.0).add_(1e-8)
 
 
 class AdamW(Adam):
