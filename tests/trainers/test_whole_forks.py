@@ -286,3 +286,14 @@ def test_an_evaluation_over_all_of_a_file_is_doubted(tmp_path: Path) -> None:
     found = explained(tmp_path, "batch_size = 16\n", script=script)
     assert found["trust"] == "doubted"
     assert "how often a loop turns is not known" in found["doubts"][0]
+
+
+def test_what_a_configurator_does_behind_the_launch_line_is_read(tmp_path: Path) -> None:
+    """A size that it computes from others is that of the model."""
+    behind = CONFIGURATOR + "\nn_embd = globals()['n_head'] * 32\n"
+    computed = explained(tmp_path / "a", "n_embd = 8\n", loads=behind)
+    assert (computed["trust"], computed["doubts"]) == ("read", [])
+    assert computed["peak"] == explained(tmp_path / "b", "n_embd = 128\n")["peak"]
+    refuses = CONFIGURATOR + "\nassert n_head == 3, 'three heads'\n"
+    refused = explained(tmp_path / "c", "n_embd = 8\n", loads=refuses)
+    assert refused["trust"] != "read"

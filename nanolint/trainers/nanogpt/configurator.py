@@ -23,6 +23,10 @@ def takes_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[st
         tree = syntax_tree(read_source(folder / _file(statement)))
     except (Unusable, RecursionError):
         return False
+    return _takes(tree, keys)
+
+
+def _takes(tree: ast.Module, keys: Collection[str]) -> bool:
     names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
     sets = {each.id for each in names if isinstance(each.ctx, ast.Store)}
     words = {each.attr for each in ast.walk(tree) if isinstance(each, ast.Attribute)}
@@ -34,6 +38,27 @@ def takes_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[st
     )
     by_name = all(isinstance(each, ast.Name) for each in elements)
     return WORDS in words and by_name and not sets & set(keys)
+
+
+def behind_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[str]) -> str | None:
+    """What the configurator does when it has taken the launch line as nanoGPT's does, to be read;
+    None where it takes it otherwise."""
+    try:
+        body = syntax_tree(read_source(folder / _file(statement))).body
+    except (Unusable, RecursionError):
+        return None
+    loops = [at for at, each in enumerate(body) if isinstance(each, ast.For)]
+    if not loops or any(WORDS in ast.unparse(each) for each in body[loops[0] + 1 :]):
+        return None
+    upto, rest = body[: loops[0] + 1], body[loops[0] + 1 :]
+    if not _takes(ast.Module(upto, []), keys):
+        return None
+    return ast.unparse(ast.Module(rest, []))
+
+
+def file_of(statement: ast.stmt, folder: Path) -> Path:
+    """The configurator that ``statement`` loads."""
+    return folder / _file(statement)
 
 
 def own_configurator(statement: ast.stmt, folder: Path, keys: Collection[str]) -> Path | None:

@@ -30,7 +30,7 @@ from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import WITHOUT_META, dataset_vocabulary
-from nanolint.trainers.nanogpt.whole import BEYOND_READING, whole_run
+from nanolint.trainers.nanogpt.whole import outlives, whole_run
 from nanolint.trainers.traced import NEEDED, traced
 from nanolint.units import listed
 
@@ -117,7 +117,7 @@ def resolve(
     read = None
     if roles.program is not None:
         read = _read(found, roles, needed, taken, project, gpu)
-    if read is not None and {each.subject for each in read.doubts} <= BEYOND_READING:
+    if read is not None and all(outlives(each, project) for each in read.doubts):
         return replace(found, read=read)
     if in_float16:
         configured |= _FLOAT16
@@ -165,7 +165,7 @@ def _read_whole(
     ``settings`` are by the script's keys, and by their roles. None where nothing is in doubt that a
     reading tells, or where a batch or the vocabulary is not known.
     """
-    if found.run is not None and {each.subject for each in found.doubts} <= BEYOND_READING:
+    if found.run is not None and all(outlives(each, project) for each in found.doubts):
         return None
     configured, taken = settings
     given = dict(taken)
@@ -183,7 +183,7 @@ def _read_whole(
     run = read_run(shaped, program, gpu)
     if any(each.key == "vocab_size" for each in found.unresolved):
         run = replace(run, vocab_size=0)
-    doubts = [each for each in found.doubts if each.subject in BEYOND_READING]
+    doubts = [each for each in found.doubts if outlives(each, project)]
     doubts += not_covered(run, gpu)
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
 

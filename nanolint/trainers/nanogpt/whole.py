@@ -10,7 +10,7 @@ from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
 from nanolint.run.settled import Layer
 from nanolint.run.trust import Subject
 from nanolint.source.values import Known
-from nanolint.trainers.nanogpt.configurator import takes_the_launch_line
+from nanolint.trainers.nanogpt.configurator import behind_the_launch_line, file_of
 from nanolint.trainers.nanogpt.data_files import VOCABULARY, data_files, is_told
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.train_script import names_read
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from nanolint.run.run import Run
     from nanolint.run.settled import Project, Setting
+    from nanolint.run.trust import Doubt
 
 # What no reading of a script tells: which one it is, how many processes, what its data holds.
 BEYOND_READING = frozenset({Subject.PROCESSES, Subject.SCRIPT, Subject.VOCABULARY})
@@ -50,7 +51,9 @@ def whole_run(
     if not isinstance(statement, (ast.Expr, ast.ImportFrom)) or statement.col_offset:
         return None  # under a condition
     below = names_read(ast.Module(tree.body[project.configurator + 1 :], []))
-    if not takes_the_launch_line(statement, script.parent, project.environment.keys() & below):
+    keys = project.environment.keys() & below
+    rest = behind_the_launch_line(statement, script.parent, keys)
+    if rest is None:
         return None
     files = tuple(data_files(project, settings))
     if is_told(settings, project) and not any(each.vocabulary for each in files):
@@ -64,9 +67,20 @@ def whole_run(
     stop = statement.end_lineno or statement.lineno
     before, after = "".join(lines[:start]), "".join(lines[stop:])
     set_here, values = _assignments(project, settings, deciding, run, len(before))
+    if rest:
+        set_here += f"; exec({rest!r})"
     text = f"{before}{set_here}{chr(10) * (stop - start)}{after}"
     main = SourceText(MAIN, texts[0].path, text)
     return ReadScript((main, *texts[1:]), values, files=files, checked=True)
+
+
+def outlives(doubt: Doubt, project: Project) -> bool:
+    """Whether a reading of the whole script leaves a doubt: one of its configurator it does not."""
+    script, tree = project.train_script, project.tree
+    if script is None or tree is None or project.configurator is None:
+        return doubt.subject in BEYOND_READING
+    configurator = file_of(tree.body[project.configurator], script.parent)
+    return doubt.subject in BEYOND_READING and doubt.path != configurator
 
 
 def _assignments(

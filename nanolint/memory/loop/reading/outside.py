@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import arrays, ddp, files, processes, training
+from nanolint.memory.model.reading.interpreter import parsed
 from nanolint.memory.model.reading.plain import ordered
+from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import (
     Generated,
@@ -120,12 +122,21 @@ def builtins(machine: Script) -> dict[str, Value]:
             lambda path="", *_, **__: files.File(files.written(path), machine.place),
             plain=False,
         ),
-        "exec": Native("exec", lambda *_, **__: _configure(machine), plain=False),
+        "exec": Native("exec", lambda text, *_, **__: _run(machine, text), plain=False),
     }
 
 
 def _unknown(machine: Script, reason: str) -> Native:
     return Native(reason, lambda *_, **__: machine.unknown(reason), plain=False)
+
+
+def _run(machine: Script, text: Value) -> None:
+    """``exec``: of a text that is known its statements, of a file the configurator's."""
+    tree = parsed(text) if isinstance(text, str) else None
+    if tree is None:
+        _configure(machine)
+    elif machine.module is not None:
+        machine.execute(tree.body, Frame(machine.module, machine.module.names, kind=Kind.MODULE))
 
 
 def _configure(machine: Script) -> None:
