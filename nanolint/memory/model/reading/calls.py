@@ -65,7 +65,7 @@ def call(
         return call(
             machine, function.function, arguments, {**function.keywords, **(keywords or {})}
         )
-    if kind is Unknown:
+    if isinstance(function, Unknown):
         return _unknown(machine, function, [*arguments, *(keywords or {}).values()])
     if isinstance(function, type):
         return machine.convert(function, arguments, keywords or {})
@@ -84,7 +84,7 @@ def _unknown(machine: Machine, function: Unknown, passed: list[Value]) -> Unknow
     """What is not known may do anything with tensors on the card, and nothing without them."""
     if _touches_card(machine, passed, 3):
         raise function.unread()
-    return function
+    return Unknown(function.reason, function.place)
 
 
 def _touches_card(machine: Machine, values: Iterable[Value], depth: int) -> bool:
