@@ -29,6 +29,7 @@ from nanolint.source.bounds import Unevaluable  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from nanolint.run.described import Described
     from nanolint.run.terms import Given
 
 SCRIPTS = (
@@ -164,9 +165,10 @@ def size_of(given: Given, arithmetic: Arithmetic) -> Any:
     return arithmetic.value(ast.parse(key, mode="eval").body)
 
 
-def proven(repository: Path, commit: str, script: str, world: int) -> Iterator[str]:
-    """What comes of each fix of one version."""
-    found = described(repository, commit, script, world)
+def proven(
+    repository: Path, commit: str, script: str, world: int, found: Described | None
+) -> Iterator[str]:
+    """What comes of each fix of one version, of which nanolint found so much."""
     if found is None or found.equation is None or found.equation.factor is None:
         yield "no equation"
         return
@@ -246,7 +248,8 @@ def main() -> None:
         for world in WORLDS:
             outcomes: Counter[str] = Counter()
             for commit in commits:
-                outcomes.update(proven(repository, commit, script, world))
+                found = described(repository, commit, script, world)
+                outcomes.update(proven(repository, commit, script, world, found))
             kept = outcomes.pop("kept", 0)
             told = ", ".join(f"{each}: {times}" for each, times in outcomes.most_common())
             row = f"{name} | {script} | {world} | {len(commits)} | {kept:,} | {told}"

@@ -11,7 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.run.terms import Given, Operation, Place, Term, World, describe, evaluate, leaves
+from nanolint.run.terms import (
+    Given,
+    Operation,
+    Place,
+    Term,
+    World,
+    describe,
+    evaluate,
+    leaves,
+    parts,
+)
 from nanolint.source.bounds import Unevaluable
 
 if TYPE_CHECKING:
@@ -135,17 +145,16 @@ class Equation:
         self, changes: Changes = UNCHANGED, world: int | None = None
     ) -> tuple[Rounding, ...]:
         """The divisions on the way to the passes that leave a remainder."""
-        return tuple(self._roundings(self.passes, changes, world))
+        return tuple(self._roundings(changes, world))
 
-    def _roundings(self, term: Term, changes: Changes, world: int | None) -> Iterator[Rounding]:
-        if not isinstance(term, Operation):
-            return
-        for operand in term.operands:
-            yield from self._roundings(operand, changes, world)
-        if term.symbol == "//" and self._is_of_a_step(term.operands[1]):
-            left, right = (self.number(each, changes, world) for each in term.operands)
-            if right and left % right:
-                yield Rounding(term, left, right)
+    def _roundings(self, changes: Changes, world: int | None) -> Iterator[Rounding]:
+        for term in parts(self.passes):
+            if not isinstance(term, Operation) or term.symbol != "//":
+                continue
+            if self._is_of_a_step(term.operands[1]):
+                left, right = (self.number(each, changes, world) for each in term.operands)
+                if right and left % right:
+                    yield Rounding(term, left, right)
 
     def _is_of_a_step(self, divisor: Term) -> bool:
         """Whether a batch, a context or the processes divide: a total that follows from the number
@@ -229,11 +238,9 @@ class Equation:
 
 def remainders(term: Term) -> Iterator[Operation]:
     """Where a condition asks for a remainder: ``total % (B * T) == 0``."""
-    if isinstance(term, Operation):
-        if term.symbol == "%":
-            yield term
-        for operand in term.operands:
-            yield from remainders(operand)
+    for each in parts(term):
+        if isinstance(each, Operation) and each.symbol == "%":
+            yield each
 
 
 @dataclass(frozen=True, slots=True)

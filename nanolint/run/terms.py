@@ -169,18 +169,22 @@ def _evaluated(
 
 def leaves(term: Term) -> Iterator[Given | World]:
     """What was given, and the world size, wherever they stand in ``term``; each once."""
-    found: dict[Given | World, None] = {}
-    _gather(term, found, set())
-    yield from found
+    yield from dict.fromkeys(each for each in parts(term) if isinstance(each, (Given, World)))
 
 
-def _gather(term: Term, found: dict[Given | World, None], seen: set[int]) -> None:
-    if isinstance(term, (Given, World)):
-        found[term] = None
-    elif isinstance(term, Operation) and id(term) not in seen:
-        seen.add(id(term))
+def parts(term: Term) -> Iterator[Term]:
+    """The term behind all that it is made of, each once."""
+    return _parts(term, set())
+
+
+def _parts(term: Term, seen: set[int]) -> Iterator[Term]:
+    if id(term) in seen:
+        return
+    seen.add(id(term))
+    if isinstance(term, Operation):
         for operand in term.operands:
-            _gather(operand, found, seen)
+            yield from _parts(operand, seen)
+    yield term
 
 
 MOST_SHOWN = 3  # operands of a function
