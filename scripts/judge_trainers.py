@@ -24,7 +24,8 @@ from nanolint.files.notes import forget  # noqa: E402
 from nanolint.run.roles import Role  # noqa: E402
 from nanolint.run.settled import Options  # noqa: E402
 from nanolint.run.terms import describe  # noqa: E402
-from nanolint.trainers.script.resolve import resolve_script  # noqa: E402
+from nanolint.trainers.script import resolve  # noqa: E402
+from nanolint.trainers.script.surroundings import around_of  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,7 +142,8 @@ def described(
             path.write_text(git(repository, "show", f"{commit}:{script}"), encoding="utf-8")
         forget()
         text = path.read_text("utf-8", errors="replace")
-        return resolve_script(text, path, Options(world_size=world), None).described
+        around = around_of(path, Options(world_size=world), None, world or 1)
+        return resolve.described(path, text, around)
 
 
 def git_of(mirrors: Path, repository: str) -> Path:

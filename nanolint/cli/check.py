@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanolint.cli.launch import read_launch, read_sets, split_launch
+from nanolint.cli.launch import read_launch, read_sets, split_launch, starts_script
 from nanolint.cli.options import check_parser
 from nanolint.cli.parser import UsageError
 from nanolint.settings.formats import FOR_PROGRAMS
@@ -51,6 +51,10 @@ def run(arguments: list[str], streams: Streams) -> int:
     """Judge what ``arguments`` name; returns the exit status."""
     given, words = split_launch(arguments)
     options = parser().parse(given, streams)
+    if words and not options.files and starts_script(words):
+        from nanolint.cli import launch_line
+
+        return launch_line.run(arguments, streams)
     overrides, launch = read_sets(options.set), read_launch(words, options.files)
     paths = options.files or [str(path) for path in launch.files]
     if STDIN in paths and len(paths) > 1:

@@ -80,5 +80,11 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
     if config.kind is FileKind.SCRIPT:
         from nanolint.trainers.no_run import why_no_run
 
-        raise UsageError(f"{name}: holds no run: {why_no_run(text)}")
+        raise UsageError(f"{name}: holds no run: {why_no_run(text, path)}")
+    if config.kind is FileKind.TRAINER and path is not None:
+        from nanolint.trainers.script.resolve import refusals
+
+        refused = refusals(text, path, plan.setup(path).options)
+        if refused:
+            raise UsageError(f"{name}: {'; '.join(refused)}")
     return ConfigFile(name, config)

@@ -88,7 +88,7 @@ def _judge(
 ) -> tuple[FileResult, bytes]:
     source = decode(raw)
     setup = plan.setup(path)
-    refused = _refused_override(path, setup) if explicit else None
+    refused = _refused(source.text, path, setup) if explicit else None
     if refused is not None:
         return FileResult(name, error=refused), raw
 
@@ -97,7 +97,7 @@ def _judge(
 
     def result(text: str, report: Report) -> FileResult:
         report = offered(linted, text, report)
-        judged = _result(name, text, report, plan, explicit=explicit)
+        judged = _result(name, text, report, plan, path, explicit=explicit)
         return replace(judged, runs=_runs(report, setup, amounts=work.amounts))
 
     if work.ignore:
@@ -145,10 +145,16 @@ def _ignored(
         return replace(result(source.text, report), error=f"not changed: {error}"), raw
 
 
-def _refused_override(path: Path | None, setup: Setup) -> str | None:
-    """Why the project's own configurator would refuse the command line."""
+def _refused(text: str, path: Path | None, setup: Setup) -> str | None:
+    """Why the project's own configurator, or the script's own parser, would refuse the line."""
     from nanolint.run.overrides import all_overrides, override_faults
 
+    if path is not None and setup.options.line.flags:
+        from nanolint.trainers.script.resolve import refusals
+
+        refused = refusals(text, path, setup.options)
+        if refused:
+            return "; ".join(refused)
     overrides = all_overrides(setup.options)
     if not overrides:
         return None
@@ -159,7 +165,9 @@ def _refused_override(path: Path | None, setup: Setup) -> str | None:
     return "; ".join(reason for _, reason in faults) or None
 
 
-def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool) -> FileResult:
+def _result(
+    name: str, text: str, report: Report, plan: Plan, path: Path | None, *, explicit: bool
+) -> FileResult:
     diagnostics = report.diagnostics
     remarks = report.problems
     if report.unjudged is not None and not explicit:
@@ -173,7 +181,7 @@ def _result(name: str, text: str, report: Report, plan: Plan, *, explicit: bool)
         error=report.unjudged if explicit else None,
         remarks=remarks,
         cards=plan.chosen.remarks,
-        no_run=_why_no_run(text, report) if explicit or trains(text) else None,
+        no_run=_why_no_run(text, report, path) if explicit or trains(text) else None,
         named=explicit,
         project=str(report.root) if report.root else None,
     )
@@ -185,11 +193,11 @@ def _runs(report: Report, setup: Setup, *, amounts: bool) -> tuple[JudgedRun, ..
     return tuple(judged_runs(report.cases, memory=memory, amounts=amounts))
 
 
-def _why_no_run(text: str, report: Report) -> str | None:
+def _why_no_run(text: str, report: Report, path: Path | None) -> str | None:
     if report.kind not in (FileKind.SCRIPT, None) or report.unjudged is not None:
         return None
     if any(found.code == SYNTAX_ERROR for found in report.diagnostics):
         return None
     from nanolint.trainers.no_run import why_no_run
 
-    return why_no_run(text)
+    return why_no_run(text, path)

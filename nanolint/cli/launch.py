@@ -79,10 +79,26 @@ def launches_in(line: str) -> list[Launched]:
     return found
 
 
+def starts_script(words: Sequence[str]) -> bool:
+    """Whether words are a whole launch line: a program and what it starts, ``torchrun ... x.py``,
+    or a training script and its own words, in place of configs and overrides."""
+    return not words[0].startswith("-") and (not words[0].endswith(".py") or _is_script(words))
+
+
+def _is_script(words: Sequence[str]) -> bool:
+    from pathlib import Path
+
+    from nanolint.cli.launched import goes_backward
+
+    return goes_backward(Path(words[0]))
+
+
 def as_line(words: Sequence[str]) -> str:
     """The words behind ``--`` as a shell reads them; a single one is a line by itself."""
     import shlex
 
+    if words[0].endswith(".py") and _is_script(words):
+        words = ("python", *words)
     return words[0] if len(words) == 1 else shlex.join(words)
 
 
@@ -90,7 +106,7 @@ def _one_launch(words: Sequence[str], streams: Streams) -> Launched | None:
     """The run that a program among ``words`` starts; None where they begin with a config."""
     from nanolint.report.printer import printable
 
-    if words[0].endswith(".py") or words[0].startswith("-"):
+    if not starts_script(words):
         return None
     found = launches_in(as_line(words))
     if len(found) != 1:

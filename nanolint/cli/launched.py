@@ -49,10 +49,11 @@ class Launched:
 
 def is_trainer(script: Path) -> bool:
     """Whether a script trains: it is called so, or it goes backward."""
-    return "train" in script.stem or _goes_backward(script)
+    return "train" in script.stem or goes_backward(script)
 
 
-def _goes_backward(script: Path) -> bool:
+def goes_backward(script: Path) -> bool:
+    """Whether a file trains."""
     from nanolint.errors import Unusable
     from nanolint.files.door import read_bytes
 
@@ -64,7 +65,7 @@ def _goes_backward(script: Path) -> bool:
 
 def takes_flags(path: Path) -> bool:
     """Whether the file trains, and reads its launch line otherwise than nanoGPT's train.py."""
-    return path.suffix == ".py" and _goes_backward(path) and is_foreign(path)
+    return path.suffix == ".py" and goes_backward(path) and is_foreign(path)
 
 
 def is_foreign(script: Path) -> bool:

@@ -12,7 +12,7 @@ from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.program import ReadModel, ReadScript
-from nanolint.run.settled import Unresolved
+from nanolint.run.settled import MEMORY, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 
 if TYPE_CHECKING:
@@ -72,8 +72,9 @@ def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
     """``found`` with the reason why it could not be read, before what reading would have told."""
     text = f"the {'script' if whole else 'model'} cannot be read"
     if found.run is None:
-        why = Unresolved("the memory", f"{text}: {error}")
-        return replace(found, unresolved=(why, *found.unresolved))
+        why = Unresolved(MEMORY, f"{text}: {error}")
+        others = (each for each in found.unresolved if each.key != MEMORY)  # which it explains
+        return replace(found, unresolved=(why, *others))
     place = error.place
     doubt = Doubt(Subject.PIECE, f"{text}: {error.reason}", Path(place.path), place.line)
     if whole:

@@ -210,5 +210,5 @@ def case_of(text: str, name: Name, gpu: str | None) -> tuple[Case, tuple[int, in
     if context.fault is not None:
         raise UserError(f"not valid Python: {context.fault.message}")
     if context.kind is FileKind.SCRIPT:
-        raise UserError(f"holds no run: {why_no_run(text)}")
+        raise UserError(f"holds no run: {why_no_run(text, path)}")
     return context.cases[0], setup.options.torch_version

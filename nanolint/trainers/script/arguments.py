@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -10,6 +12,7 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Number, Surface
 from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.things import ITEMS, External, Instance, Row, Thing
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,22 +23,28 @@ if TYPE_CHECKING:
 
 PARSER = "argparse.ArgumentParser"
 _DECLARED = "declared flags"  # the field of a parser that holds them
+_OTHERS = "other flags"  # the field of one that may take more than those
 _SWITCHES: Mapping[str, tuple[bool, bool]] = {  # action: without the flag, with it
     "store_true": (False, True),
     "store_false": (True, False),
 }
+_MORE = frozenset({"parents", "prefix_chars", "fromfile_prefix_chars"})  # of ArgumentParser
 _TRUE = frozenset({"1", "true", "yes", "y", "t", "on"})
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One ``add_argument``. ``flags`` are its spellings, none for a positional."""
+    """One ``add_argument``. ``flags`` are its spellings, none for a positional.
+
+    ``several``: it may take more than one value, or none.
+    """
 
     name: str
     flags: tuple[str, ...]
     default: Thing
     kind: str  # the last name of its ``type``; "" for text, "?" for one that is not known
     action: str
+    several: bool = False
 
 
 def method(
@@ -49,7 +58,9 @@ def method(
     """A method of an ``ArgumentParser`` or of a group of its arguments."""
     if name == "add_argument":
         flag = _declared(core, arguments, named)
-        if flag is not None:
+        if flag is None:
+            takes_others(core, parser)
+        else:
             rest = [each for each in _flags(parser) if each.name != flag.name]
             core.state.journal.write(parser.fields, _DECLARED, _hidden([*rest, flag]))
         return Number(None)
@@ -61,8 +72,59 @@ def method(
         return Number(None)
     if name in ("parse_args", "parse_known_args", "parse_intermixed_args"):
         parsed = _parsed(core, _flags(parser), place)
-        return row([parsed, row([])]) if name == "parse_known_args" else parsed
+        if name == "parse_known_args":
+            return row([parsed, row([])])
+        if not (arguments or named) and _is_whole(parser):
+            core.state.refused += _refused(core.state.around.words, _flags(parser))
+        return parsed
+    takes_others(core, parser)
     return core.unknown(f"calls {name} of a parser", place)
+
+
+def takes_others(core: Core, parser: Instance) -> None:
+    """Note that a parser may take flags that are not known: what adds them was not followed."""
+    core.state.journal.write(parser.fields, _OTHERS, Number(value=True))
+
+
+def _is_whole(parser: Instance) -> bool:
+    """Whether every flag is known that a parser takes."""
+    known = isinstance(parser.fields.get(_DECLARED), Row)
+    return known and _OTHERS not in parser.fields and not parser.named.keys() & _MORE
+
+
+def _refused(words: Sequence[Word], flags: Sequence[Flag]) -> Iterator[str]:
+    """What argparse would refuse of the launch line, each in a clause."""
+    known = [each for flag in flags for each in flag.flags]
+    for word in words:
+        if not word.key.startswith("--"):
+            continue
+        named = list(_named_by(word.key, flags))
+        if named:
+            yield from (
+                f"{word.key} is no {each.kind}: {word.value}"
+                for each in named
+                if _misfits(word, each)
+            )
+            continue
+        begun = [each for each in known if each.startswith(word.key)]
+        if begun:
+            yield f"{word.key} may be {listed(begun)}"
+            continue
+        near = get_close_matches(word.key.replace("_", "-"), known, n=1)
+        meant = next((each for each in known if _same(each, word.key)), near[0] if near else None)
+        yield f"no flag {word.key}{f'; did you mean {meant}?' if meant else ''}"
+
+
+def _misfits(word: Word, flag: Flag) -> bool:
+    """Whether a value is none of the flag's type."""
+    takes = flag.kind in ("int", "float") and flag.action == "store" and not flag.several
+    if not takes or isinstance(word.value, NotKnown) or word.value is None:
+        return False
+    return isinstance(_converted(word.value, flag.kind), NotKnown)
+
+
+def _same(one: str, other: str) -> bool:
+    return one.replace("_", "-") == other.replace("_", "-")
 
 
 def _hidden(flags: Sequence[Flag]) -> Row:
@@ -78,7 +140,7 @@ def _flags(parser: Instance) -> tuple[Flag, ...]:
 def _with_default(flag: Flag, default: Thing | None) -> Flag:
     if default is None:
         return flag
-    return Flag(flag.name, flag.flags, default, flag.kind, flag.action)
+    return replace(flag, default=default)
 
 
 def _declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing]) -> Flag | None:
@@ -98,7 +160,7 @@ def _declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing]
         core.state.given.pop(default, None)
         default = Given(longest, default.value, Surface.ARGUMENT, default.place)
         core.state.given[default] = None
-    return Flag(str(destination), flags, default, convert, action)
+    return Flag(str(destination), flags, default, convert, action, several="nargs" in named)
 
 
 def _parsed(core: Core, flags: Sequence[Flag], place: Place) -> Instance:

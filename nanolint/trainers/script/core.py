@@ -136,6 +136,7 @@ class State:
     checks: list[Check] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)  # what argparse refuses of the launch line
     loops: list[Loop] = field(default_factory=list)
     managers: list[Thing] = field(default_factory=list)
     tests: list[tuple[ast.expr, Thing]] = field(default_factory=list)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import FUNCTIONS, Given, Number, World
 from nanolint.trainers.script import builtin_functions, environment, tensors
+from nanolint.trainers.script.arguments import is_parser, takes_others
 from nanolint.trainers.script.calls import note_library_module
 from nanolint.trainers.script.conditions import truth
 from nanolint.trainers.script.operations import made, scalar, unwrapped
@@ -48,6 +49,9 @@ def call(
 ) -> Thing:
     """What calling a function or class of a library gives."""
     name, last = function.name, function.last
+    for each in (*arguments, *named.values()):
+        if isinstance(each, Instance) and is_parser(each):
+            takes_others(core, each)
     handler = _HANDLERS.get(name) or _HANDLERS.get(last if _is_bare(name) else "")
     if handler is not None:
         return handler(core, arguments, named, place)

@@ -19,7 +19,7 @@ from nanolint.trainers.script.precision import dtype_of
 from nanolint.trainers.script.things import TERMS, External, Instance, Wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nanolint.run.terms import Given, Term
@@ -45,7 +45,11 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         roles: dict[Role, Term | NotKnown] = dict.fromkeys(
             (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION), why
         )
-        return Described(_named(source), roles, None, tuple(state.given), missing=_missing(roles))
+        given, refused = tuple(state.given), _once(state.refused)
+        return Described(
+            _named(source), roles, None, given,
+            missing=_missing(roles), refused=refused, trains=False,
+        )  # fmt: skip
     call = _call_before(backward, state.events)
     passes = passes_of(backward, state.events)
     micro_batch, context = _batch(call, backward)
@@ -78,8 +82,13 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         missing=_missing(roles),
         late_sync=_late_sync(state.events, call, backward),
         called_plainly=call is not None and call.plain,
-        optimizers=tuple(dict.fromkeys(_optimizers(state.events))),
+        optimizers=_once(_optimizers(state.events)),
+        refused=_once(state.refused),
     )
+
+
+def _once(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
 
 
 def _about(conditions: Sequence[Condition], givens: frozenset[Given]) -> Iterator[Condition]:

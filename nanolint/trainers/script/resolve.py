@@ -14,7 +14,15 @@ from nanolint.run.coverage import not_covered
 from nanolint.run.equation import NotKnown
 from nanolint.run.roles import Role
 from nanolint.run.run import Dialect, Run
-from nanolint.run.settled import Layer, Origin, Project, Resolution, Setting, Unresolved
+from nanolint.run.settled import (
+    MEMORY,
+    Layer,
+    Origin,
+    Project,
+    Resolution,
+    Setting,
+    Unresolved,
+)
 from nanolint.run.terms import Given, Operation, Surface
 from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
@@ -41,7 +49,7 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Options
     from nanolint.run.terms import Term
 
-MEMORY = "the memory"  # what is not known of a run whose model is another network
+LINE = "the launch line"  # what cannot be where the script's parser would end the run
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
 
 
@@ -58,10 +66,25 @@ def project_of(script: Path) -> Project:
     )
 
 
+def why_not(text: str, path: Path, options: Options) -> str | None:
+    """Why nothing is known of the batch that a script trains on; None where it has no loop."""
+    found = described(path, text, around_of(path, options, None, options.world_size or 1))
+    missing = dict(found.missing) if found is not None and found.trains else {}
+    return next(
+        (f"its batch is not known: {missing[role]}" for role in NEEDED if role in missing), None
+    )
+
+
 def makes_run(text: str, path: Path, options: Options) -> bool:
     """Whether a script trains a model of its own in a loop of its own, on a batch of some size."""
     found = described(path, text, around_of(path, options, None, options.world_size or 1))
     return found is not None and any(found.value(role) is not None for role in NEEDED[:2])
+
+
+def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
+    """What the script's own parser would not take of the launch line, each in a clause."""
+    found = described(path, text, around_of(path, options, None, options.world_size or 1))
+    return found.refused if found is not None else ()
 
 
 @memo
@@ -88,6 +111,9 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         if role in found.roles and _key(found.roles[role]) != key
     }
     unresolved = tuple(_unresolved(found))
+    if found.refused:
+        refusal = Unresolved(LINE, "; ".join(found.refused), impossible=True)
+        return Resolution(None, settings, (refusal,), described=found)
     doubts = list(_doubts(found, options, target, world_size, around))
     outline = _run(found, gpu, world_size, options) if _has_outline(found) else None
     run = None
@@ -111,7 +137,17 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         return resolution
     model = None if resolution.run is not None else _read(resolution, found, outline, gpu)
     whole = _read_whole(resolution, found, outline, gpu, (text, path, around))
-    return replace(resolution, read=model if whole is None else replace(whole, read=model))
+    if isinstance(whole, NotKnown):
+        return replace(_because(resolution, whole), read=model)
+    return replace(resolution, read=replace(whole, read=model) if whole else model)
+
+
+def _because(found: Resolution, why: NotKnown) -> Resolution:
+    """``found`` with what keeps the script from being read, where its memory is not known."""
+    unresolved = tuple(
+        replace(each, reason=str(why)) if each.key == MEMORY else each for each in found.unresolved
+    )
+    return replace(found, unresolved=unresolved)
 
 
 # What is settled
@@ -164,6 +200,9 @@ def _doubts(
     around: Around,
 ) -> Iterator[Doubt]:
     yield from options.in_doubt(world_size, target.count if target else None)
+    if options.line.unknown is not None:
+        why = f"the launch line may have other flags: {options.line.unknown}"
+        yield Doubt(Subject.SIZES, why)
     vocabulary = around.vocabulary
     if vocabulary is None or vocabulary not in found.given:
         return
@@ -249,18 +288,18 @@ def _read_whole(
     outline: Run,
     gpu: Gpu | None,
     script: tuple[str, Path, Around],
-) -> Resolution | None:
-    """The run with all of the script read from its source, its loop too.
+) -> Resolution | NotKnown | None:
+    """The run with all of the script read from its source, its loop too, or why that cannot be.
 
-    None where a value is not known that only a run would tell.
+    None where a value of its own is not known that only a run would tell.
     """
     text, path, around = script
     told = {MEMORY, ROLES[Role.CONTEXT]}  # by a reading
     if any(each.key not in told for each in found.unresolved):
         return None
     program = whole_script(text, path, described, outline, around)
-    if program is None:
-        return None
+    if isinstance(program, NotKnown):
+        return program
     loop = _own_loop(described)
     run = read_run(outline, program, gpu)
     doubts = [each for each in found.doubts if each != loop] + list(not_covered(run, gpu))

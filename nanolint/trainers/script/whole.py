@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.run.equation import NotKnown
 from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
+from nanolint.run.program import NotKnown as Hidden
 from nanolint.run.roles import Role
 from nanolint.run.terms import Given, Surface, leaves
 from nanolint.trainers.nanogpt.read import imported_names
@@ -32,21 +33,19 @@ BATCH, PASSES = "batch_size", "gradient_accumulation_steps"
 
 def whole_script(
     text: str, path: Path, described: Described, run: Run, around: Around
-) -> ReadScript | None:
-    """The script with its launch line; None where that is not known, or where no value of its own
-    is the micro-batch."""
+) -> ReadScript | NotKnown:
+    """The script with its launch line, or why that cannot be read: no value of the script's own is
+    the micro-batch, or one cannot be replaced."""
     micro_batch = described.roles.get(Role.MICRO_BATCH)
     if not isinstance(micro_batch, Given):
-        return None
+        return NotKnown("the micro-batch is worked out, not given", path)
     words = [word for word in around.words if not _stands_in(word, path)]
-    if any(isinstance(word.value, NotKnown) for word in (*words, *around.variables)):
-        return None
     follows = {micro_batch: FromRun(BATCH), **_passes(described, run)}
     texts = dict(sources(text, path))
     names = {each: source.module for each, source in texts.items()}
     placed = list(_placed(described, follows, around, names))
     if None in placed:
-        return None
+        return NotKnown("a value has no place of its own in the files", path)
     vocabulary = around.vocabulary.value if around.vocabulary is not None else None
     return ReadScript(
         modules=tuple(texts.values()),
@@ -109,13 +108,15 @@ def _placed(
 
 def _followed(
     words: Sequence[Word], surface: Surface, follows: dict[Given, FromRun]
-) -> Iterator[tuple[str, Plain | FromRun]]:
+) -> Iterator[tuple[str, Plain | FromRun | Hidden]]:
     fields = {
         plain_name(given.key): value for given, value in follows.items() if given.surface is surface
     }
     for word in words:
-        assert not isinstance(word.value, NotKnown)
-        yield word.key, fields.get(plain_name(word.key), word.value)
+        if isinstance(word.value, NotKnown):
+            yield word.key, Hidden(f"{word.key}: {word.value.reason}", "the launch line", 0)
+        else:
+            yield word.key, fields.get(plain_name(word.key), word.value)
 
 
 def sources(text: str, path: Path) -> Iterator[tuple[Path, SourceText]]:

@@ -13,14 +13,19 @@ from nanolint.memory.model.reading.values import (
     Generated,
     Namespace,
     Native,
+    Place,
     Unknown,
 )
 from nanolint.memory.tensors.dtypes import INT32
 from nanolint.memory.tensors.tensor import empty
+from nanolint.run.program import NotKnown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
+    from nanolint.source.values import Plain
 
 
 # What is asked of a tokenizer, or of what holds one, for its size.
@@ -40,7 +45,7 @@ def table(machine: Script) -> dict[str, Value]:
         "packages.py",
         "packages",
         {
-            "words": list(machine.around.words),
+            "words": _known(machine.around.words),
             "argparse_boolean": "BooleanOptionalAction",
             "scaler_pieces": Native("scaler_pieces", lambda: training.scaler_pieces(machine)),
             "reducer": Native("reducer", lambda *a: ddp.made(machine, *a), plain=False),
@@ -144,14 +149,24 @@ def _configure(machine: Script) -> None:
     module = machine.module
     if module is None:
         return
-    for name, value in machine.around.words:
+    for name, value in _known(machine.around.words):
         key = name.lstrip("-").replace("-", "_")
         if key in module.names:
             module.names[key] = value
 
 
+def _known(given: Iterable[tuple[str, Plain | NotKnown]]) -> list[tuple[str, Value]]:
+    """The names with their values; one that only the run has is known to be there, and no more."""
+    return [
+        (name, Unknown(value.reason, Place(value.path, value.line)))
+        if isinstance(value, NotKnown)
+        else (name, value)
+        for name, value in given
+    ]
+
+
 def _system(machine: Script) -> dict[str, Value]:
-    environment: dict[str, Value] = dict(machine.around.variables)
+    environment: dict[str, Value] = dict(_known(machine.around.variables))
     if machine.around.world_size > 1:
         world = str(machine.around.world_size)
         environment |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": world}
@@ -173,9 +188,11 @@ def _system(machine: Script) -> dict[str, Value]:
 
 
 def _interpreter(machine: Script) -> dict[str, Value]:
-    words = [f"--{name.lstrip('-')}={value}" for name, value in machine.around.words]
+    given = _known(machine.around.words)
+    words = [f"--{name.lstrip('-')}={value}" for name, value in given]
+    unknown = next((value for _, value in given if isinstance(value, Unknown)), None)
     return {
-        "argv": ["script.py", *words],
+        "argv": ["script.py", *words] if unknown is None else unknown,
         "path": [],
         "exit": Native("exit", lambda *_: _ends(machine), plain=False),
         "executable": "python",

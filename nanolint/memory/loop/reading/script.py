@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.tape import Tape
     from nanolint.memory.tensors.device import Device
-    from nanolint.run.program import ReadScript, SourceText
+    from nanolint.run.program import NotKnown, ReadScript, SourceText
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
 
@@ -135,8 +135,8 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
     )
 
 
-def _value(value: Plain | FromRun, run: Run) -> Plain:
-    found: Plain = getattr(run, value.field) if isinstance(value, FromRun) else value
+def _value(value: Plain | FromRun | NotKnown, run: Run) -> Plain | NotKnown:
+    found: Plain | NotKnown = getattr(run, value.field) if isinstance(value, FromRun) else value
     return found
 
 

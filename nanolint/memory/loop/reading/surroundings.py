@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
-    from nanolint.run.program import DataFile
+    from nanolint.run.program import DataFile, NotKnown
     from nanolint.source.values import Plain
 
 
@@ -20,8 +20,8 @@ class Surroundings:
     whether they are there. ``last_step`` is the number of the last step, where that is known.
     """
 
-    words: tuple[tuple[str, Plain], ...]
-    variables: tuple[tuple[str, Plain], ...]
+    words: tuple[tuple[str, Plain | NotKnown], ...]
+    variables: tuple[tuple[str, Plain | NotKnown], ...]
     world_size: int
     capability: tuple[int, int]
     total_bytes: int

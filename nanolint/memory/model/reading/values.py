@@ -49,7 +49,7 @@ class Unread(UserError):
     """
 
     def __init__(self, reason: str, place: Place) -> None:
-        super().__init__(f"{reason} ({place})")
+        super().__init__(f"{reason} ({place})" if place.path else reason)
         self.reason = reason
         self.place = place
         self.decided = False  # whether it is known that memory of the card depends on it
