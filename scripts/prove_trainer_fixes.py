@@ -4,7 +4,8 @@
 repositories of ``judge_trainers.py``, lets nanolint say which micro-batches are legal and what to
 write for each, writes that, and works out the script's own arithmetic before and after: Python
 itself evaluates the statements that are nothing but arithmetic, with Python's own argparse, in an
-empty world of one process and of eight. What nanolint thinks of a value is not asked.
+empty world of one process and of eight. What nanolint thinks of a value is not asked, but for a
+total that the script works out from its model: that is taken for what nanolint found.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from judge_trainers import described, git, git_of, versions  # noqa: E402
 
+from nanolint.run.terms import Operation, leaves  # noqa: E402
 from nanolint.source.bounds import Unevaluable  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from nanolint.run.described import Described
+    from nanolint.run.equation import Equation
     from nanolint.run.terms import Given
 
 SCRIPTS = (
@@ -45,6 +48,8 @@ SCRIPTS = (
     ("karpathy/llm.c", "train_gpt2.py"),
 )
 WORLDS = (1, 8)
+# What scripts call the number of processes that a helper tells them.
+_WORLD_NAMES = ("ddp_world_size", "world_size", "num_processes")
 _BUILTINS = {"int": int, "float": float, "max": max, "min": min, "round": round, "abs": abs}
 _PLAIN = (
     *(ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp),
@@ -59,14 +64,18 @@ class Refused(Exception):
 
 
 class Arithmetic:
-    """What a script's own statements make of its numbers, for so many processes."""
+    """What a script's own statements make of its numbers, for so many processes.
 
-    def __init__(self, modules: Mapping[str, str], world: int) -> None:
-        self._modules, self._world = modules, world
+    ``taken`` are values for names that are set from what only a run would tell.
+    """
+
+    def __init__(
+        self, modules: Mapping[str, str], world: int, taken: Mapping[str, int] | None = None
+    ) -> None:
+        self._modules, self._world, self._taken = modules, world, taken or {}
         environ = {} if world == 1 else {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": str(world)}
         fake = SimpleNamespace(environ=environ, getenv=environ.get)
-        # What scripts call the number of processes that a helper tells them.
-        worlds = dict.fromkeys(("ddp_world_size", "world_size", "num_processes"), world)
+        worlds = dict.fromkeys(_WORLD_NAMES, world)
         self.names: dict[str, Any] = {
             **_BUILTINS,
             **worlds,
@@ -108,13 +117,24 @@ class Arithmetic:
 
     def _statement(self, statement: ast.stmt) -> None:
         value = getattr(statement, "value", None)
-        if value is None or not _is_plain(value):
+        if value is None:
             return
-        tree = ast.fix_missing_locations(ast.Module([statement], []))
-        try:
-            exec(compile(tree, "<arithmetic>", "exec"), {"__builtins__": {}}, self.names)
-        except Exception:
-            return  # made of what only a run would tell
+        if _is_plain(value):
+            tree = ast.fix_missing_locations(ast.Module([statement], []))
+            try:
+                exec(compile(tree, "<arithmetic>", "exec"), {"__builtins__": {}}, self.names)
+            except Exception:
+                self._forget(statement)
+        else:
+            self._forget(statement)
+
+    def _forget(self, statement: ast.stmt) -> None:
+        """What a statement sets that only a run would tell is not what it was before."""
+        for target in getattr(statement, "targets", [getattr(statement, "target", None)]):
+            if isinstance(target, ast.Name) and target.id not in _WORLD_NAMES:
+                self.names.pop(target.id, None)
+                if target.id in self._taken:
+                    self.names[target.id] = self._taken[target.id]
 
     def value(self, node: ast.expr) -> Any:
         """The value of an expression, None where it is not made of known numbers."""
@@ -157,6 +177,26 @@ def passes_of(text: str, arithmetic: Arithmetic) -> Any:
     return arithmetic.value(loops[-1].iter.args[0]) if loops else None  # type: ignore[attr-defined]
 
 
+def total_of(text: str, equation: Equation) -> dict[str, int]:
+    """The total by its name, where the passes are that, divided: nanochat's follows from the number
+    of parameters, which no arithmetic of its own tells. It is no micro-batch that changes it."""
+    passes = equation.passes
+    if not isinstance(passes, Operation) or passes.symbol != "//":
+        return {}
+    total, micro_batch = passes.operands[0], equation.micro_batch
+    if not isinstance(total.value, int) or micro_batch in leaves(total):
+        return {}
+    return {
+        each.value.left.id: total.value
+        for each in ast.walk(ast.parse(text))
+        if isinstance(each, ast.Assign)
+        and isinstance(each.value, ast.BinOp)
+        and isinstance(each.value.op, ast.FloorDiv)
+        and isinstance(each.value.left, ast.Name)
+        and "accum" in ast.unparse(each.targets[0])
+    }
+
+
 def size_of(given: Given, arithmetic: Arithmetic) -> Any:
     """What the script makes of the value that was rewritten."""
     key = given.key
@@ -184,7 +224,8 @@ def proven(
         if name in git(repository, "ls-tree", "--name-only", commit).split()
     }
     try:
-        before = Arithmetic(modules, world).run(text)
+        taken = total_of(text, equation)
+        before = Arithmetic(modules, world, taken).run(text)
     except Refused:
         yield "refuses itself"
         return
@@ -203,7 +244,7 @@ def proven(
             yield "stands in another file"
             continue
         try:
-            after = Arithmetic(modules, world).run(fixed)
+            after = Arithmetic(modules, world, taken).run(fixed)
         except Refused as refusal:
             yield f"WRONG: {commit} {micro_batch}: {refusal}"
             continue

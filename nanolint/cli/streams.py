@@ -24,10 +24,8 @@ class Streams:
         self.progress = progress or stderr
 
     def warn(self, line: str) -> None:
-        """Write one line to stderr; nothing in it is obeyed by a terminal."""
-        from nanolint.report.printer import printable
-
-        self.stderr.write(f"{printable(line)}\n")
+        """Write one line to stderr, wrapped on a terminal; nothing in it is obeyed by that."""
+        printer(self.stderr, "never").paragraph(text=line, indent="  ")
 
     def warn_as_is(self, text: str) -> None:
         """Write lines of nanolint's own to stderr: a traceback."""

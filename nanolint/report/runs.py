@@ -31,7 +31,7 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
     _reasons(files, printer, all_trainers=not holding, verbose=verbose)
     if not holding:
         hint = f" {TRACE_HINT}" if any(file.no_run is not None for file in files) else ""
-        printer.line(("No run was checked.", "bold yellow"), hint)
+        printer.paragraph(("No run was checked.", "bold yellow"), text=hint, indent="  ")
         return
     unknown = sum(all(run.trust == Trust.UNKNOWN for run in file.runs) for file in holding)
     doubted = sum(any(run.trust == Trust.DOUBTED for run in file.runs) for file in holding)
@@ -124,7 +124,7 @@ def _reasons(
     reasons = list(dict.fromkeys(reasons))  # runs of one file may have one reason
     shown = reasons if verbose else reasons[:MOST_REASONS]
     for head, name, why in shown:
-        printer.line((f"{head} ", "yellow"), f"{printable(name)}: {printable(why)}")
+        printer.paragraph((f"{head} ", "yellow"), text=f"{name}: {why}", indent="  ")
     if len(reasons) > len(shown):
         printer.line(
             f"{_number(len(reasons) - len(shown), 'more file')} like these (-v lists them)"

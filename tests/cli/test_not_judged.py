@@ -16,13 +16,15 @@ OTHER_TRAINER = "B = 64\nT = 1024\nfor step in range(9):\n    loss.backward()\n"
 WITH_RUNS = "--output-format=json-full"
 
 
+NO_CALL = "its batch is not known: no call of a model was found before backward()"
+
+
 def test_a_named_program_is_said_to_hold_no_run() -> None:
     write("train_x.py", OTHER_TRAINER)
     outcome = nanolint("train_x.py", GPU)
     assert outcome.status == 0
     assert outcome.out == (
-        "No run in train_x.py: trains in a loop of its own and sets B, T on lines 1, 2\n"
-        f"No run was checked. {TRACE_HINT}\n"
+        f"No run in train_x.py: {NO_CALL} (train_x.py:4)\nNo run was checked. {TRACE_HINT}\n"
     )
 
 
@@ -47,7 +49,7 @@ def test_launch_refuses_a_script_that_is_no_run() -> None:
     write("train_x.py", OTHER_TRAINER)
     outcome = nanolint("launch", GPU, "--", "python", "train_x.py")
     assert outcome.status == 2
-    assert "nanolint: train_x.py: holds no run: trains in a loop of its own" in outcome.err
+    assert "nanolint: train_x.py: holds no run: its batch is not known: no call" in outcome.err
 
 
 class TestJsonFull:
@@ -131,7 +133,7 @@ def test_other_trainers_of_a_folder_are_named() -> None:
     write("scripts/base_train.py", OTHER_TRAINER)
     write("scripts/tools.py", "print(1)\n")
     assert nanolint("scripts", GPU).out == (
-        "No run in scripts/base_train.py: trains in a loop of its own and sets B, T on lines 1, 2\n"
+        f"No run in scripts/base_train.py: {NO_CALL} (base_train.py:4)\n"
         f"No run was checked. {TRACE_HINT}\n"
     )
 

@@ -116,3 +116,15 @@ def test_a_name_too_long_for_the_terminal_has_a_line_to_itself() -> None:
     assert len({row.index("does") for row in rows}) == 1
     assert max(map(len, rows)) <= 80
     assert len(table(None, name, "a.py")) == 3
+
+
+def test_reasons_stay_within_a_terminal() -> None:
+    out = io.StringIO()
+    why = "its batch is not known: " + "an item that only the run knows " * 4
+    files = [FileResult("scripts/chat_sft.py", no_run=why.strip(), named=True)]
+    runs.render(files, Printer(out, width=80))
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("No run in scripts/chat_sft.py: its batch is not known: an item")
+    assert " ".join(" ".join(lines).split()).count("an item that only the run knows") == 4
+    assert "No run was checked. Tracing gives a number: nanolint trace" in " ".join(lines)
