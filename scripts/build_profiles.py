@@ -4,6 +4,7 @@
 
 Each is ``nanolint trace --profile`` in the checkout, whose ``.nanolint`` folder is then moved to
 ``nanolint/trainers/recorded``. What stands in for data and downloads is in validation/stand_ins.
+Several of one checkout are written one after the other: ``llm.c=llm.c llm.c-alone=llm.c``.
 """
 
 from __future__ import annotations
@@ -11,49 +12,83 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from nanolint.run.profile_file import read, write  # noqa: E402
+
 TARGET = ROOT / "nanolint" / "trainers" / "recorded"
 STAND_INS = ROOT / "validation" / "stand_ins"
 
 
 class Trainer(NamedTuple):
-    """What is traced: the launch line as it is published, the cards, what runs before it, and on
+    """What is traced: the launch line as it is published, the card, what runs before it, and on
     how many traces at most, for a compiled run takes half a minute of CPU each and more."""
 
     words: str
-    gpus: tuple[str, ...]
+    gpu: str
     before: str
     most_traces: int
+    assumes: tuple[str, ...] = ()  # what a stand-in decides, and may be otherwise
 
+
+# scripts/pyrun_gpt2_124M.sh, which says that the same goes without torchrun
+LLM_C = (
+    "train_gpt2.py --input_bin dev/data/fineweb10B/fineweb_train_*.bin "
+    "--input_val_bin dev/data/fineweb10B/fineweb_val_*.bin "
+    "--val_loss_every 250 --sample_every 0 --output_dir pylog_gpt2_124M --write_tensors 0 "
+    "--model d12 --batch_size 32 --sequence_length 1024 --total_batch_size 524288 "
+    "--dtype bfloat16 --compile 1 --tensorcores 1 --flash 1 --num_iterations 18865 "
+    "--weight_decay 0.1 --zero_stage 1 --learning_rate 0.0006 --warmup_iters 700 "
+    "--learning_rate_decay_frac 0.0 --overfit_single_batch 0"
+)
+# runs/miniseries.sh at depth 12; $NPROC_PER_NODE is 8 unless somebody sets it
+NANOCHAT_D12 = (
+    "--depth=12 --run=dummy --core-metric-every=999999 --core-metric-max-per-task=-1 "
+    "--sample-every=-1 --save-every=-1 --device-batch-size=32"
+)
+# runs/speedrun.sh
+NANOCHAT_SPEEDRUN = (
+    "--depth=24 --target-param-data-ratio=8 --device-batch-size=16 --fp8 --run=dummy"
+)
+# nanochat/flash_attention.py takes PyTorch's where the package is not there
+FLASH = ("FlashAttention 3 is taken to be installed, by the package kernels",)
+TORCHRUN = "torchrun --standalone --nproc_per_node="
 
 TRAINERS = {
-    "autoresearch": Trainer("python train.py", ("h100-80gb",), "autoresearch.py", 24),
-    "build-nanogpt": Trainer("python train_gpt2.py", ("a100-80gb",), "build_nanogpt.py", 60),
-    "llama2.c": Trainer("python train.py", ("a100-40gb",), "llama2_c.py", 16),
-    # scripts/pyrun_gpt2_124M.sh, without what a profile does not depend on
-    "llm.c": Trainer(
-        "torchrun --standalone --nproc_per_node=8 train_gpt2.py "
-        "--input_bin dev/data/fineweb10B/fineweb_train_*.bin "
-        "--input_val_bin dev/data/fineweb10B/fineweb_val_*.bin "
-        "--val_loss_every 250 --sample_every 0 --output_dir pylog_gpt2_124M --write_tensors 0 "
-        "--model d12 --batch_size 32 --sequence_length 1024 --total_batch_size 524288 "
-        "--dtype bfloat16 --compile 1 --tensorcores 1 --flash 1 --num_iterations 18865 "
-        "--weight_decay 0.1 --zero_stage 1 --learning_rate 0.0006 --warmup_iters 700 "
-        "--learning_rate_decay_frac 0.0 --overfit_single_batch 0",
-        ("8xa100-80gb",),
-        "llm_c.py",
-        16,
+    "autoresearch": Trainer("python train.py", "h100-80gb", "autoresearch.py", 22),
+    "build-nanogpt": Trainer("python train_gpt2.py", "a100-80gb", "build_nanogpt.py", 60),
+    "build-nanogpt-8": Trainer(f"{TORCHRUN}8 train_gpt2.py", "8xa100-80gb", "build_nanogpt.py", 30),
+    "llama2.c": Trainer("python train.py", "a100-40gb", "llama2_c.py", 16),
+    "llm.c": Trainer(f"{TORCHRUN}8 {LLM_C}", "8xa100-80gb", "llm_c.py", 2),
+    "llm.c-alone": Trainer(f"python {LLM_C}", "a100-80gb", "llm_c.py", 2),
+    "nanochat-speedrun": Trainer(
+        f"{TORCHRUN}8 -m scripts.base_train -- {NANOCHAT_SPEEDRUN}",
+        "8xh100-80gb",
+        "nanochat_flash.py",
+        3,
+        FLASH,
     ),
-    # runs/miniseries.sh on one card. The total is what the script takes by itself at this depth;
-    # said in words, it can be set to fewer micro-steps.
     "nanochat-d12": Trainer(
-        "python -m scripts.base_train --depth=12 --total-batch-size=524288",
-        ("rtx-4090",),
-        "nanochat.py",
+        f"{TORCHRUN}8 -m scripts.base_train -- {NANOCHAT_D12}",
+        "8xh100-80gb",
+        "nanochat_flash.py",
         4,
+        FLASH,
+    ),
+    "nanochat-d12-torchrun": Trainer(
+        f"{TORCHRUN}1 -m scripts.base_train -- {NANOCHAT_D12}",
+        "h100-80gb",
+        "nanochat_flash.py",
+        3,
+        FLASH,
+    ),
+    "nanochat-d12-alone": Trainer(
+        f"python -m scripts.base_train {NANOCHAT_D12}", "h100-80gb", "nanochat_flash.py", 3, FLASH
     ),
 }
 
@@ -70,15 +105,23 @@ def main() -> int:
         trainer = TRAINERS[name]
         words = [sys.executable, "-m", "nanolint", "trace", "--profile", "--yes"]
         words += ["--python", given.python, "--timeout", "3600"]
-        words += [word for gpu in trainer.gpus for word in ("--gpu", gpu)]
-        words += ["--before", str(STAND_INS / trainer.before)]
+        words += ["--gpu", trainer.gpu, "--before", str(STAND_INS / trainer.before)]
         words += ["--most-traces", str(trainer.most_traces)]
         done = subprocess.run([*words, "--", *trainer.words.split()], cwd=checkout, check=False)
         status = done.returncode or status
         for profile in sorted((Path(checkout) / ".nanolint").glob("*.json")):
             _, dash, card = profile.name.rpartition("-sm")
-            profile.rename(TARGET / f"{name}{dash}{card}")
+            found = read(profile.read_bytes())
+            kinds = (replace(kind, name=_within(kind.name)) for kind in found.kinds)
+            content = write(replace(found, kinds=tuple(kinds), assumes=trainer.assumes))
+            (TARGET / f"{name}{dash}{card}").write_bytes(content)
+            profile.unlink()
     return status
+
+
+def _within(name: str) -> str:
+    """The line of a stand-in, wherever this repository lies."""
+    return name.removeprefix(f"{ROOT}/")
 
 
 if __name__ == "__main__":

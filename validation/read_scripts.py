@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.memory.tape import Tape
+    from nanolint.run.run import Run
 
 DOCS = Path(__file__).parents[1] / "docs" / "trainers.md"
 TABLE = re.compile(r"(?s)(?<=<!-- scripts that are read -->\n).*?(?=<!-- end -->)")
@@ -49,10 +50,11 @@ CARDS = {  # as lookup has them
 
 
 class Found(NamedTuple):
-    """What reading gives: the tape, and what is in doubt."""
+    """What reading gives: the tape, what is in doubt, the run."""
 
     tape: Tape
     doubts: tuple[str, ...]
+    run: Run
 
 
 class NotRead(Exception):
@@ -71,7 +73,7 @@ def read_whole(folder: Path, line: str, card: str, torch: tuple[int, int], *, ea
         if run is None or not isinstance(run.program, ReadScript):
             raise NotRead("; ".join(map(str, (*found.unresolved, *found.doubts))))
         tape = record(replace(run, compile=False) if eager else run, target.gpu)
-    return Found(tape, tuple(str(each) for each in found.doubts))
+    return Found(tape, tuple(str(each) for each in found.doubts), run)
 
 
 @contextmanager

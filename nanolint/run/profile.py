@@ -89,6 +89,7 @@ class Profile:
     held_out: tuple[HeldOut, ...]
     kinds: tuple[Kind, ...] = field(repr=False)
     regimes: tuple[Regime, ...] = field(repr=False)
+    assumes: tuple[str, ...] = ()  # what a stand-in decided when it was traced
 
     def ranges(self, micro_steps: int) -> list[tuple[int, int]]:
         """The micro-batches that are known with so many micro-steps, from the lowest on."""

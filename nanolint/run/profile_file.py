@@ -22,7 +22,7 @@ FORMAT = 1
 MOST_BYTES = 1 << 20  # of the file
 MOST_UNPACKED = 32 << 20
 MOST_EVENTS, MOST_REGIMES, MOST_KINDS, MOST_FILES = 500_000, 64, 100_000, 1000
-LONGEST_TEXT = 300
+LONGEST_TEXT, LONGEST_LINE = 300, 4000
 LARGEST_NUMBER = 1 << 60
 PHASES = ("setup", "eval", "forward", "backward", "optimizer", "eval_late")
 
@@ -53,7 +53,7 @@ def write(profile: Profile) -> bytes:
     told = {
         "nanolint_profile": FORMAT,
         "traced": profile.traced,
-        "command": profile.command,
+        "command": profile.command[:LONGEST_LINE],
         "torch": profile.torch,
         "compute_capability": list(profile.capability),
         "multiprocessors": profile.sm_count,
@@ -64,6 +64,7 @@ def write(profile: Profile) -> bytes:
         "settings": dict(profile.settings),
         "micro_batch": profile.micro_batch,
         "accumulation": profile.accumulation,
+        "assumes": list(profile.assumes),
         "error_per_mille": profile.error_per_mille,
         "held_out": [
             [each.batch_size, each.micro_steps, each.allocated_bytes, each.reserved_bytes]
@@ -99,7 +100,7 @@ def read(content: bytes) -> Profile:
         accumulation = told["accumulation"]
         profile = Profile(
             traced=_text(told["traced"]),
-            command=_text(told["command"]),
+            command=_text(told["command"], LONGEST_LINE),
             torch=_text(told["torch"]),
             capability=(major, minor),
             sm_count=_number(told["multiprocessors"]),
@@ -117,6 +118,7 @@ def read(content: bytes) -> Profile:
             ),
             kinds=kinds,
             regimes=regimes,
+            assumes=tuple(_text(each) for each in _list(told.get("assumes", []), 10)),
         )
         _ = profile.release
     except (LookupError, TypeError, ValueError, RecursionError) as wrong:

@@ -28,6 +28,7 @@ DRIVER = "libcuda.so"  # which Triton looks for by its file
 CUDA_MAJORS = (12, 13)  # whose structures card.c knows
 
 # Names of CUDA's functions, by library: runtime and driver, cuBLAS, ... all start with "cu".
+_CALLED = re.compile(r"\b(cu[A-Z]\w+)(?=\()")
 _THEIRS = re.compile(r"(__)?cu[A-Za-z]|nccl|nvrtc|nvtx|nvJitLink|nvshmem|nvml")
 _THEIR_LIBRARIES = re.compile(
     r"lib(cuda|cudart|cublas|cublasLt|cudnn\w*|cufft|cufile|cupti|curand|cusolver|cusparse|"
@@ -61,11 +62,19 @@ def build(torch_folder: Path, cache: Path) -> Card:
         raise CannotBuild(f"{torch_folder} is not a CUDA build of PyTorch: pip install torch")
     if int(cuda[1]) not in CUDA_MAJORS:
         raise CannotBuild(f"{torch_folder} is built for CUDA {cuda[1]}; known are 12 and 13")
-    key = hashlib.sha256(SOURCE.read_bytes() + version.encode()).hexdigest()[:16]
+    asked = "".join(sorted(_asked_by_triton(torch_folder)))
+    key = hashlib.sha256(SOURCE.read_bytes() + version.encode() + asked.encode()).hexdigest()[:16]
     folder = cache / "trace" / key
     if not (folder / LIBRARY).exists():
         _build_into(folder, torch_folder, int(cuda[1]))
     return Card(folder / LIBRARY, folder)
+
+
+def _asked_by_triton(torch_folder: Path) -> set[str]:
+    """What Triton's own library asks of the driver: it is compiled, and loaded whole, when Inductor
+    first looks for the real driver."""
+    source = torch_folder.parent / "triton" / "backends" / "nvidia" / "driver.c"
+    return set(_CALLED.findall(_read(source))) if source.is_file() else set()
 
 
 def _read(path: Path) -> str:
@@ -81,7 +90,7 @@ def _build_into(folder: Path, torch_folder: Path, cuda: int) -> None:
     if compiler is None:
         raise CannotBuild("no C compiler: nanolint trace needs cc, as in: apt install gcc")
     libraries = [path for name in _LINKED for path in sorted((torch_folder / "lib").glob(name))]
-    imported: set[str] = set()
+    imported = _asked_by_triton(torch_folder)
     needed: set[str] = set()
     for library in libraries:
         elf = Elf(library)

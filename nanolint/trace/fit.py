@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
@@ -84,7 +85,7 @@ def fit(
     trace: Tracer,
     wanted: Mapping[int, Iterable[int]],
     most: int = MOST_TRACES,
-    preferred: Sequence[int] = (),
+    preferred: Mapping[int, int] = MappingProxyType({}),
 ) -> Fitted:
     """Trace until the wanted micro-batches and those between them are known.
 
@@ -93,17 +94,22 @@ def fit(
     The thresholds are looked for with the first number of micro-steps, and tried with the others.
     Where neighbours differ, the ``preferred`` between them are traced first, in their order, and
     each number of micro-steps leaves the later ones enough traces for theirs. Where there are not
-    even enough for the first, the preferred come before the lowest and the highest.
+    enough for all, the preferred come before the lowest and the highest, and each with the number
+    of micro-steps that it is preferred with before any with another.
     """
     surveys, thresholds = list[_Survey](), list[int]()
     needs = [len(_between(preferred, batches) | set(batches)) for batches in wanted.values()]
+    scarce = most < sum(needs)
+    if scarce:
+        needs = [sum(each == steps for each in preferred.values()) for steps in wanted]
     for number, (steps, batches) in enumerate(wanted.items()):
         left = most - sum(len(each.points) for each in surveys)
         own = max(left - sum(needs[number + 1 :]), min(left, needs[number]))
-        survey = _Survey(trace, steps, own, preferred)
+        survey = _Survey(trace, steps, own, tuple(preferred))
         asked = sorted(set(batches))
-        if left < needs[number]:
+        if scarce:
             kept = _between(preferred, batches)
+            survey.look(batch for batch in preferred if preferred[batch] == steps)
             survey.look(batch for batch in preferred if batch in kept)
         survey.look(asked)
         survey.look(batch for batch in thresholds if asked[0] < batch < asked[-1])

@@ -60,14 +60,16 @@ def record(run: Run, trace: Tracer, most: int = MOST_TRACES) -> Fitted:
     return fit(trace, wanted_of(run, trace), most, kept_by(run))
 
 
-def kept_by(run: Run) -> list[int]:
-    """The micro-batches that keep the effective batch: from the run's own downward, then upward.
+def kept_by(run: Run) -> dict[int, int]:
+    """The micro-batches that keep the effective batch, from the run's own downward, then upward;
+    and how many make a step.
 
     A compiled run has many regimes, and these are what --fix asks for.
     """
     own = run.batch_size
-    kept = [batch for batch, _ in divisors_down(own, run.micro_steps, LARGEST_BATCH)]
-    return sorted(kept, key=lambda batch: (batch > own, abs(batch - own)))
+    kept = divisors_down(own, run.micro_steps, LARGEST_BATCH)
+    ordered = sorted(kept, key=lambda each: (each[0] > own, abs(each[0] - own)))
+    return {batch: represented(passes) for batch, passes in ordered}
 
 
 def files_of(traced: Traced, root: Path, script: Path) -> list[Path]:

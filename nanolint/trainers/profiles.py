@@ -204,6 +204,8 @@ def _doubts(profile: Profile, situation: Situation) -> Iterator[tuple[Subject, s
     if unknown:
         text = "was not known when the run was traced"
         yield Subject.SIZES, f"what {listed(unknown)} {'are' if len(unknown) > 1 else 'is'} {text}"
+    for assumed in profile.assumes:
+        yield Subject.PIECE, assumed
     gone = [name for name in profile.files if not is_file(situation.root / name)]
     if gone:
         yield Subject.VOCABULARY, f"{listed(gone)} is not here, which the traced run read"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,18 @@ def explained(*options: str, gpu: str = GPU, config: str = "config/a.py") -> dic
 @pytest.mark.usefixtures("root")
 def test_without_a_profile_there_is_no_number() -> None:
     assert explained()["trust"] == "unknown"
+
+
+def test_a_profile_of_a_long_launch_line_is_read_again(root: Path, profile: Profile) -> None:
+    put(root, replace(profile, command=f"{profile.command} {'--a_flag=1 ' * 60}"))
+    assert explained()["trust"] == "traced"
+
+
+def test_what_a_stand_in_decided_is_in_doubt(root: Path, profile: Profile) -> None:
+    put(root, replace(profile, assumes=("FlashAttention 3 is taken to be installed",)))
+    found = explained()
+    assert found["trust"] == "doubted"
+    assert "FlashAttention 3 is taken to be installed" in json.dumps(found["doubts"])
 
 
 @pytest.mark.usefixtures("profile")

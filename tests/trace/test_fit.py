@@ -185,7 +185,7 @@ def all_differ(batch: int, micro_steps: int) -> Point:
     return Point(batch, micro_steps, tape, requests)
 
 
-KEPT = (64, 32, 16, 8, 4, 2, 1, 128, 256)
+KEPT = {64: 2, 32: 4, 16: 4, 8: 4, 4: 4, 2: 4, 1: 4, 128: 1}  # of 128 sequences to a step
 
 
 def test_where_all_differ_the_preferred_are_known_whatever_the_number_of_micro_steps() -> None:
@@ -197,7 +197,9 @@ def test_where_all_differ_the_preferred_are_known_whatever_the_number_of_micro_s
     assert sum(len(each.traced) for each in found.regimes) == 18
 
 
-def test_few_traces_go_from_the_runs_own_micro_batch_downward() -> None:
-    found = fit(all_differ, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 3, KEPT)
-    assert bounds(found, 2) == [(each, each) for each in (16, 32, 64)]
-    assert {each.micro_steps for each in found.regimes} == {2}
+def test_few_traces_are_of_runs_that_keep_the_effective_batch() -> None:
+    """From the run's own micro-batch downward: that is what --fix chooses among."""
+    found = fit(all_differ, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 5, KEPT)
+    assert bounds(found, 2) == [(64, 64)]
+    assert bounds(found, 1) == [(128, 128)]
+    assert bounds(found, 4) == [(each, each) for each in (8, 16, 32)]

@@ -38,7 +38,7 @@ def test_what_lies_between_the_traced_is_left_out_and_the_published_peak_is_repr
     assert profile.regime(129, 2) is None
     peak = allocated_peak(profiled(profile, 128, 2))
     assert peak / 2**20 == pytest.approx(45_060.2, rel=0.001)
-    assert {each.batch_size for each in profile.held_out} == {224, 416}
+    assert {each.batch_size for each in profile.held_out} == {384}
 
 
 @EACH

@@ -161,7 +161,8 @@ def _run(request: dict[str, Any]) -> dict[str, Any] | None:
     sys.argv = list(request["argv"])
     try:
         if request["before"]:
-            exec(compile(Path(request["before"]).read_text(), request["before"], "exec"), {})
+            before = request["before"]
+            exec(compile(Path(before).read_text(), before, "exec"), {"__file__": before})
         if request["module"]:
             sys.path.insert(0, str(Path.cwd()))
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
