@@ -36,6 +36,10 @@ ASKS = "get_device_capability"  # a model that asks the card is of that card alo
 NO_NAMES: frozenset[str] = frozenset()
 _ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # before torch 2.0
 
+# Whether runs of nanoGPT's own are read from its texts, like all others. What is allocated is the
+# same; a check takes several times as long (benchmarks/own.py), so they are replayed.
+READS_OWN = False
+
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 OneTape = TypeVar("OneTape", bound=Tape)
@@ -132,6 +136,8 @@ class _Recipe(NamedTuple):
         """Write the events to ``tape``, which a profile has no use for."""
         if isinstance(self.run.program, ReadScript):
             _read(self.run.program, self, tape)
+        elif READS_OWN and self.run.program is None and not self.run.chunks_loss:
+            write_own(self.run, self.shapes, self.gpu, tape, compiled=self.compiled)
         else:
             capability = self.gpu.compute_capability if self.gpu else None
             write(self.run, self.shapes, tape, compiled=self.compiled, capability=capability)

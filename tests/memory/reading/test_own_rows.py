@@ -58,6 +58,7 @@ PRETRAINED: dict[str, Any] = {
     "init_from": "gpt2", "n_layer": 12, "n_head": 12, "n_embd": 768, "vocab_size": 50257,
     "bias": True, "batch_size": 1, "gradient_accumulation_steps": 1, "eval_iters": 1,
 }  # fmt: skip
+HOW = ("eager", "compiled")
 VARIANTS: dict[str, dict[str, Any]] = {
     "float16 and its scaler": {"dtype": "float16"},
     "float32": {"dtype": "float32", "attention": Attention.EFFICIENT},
@@ -73,13 +74,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "logits that go": {"evaluation_deletes_logits": True, "training_deletes_logits": True},
     "five passes": {"gradient_accumulation_steps": 5},
 }
+WAYS = [
+    *(pytest.param(of, how, id=f"{way}-{how}") for way, of in VARIANTS.items() for how in HOW),
+    pytest.param({"checkpoints_blocks": True}, "eager", id="checkpointed blocks-eager"),
+]
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
-@pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
-def test_every_way_to_run_it_is_read_as_it_is_replayed(
-    changes: dict[str, Any], compiled: bool
-) -> None:
+@pytest.mark.parametrize(("changes", "how"), WAYS)
+def test_every_way_to_run_it_is_read_as_it_is_replayed(changes: dict[str, Any], how: str) -> None:
+    compiled = how == "compiled"
     gpu = find("rtx-4070").gpu
     run = representative(replace(accuracy.DEFAULT, **{**SMALL, **changes}, compile=compiled))
     shapes, replayed, read = Shapes.of(run, gpu), Tape(), Tape()

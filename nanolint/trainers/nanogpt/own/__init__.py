@@ -15,6 +15,7 @@ KEYS = (
     *("dropout", "bias", "dtype", "compile", "init_from", "attention", "grad_clip"),
     *("eval_only", "eval_iters", "eval_interval", "max_iters"),
     *("evaluation_deletes_logits", "training_deletes_logits"),
+    "checkpoints_blocks",
 )
 
 

@@ -34,6 +34,7 @@ compile = True
 attention = "flash"
 evaluation_deletes_logits = False
 training_deletes_logits = False
+checkpoints_blocks = False
 exec(open("configurator.py").read())
 
 device = "cuda"
@@ -65,6 +66,7 @@ def get_batch(split):
 model_args = dict(
     n_layer=n_layer, n_head=n_head, n_embd=n_embd, block_size=block_size, bias=bias,
     vocab_size=vocab_size, dropout=dropout,
+    checkpoints_blocks=checkpoints_blocks,
 )  # fmt: skip
 iter_num = 0
 if init_from in ("scratch", "resume"):
