@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import arrays, ddp, files, processes, training
@@ -152,7 +153,15 @@ def _configure(machine: Script) -> None:
     for name, value in _known(machine.around.words):
         key = name.lstrip("-").replace("-", "_")
         if key in module.names:
-            module.names[key] = value
+            module.names[key] = _literal(value)
+
+
+def _literal(value: Value) -> Value:
+    """A word of the launch line as a configurator takes it: ``depth=4`` is a number."""
+    try:
+        return ast.literal_eval(value) if isinstance(value, str) else value
+    except (ValueError, SyntaxError):
+        return value
 
 
 def _known(given: Iterable[tuple[str, Plain | NotKnown]]) -> list[tuple[str, Value]]:
