@@ -169,6 +169,7 @@ METHODS: dict[str, Function] = {
     **_own(inplace, "copy_ fill_ zero_ add_ sub_ mul_ div_ masked_fill_ addmm_ clamp_ relu_ lerp_"),
     **_own(inplace_indexing, "scatter_ scatter_add_ index_add_ index_copy_ index_put_"),
     "index_fill_": inplace.quietly,
+    "fill_diagonal_": inplace.quietly,
     "clip_": inplace.clamp_,
     "mv": linear.matmul,
     "diff": joining.diff,

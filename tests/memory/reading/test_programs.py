@@ -270,6 +270,21 @@ def test_what_cannot_be_called_raises() -> None:
     assert message.startswith("raises TypeError: 'dict' object is not callable")
 
 
+def test_layers_of_einops_do_what_its_functions_do() -> None:
+    above = "import einops\nfrom einops.layers.torch import Rearrange, Reduce\n"
+    init = "self.apart = Rearrange('b t (h c) -> b h t c', h=4)\n"
+    init += "self.several = Reduce('b t c -> (b s) t c', 'repeat', s=3)\n"
+    init += "self.one = Reduce('(b s) t c -> b t c', 'sum', s=3)\n"
+    passed = "x = self.one(self.several(x))\nx = self.apart(x) * 2\n"
+    passed += "x = x.transpose(1, 2).flatten(2)"
+    layers = read(text_of(passed, init, above))
+    functions = "x = einops.repeat(x, 'b t c -> (b s) t c', s=3)\n"
+    functions += "x = einops.reduce(x, '(b s) t c -> b t c', 'sum', s=3)\n"
+    functions += "x = einops.rearrange(x, 'b t (h c) -> b h t c', h=4) * 2\n"
+    functions += "x = x.transpose(1, 2).flatten(2)"
+    assert sorted(layers.sizes) == sorted(read(text_of(functions, above=above)).sizes)
+
+
 def test_trees_are_taken_apart_and_put_together() -> None:
     above = "from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten\n"
     forward = "(one, rest), spec = tree_flatten((x, {'a': 2}))\n"

@@ -217,6 +217,8 @@ class Interpreter(Machine):
             return self.imported[name]
         if name == NN:
             return self._torch_nn()
+        if name == EINOPS_LAYERS:
+            return self._of_nanolint(name, LAYERS, {"__name__": name})
         if name == OPTIM:
             written = self.load(NN).names
             names = {each: written[each] for each in ("Optimizer", "Adam", "AdamW")}
@@ -250,8 +252,11 @@ class Interpreter(Machine):
             "module_items": Native("items", modules.items, plain=False),
             "parameter_values": Native("values", modules.own_parameters, plain=False),
         }
-        module = self.imported[NN] = Namespace(NN, names)
-        tree = parsed(PRELUDE.read_text(encoding="utf-8"))
+        return self._of_nanolint(NN, PRELUDE, names)
+
+    def _of_nanolint(self, name: str, text: Path, names: dict[str, Value]) -> Namespace:
+        module = self.imported[name] = Namespace(name, names)
+        tree = parsed(text.read_text(encoding="utf-8"))
         assert tree is not None
         self.execute(tree.body, Frame(module, names, kind=Kind.MODULE))
         return module
@@ -304,8 +309,9 @@ class Interpreter(Machine):
         )
 
 
-NN, OPTIM = "torch.nn", "torch.optim"
+NN, OPTIM, EINOPS_LAYERS = "torch.nn", "torch.optim", "einops.layers.torch"
 PRELUDE = Path(__file__).with_name("torch") / "prelude.py"
+LAYERS = PRELUDE.with_name("einops_layers.py")
 
 
 @lru_cache(maxsize=16)
