@@ -33,7 +33,10 @@ from validation.zoo_models import ENTRIES, SECOND, SIZES, Entry
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "zoo.md"
-ZOOS = {"zoo": ENTRIES, "zoo_second": SECOND}  # by the name of the recorded table
+ZOOS = {
+    "zoo": ENTRIES,
+    "zoo_second": SECOND,
+}  # by the name of the recorded table
 Row = dict[str, Any]
 Traces = Callable[[Asked], dict[str, Any]]
 
@@ -246,9 +249,9 @@ def main() -> int:
     options.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "nanolint")
     options.add_argument("--packages", type=Path, help="a folder with einops")
     options.add_argument("--only", nargs="+", type=_entry, help="OWNER/NAME:PATH:CLASS of some")
-    options.add_argument("--second", action="store_true", help="the second zoo")
+    options.add_argument("--zoo", choices=tuple(ZOOS), default="zoo", help="which of them")
     given = options.parse_args()
-    name = "zoo_second" if given.second else "zoo"
+    name = given.zoo
     if given.checkouts:
         found = {_key(row): row for row in _recorded(name)}
         scratch = Path(tempfile.mkdtemp())

@@ -49,6 +49,8 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         assumed = [Doubt(Subject.PIECE, each) for each in tape.assumed]
         read = replace(read, doubts=ordered([*read.doubts, *assumed]))
     if isinstance(run.program, ReadScript):
+        if target is not None and tape.is_bound and not _differ(run, tape, target):
+            return replace(read, read=None)
         left_out = [Doubt(Subject.PIECE, each) for each in tape.doubts]
         return replace(read, read=None, doubts=ordered([*read.doubts, *left_out]))
     if target is None or not tape.doubts or not _differ(run, tape, target):

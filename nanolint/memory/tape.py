@@ -133,10 +133,13 @@ class Tape:
 
     ``events`` holds ``handle`` for an allocation and ``~handle`` for its release; ``sizes`` are
     bytes, already rounded up. ``phases`` are (number of events before it, phase). ``doubts`` say
-    what is otherwise on it than PyTorch would have it, because that is not known.
+    what is otherwise on it than PyTorch would have it, because that is not known; ``above`` are
+    those for which the events are known to take more.
     """
 
-    __slots__ = ("assumed", "components", "doubts", "events", "names", "phases", "sizes")
+    __slots__ = (
+        "above", "assumed", "components", "doubts", "events", "names", "phases", "sizes",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.events: list[int] = []
@@ -145,12 +148,24 @@ class Tape:
         self.components: list[Component] = []
         self.phases: list[tuple[int, Phase]] = []
         self.doubts: list[str] = []
+        self.above: list[str] = []
         self.assumed: list[str] = []  # what nobody has said, and is taken to be so
 
     @property
     def locator(self) -> Locator | None:
         """Who wants to be told which line of the program runs; nobody does."""
         return None
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether there are doubts, and whatever is so takes less than the events."""
+        return bool(self.doubts) and all(each in self.above for each in self.doubts)
+
+    def doubt_above(self, what: str) -> None:
+        """A doubt of something that takes less than the events, once."""
+        if what not in self.doubts:
+            self.doubts.append(what)
+            self.above.append(what)
 
     def alloc(self, nbytes: int, name: str, component: Component) -> Handle:
         """Record an allocation of ``nbytes`` bytes."""

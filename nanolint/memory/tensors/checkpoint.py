@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.tensors.autograd import Leaf, record_all, run_backward_from
+from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -36,9 +37,8 @@ def checkpoint(
     options.pop("debug", None)
     if not device.grad_enabled:
         return function(*args, **options)
-    if device.tracer is not None:
-        with device.tracer.checkpointed():
-            return function(*args, **options)
+    if device.tracer is not None:  # what is made again would be taken for what is there
+        raise NotTraced("activation checkpointing")
     if use_reentrant:
         return _reentrant(function, args, device)
     frame = _Frame(lambda: function(*args, **options), device)

@@ -13,7 +13,6 @@ from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype, Number
@@ -63,9 +62,6 @@ class Tracer(Protocol):
 
     def binds(self, names: dict[str, Any], name: str) -> None:
         """An attribute is about to be set."""
-
-    def checkpointed(self) -> AbstractContextManager[None]:
-        """What is traced inside is computed again in the backward pass."""
 
     def root(self, x: Tensor) -> Tensor | None:
         """What a tensor is a part of; None where it is none."""

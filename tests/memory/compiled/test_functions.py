@@ -105,4 +105,4 @@ def test_sizes_that_change_are_doubted_unless_each_has_a_graph_of_its_own() -> N
         compiled = CompiledFunction(square, device, name="step", dynamic=dynamic)
         for rows in (4, 8, 16):
             compiled(tensor(device, (rows, 4)))
-        assert len(device.tape.doubts) == doubts, dynamic
+        assert len(device.tape.assumed) == doubts, dynamic

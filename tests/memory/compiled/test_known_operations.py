@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from tests.memory.tensors.operations import derived, recorded_entries
+from validation.operations import EXPRESSIONS
 from validation.record_compiled_operations import recorded, sample
 
 # Without a formula, each by the name that a doubt says.
+CHECKPOINTED = ("checkpoint", "reentrant checkpoint")
 NAMED = {
     "bincount": "bincount",  # a library call that asks for values
     "cumprod": "cumprod",  # its gradient asks where zeros are
@@ -22,6 +24,7 @@ NAMED = {
     "prod": "the gradient of prod",
     "rotary by complex numbers": "view_as_complex",  # library calls, which are not recorded yet
 }
+NAMED |= {name: "activation checkpointing" for name in EXPRESSIONS if name.startswith(CHECKPOINTED)}
 # No kernel is left of these alone: the graph hands on what it is given.
 NOTHING_LEFT = ("handing on",)
 FIRST = {case["name"]: case for case in reversed(sample())}

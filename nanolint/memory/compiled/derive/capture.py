@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,7 +26,7 @@ from nanolint.memory.tensors.role import PlacedRole
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype, Number
@@ -57,17 +56,6 @@ class Capture(Writing):
         self._own: set[Operation] = set()
         self._unknown = count(1)
         self.attributes = Attributes()
-        self.region = 0  # of activation checkpointing
-        self._regions = count(1)
-
-    @contextmanager
-    def checkpointed(self) -> Iterator[None]:
-        """What is traced inside is computed again in the backward pass."""
-        before, self.region = self.region, self.region or next(self._regions)
-        try:
-            yield
-        finally:
-            self.region = before
 
     def of(self, x: Tensor) -> Operation:
         """The operation behind a tensor; a new input where this graph does not make it.
@@ -138,8 +126,7 @@ class Capture(Writing):
         return Traced(self.device, self.added(made))
 
     def added(self, made: Operation) -> Operation:
-        """Add an operation to the graph, of the line and the region that it is traced in."""
-        made.region = self.region
+        """Add an operation to the graph, of the line that it is traced in."""
         self._own.add(made)
         locator = self.device.tape.locator
         if locator is not None:

@@ -78,7 +78,7 @@ class CompiledFunction:
                 program = Program(device, call, leaves, self._inductor, self._host)
             except NotTraced as error:
                 self._is_eager = True
-                device.tape.doubts.append(
+                device.tape.doubt_above(
                     f"what torch.compile makes of {error} in {self._name} is not known; it is "
                     "computed as it runs without, which takes more"
                 )

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
 
 
+MOST_JOINED = 8  # lowering.py, ``cat``: MAX_COMPLEX_POINTWISE_CAT
+
+
 class Lowering(Reducing, Calling):
     """Lowers one graph: ``run`` it, then take ``kernels``, and ``values`` by operation."""
 
@@ -136,7 +139,19 @@ class Lowering(Reducing, Calling):
                 reads.update(
                     (broadcast(access, value.shape, each.shape), None) for access in value.loads()
                 )
+        if each.name == "cat" and len(each.of) > MOST_JOINED:
+            return self._joined(each, tuple(reads))
         return inlined(each, tuple(reads), steps)
+
+    def _joined(self, each: Operation, reads: Sequence[Access]) -> Value:
+        """``ConcatKernel``: its inputs are written into one memory, which no reader is part of."""
+        memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
+        depends = [dependency(access, each.shape) for access in reads]
+        write = dependency(Access(memory, 0, memory.strides), each.shape)
+        self._add(Kernel(LIBRARY, depends, (write,), prod(each.shape), what="cat"))
+        box = Box(each.shape, each.strides, each.dtype, each.role)
+        box.memory = memory
+        return Value(box, each.shape)
 
     def _written_back(self, each: Operation) -> Value:
         """A kernel that copies into an input, behind all that reads it

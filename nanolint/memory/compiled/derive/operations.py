@@ -34,7 +34,7 @@ class Operation:
     """
 
     __slots__ = (
-        "cost", "dtype", "kind", "name", "number", "of", "parts", "region", "role", "scratch",
+        "cost", "dtype", "kind", "name", "number", "of", "parts", "role", "scratch",
         "settings",
         "shape", "strides", "users",
     )  # fmt: skip
@@ -64,7 +64,6 @@ class Operation:
         self.scratch: tuple[tuple[str, int], ...] = ()
         self.users: dict[Operation, None] = {}
         self.number = -1
-        self.region = 0  # of activation checkpointing: what is in one is computed again
 
     def __repr__(self) -> str:
         return f"%{self.number} {self.name}{self.shape} {self.dtype.name}"

@@ -64,7 +64,6 @@ class _Partition:
         self.recomputes_far = recomputes_far
         self.parameters = parameters
         self.banned: set[Operation] = set()
-        self.kept_between: set[Operation] = set()
         self.fusible = {
             each for each in graph.all if each.kind == RANDOM or self._is_recomputable(each)
         }
@@ -110,7 +109,6 @@ class _Partition:
         operations = self.graph.all
         network = Network(2 * len(operations) + 2)
         source, sink = 2 * len(operations), 2 * len(operations) + 1
-        self._save_between_regions()
         for each in operations:
             enter, leave = 2 * each.number, 2 * each.number + 1
             if each in self.needed_backward:
@@ -118,9 +116,6 @@ class _Partition:
                     network.edge(enter, sink, UNLIMITED)
                     continue
                 network.edge(leave, sink, UNLIMITED)
-            if each.region:
-                network.edge(enter, sink, UNLIMITED)
-                continue
             if each.kind == INPUT or (each in self.forward and self._is_kept(each)):
                 self._ban(each)
             network.edge(enter, leave, self._weight(each))
@@ -137,19 +132,8 @@ class _Partition:
         ]
 
     def _ban(self, each: Operation) -> None:
-        if each.kind != VIEW and not each.region:
+        if each.kind != VIEW:
             self.banned.add(each)
-
-    def _save_between_regions(self) -> None:
-        """What one region of activation checkpointing hands to a later one is kept
-        (``cleanup_recompute_tags``)."""
-        for each in self.graph.all:
-            if each in self.closure or each not in self.forward:
-                each.region = 0
-        for each in self.graph.all:
-            if each.region and any(user.region > each.region for user in each.users):
-                each.region = 0
-                self.kept_between.add(each)
 
     def _weight(self, each: Operation) -> int:
         if each.parts:
@@ -164,8 +148,6 @@ class _Partition:
 
     def _is_kept(self, each: Operation) -> bool:
         """``should_ban_recomputation``."""
-        if each in self.kept_between:
-            return True
         if each.kind == GETITEM:
             return False
         if not self._is_recomputable(each) or self._is_materialized_backward(each):

@@ -16,6 +16,7 @@ from nanolint.memory.model.reading.values import (
     ANNOTATION,
     NOT_COMPILED,
     PARAMETER,
+    TELLS,
     Class,
     Function,
     Generated,
@@ -53,6 +54,8 @@ def call(
     if kind is Function:
         if NOT_COMPILED in function.attributes:
             machine.breaks(f"{function.name} is not to be compiled")
+        if TELLS in function.attributes:
+            function.attributes[TELLS]()
         return _run(machine, function, arguments, {} if keywords is None else keywords)
     if kind is Native:
         return _native(machine, function, arguments, keywords or {})

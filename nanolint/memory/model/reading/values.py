@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Value: TypeAlias = Any  # of the program that is read
 
 
+TELLS = "_nanolint_tells"  # the same: of what is called each time before the function
 NOT_COMPILED = "_torchdynamo_disable"  # an attribute of functions, as torch._dynamo sets it
 
 

@@ -6,6 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.torch.calling import device_of
+from nanolint.memory.model.reading.torch.compiling import compiler
+from nanolint.memory.model.reading.torch.kinds import is_kind_of_module as is_kind_of_module
+from nanolint.memory.model.reading.torch.kinds import is_module as is_module
 from nanolint.memory.model.reading.values import (
     Class,
     Event,
@@ -38,16 +41,6 @@ def module_class(machine: Machine) -> Class:
         for name, method in METHODS.items()
     }
     return Class("Module", (), names, Namespace("torch.nn", {}))
-
-
-def is_module(value: Value) -> bool:
-    """Whether a value is a module."""
-    return isinstance(value, Instance) and is_kind_of_module(value.cls)
-
-
-def is_kind_of_module(cls: Class) -> bool:
-    """Whether the objects of a class are modules."""
-    return any(each.name == "Module" for each in cls.mro)
 
 
 def children(module: Instance) -> Iterator[tuple[str, Instance]]:
@@ -240,7 +233,8 @@ def _found(_machine: Machine, module: Instance, name: str) -> Value:
     return found
 
 
-def _as_it_is(_machine: Machine, module: Instance, *_: Value, **__: Value) -> Instance:
+def _compiled(machine: Machine, module: Instance, *_: Value, **options: Value) -> Instance:
+    machine.call(compiler(machine), [module], options)
     return module
 
 
@@ -288,7 +282,7 @@ METHODS: dict[str, Callable[..., Value]] = {
     "float": lambda machine, module: _to(machine, module, FLOAT32),
     "half": lambda machine, module: _to(machine, module, FLOAT16),
     "bfloat16": lambda machine, module: _to(machine, module, BFLOAT16),
-    "compile": _as_it_is,
+    "compile": _compiled,
     "get_submodule": _found,
     "get_parameter": _found,
     "extra_repr": lambda *_: "",

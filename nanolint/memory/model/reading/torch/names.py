@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.torch import functions, pytree
+from nanolint.memory.model.reading.torch import compiling, functions, pytree
 from nanolint.memory.model.reading.torch.calling import device_of, native
 from nanolint.memory.model.reading.torch.methods import types
 from nanolint.memory.model.reading.values import (
@@ -70,7 +70,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "is_grad_enabled": Native("is_grad_enabled", lambda: machine.card.grad_enabled),
         "is_tensor": Native("is_tensor", lambda value: isinstance(value, Tensor)),
         "autocast": _autocast(machine),
-        "compile": Native("compile", _unchanged),
+        "compile": compiling.compiler(machine),
         "finfo": Native("finfo", _limits),
         "manual_seed": Native("manual_seed", lambda *_: None),
         "set_float32_matmul_precision": Native("precision", lambda *_: None),
@@ -144,7 +144,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "torch.jit": Namespace(
             "torch.jit",
             {
-                "script": Native("script", _unchanged),
+                "script": compiling.scripter(machine),
                 "is_scripting": Native("is_scripting", lambda: False),
             },
         ),
@@ -186,11 +186,6 @@ def _generator_class() -> Class:
 def _random_state(machine: Machine) -> Tensor:
     """The state of the random numbers, copied to the host."""
     return zeros(5056, device=machine.host, dtype=UINT8)
-
-
-def _unchanged(function: Value = None, *_: Value, **__: Value) -> Value:
-    """A decorator that does not change what a function allocates when it runs eagerly."""
-    return Native("decorator", lambda each: each, plain=False) if function is None else function
 
 
 def _disabled(function: Value = None, *_: Value, **__: Value) -> Value:
