@@ -217,3 +217,21 @@ def test_why_the_batch_of_a_script_is_not_known(file: Path) -> None:
     assert found.status == 2
     assert "holds no run: its batch is not known: an item that only the run knows" in found.err
     assert "(train.py:" in found.err
+
+
+def test_a_script_that_asks_for_all_that_torchrun_sets_has_its_processes(file: Path) -> None:
+    asks = """
+import os
+def is_ddp():
+    for name in ["RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"]:
+        if name not in os.environ:
+            return False
+    return True
+world = int(os.environ["WORLD_SIZE"]) if is_ddp() else 1
+passes = total // (B * T * world)
+"""
+    text = file.read_text(encoding="utf-8").replace("passes = total // (B * T)\n", asks)
+    file.write_text(text, encoding="utf-8")
+    launch = ["torchrun", "--nproc_per_node=4", str(file)]
+    out = " ".join(nanolint("explain", "--", *launch).out.split())
+    assert f"accumulation {2**15 // (8 * 512 * 4)} " in out

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Core, Handler
 
 _RANKS = ("RANK", "LOCAL_RANK")
+# What torchrun sets for each process: docs.pytorch.org/docs/stable/elastic/run.html.
+_ADDRESSES = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+RANKED = frozenset({*_RANKS, "WORLD_SIZE"})
+LAUNCHED = RANKED | {"LOCAL_WORLD_SIZE", *_ADDRESSES}
 
 
 def _variable(
@@ -34,6 +38,8 @@ def _variable(
     if name in _RANKS:
         return Number("0") if world > 1 or default is None else default
     word = core.state.around.variable(name)
+    if word is None and world > 1 and name in _ADDRESSES:
+        return Number(_ADDRESSES[name])
     if word is not None:
         if isinstance(word.value, NotKnown):
             return word.value

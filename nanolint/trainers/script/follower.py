@@ -10,6 +10,7 @@ from nanolint.trainers.script import (
     assignments,
     attributes,
     calls,
+    environment,
     expressions,
     iteration,
     library,
@@ -80,8 +81,10 @@ class Follower(Core):
     def has_variable(self, name: Thing) -> bool | None:
         if not isinstance(name, TERMS):
             return None
-        if name.value in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
-            return self.state.around.world_size > 1
+        if name.value in environment.LAUNCHED and self.state.around.world_size > 1:
+            return True
+        if name.value in environment.RANKED:
+            return False
         return self.state.around.variable(str(name.value)) is not None
 
     def call(

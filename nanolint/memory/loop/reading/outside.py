@@ -179,6 +179,7 @@ def _system(machine: Script) -> dict[str, Value]:
     if machine.around.world_size > 1:
         world = str(machine.around.world_size)
         environment |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": world}
+        environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}  # torchrun's own
 
     def get(name: Value, default: Value = None) -> Value:
         return name if isinstance(name, Unknown) else environment.get(name, default)
