@@ -1,4 +1,4 @@
-"""Say for the runs of public checkouts how far they are trusted: the table of docs/derivatives.md.
+"""Say for the runs of public checkouts how far they are trusted, and fix a copy of each.
 
     python scripts/judge_checkouts.py --gpu rtx-4070 CHECKOUT...
 

@@ -297,3 +297,10 @@ def test_what_a_configurator_does_behind_the_launch_line_is_read(tmp_path: Path)
     refuses = CONFIGURATOR + "\nassert n_head == 3, 'three heads'\n"
     refused = explained(tmp_path / "c", "n_embd = 8\n", loads=refuses)
     assert refused["trust"] != "read"
+
+
+def test_a_loop_that_may_stop_at_a_loss_is_read(tmp_path: Path) -> None:
+    stops = "        found = validate()\n        if np.isnan(found):\n            raise Exception('NaN')"
+    script = SCRIPT.replace("        print(validate())", stops)
+    found = explained(tmp_path, "batch_size = 16\neval_interval = 50\n", script=script)
+    assert (found["trust"], found["doubts"]) == ("read", [])

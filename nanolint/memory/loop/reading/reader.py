@@ -160,7 +160,7 @@ class Reader(Interpreter, Script):
         try:
             passing.over(self, node, frame, error)
         except Unread:
-            if not self.phases.are_late:
+            if not self.phases.are_late or isinstance(node, ast.Raise):
                 raise
             self._doubt_later(body, node, frame)
             self._later = self._later or [later.not_read(frame, node)]
