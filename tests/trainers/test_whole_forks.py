@@ -300,7 +300,8 @@ def test_what_a_configurator_does_behind_the_launch_line_is_read(tmp_path: Path)
 
 
 def test_a_loop_that_may_stop_at_a_loss_is_read(tmp_path: Path) -> None:
-    stops = "        if np.isnan(validate()):\n            raise Exception('NaN')"
+    stops = "        found = validate()\n        if np.isnan(found):\n"
+    stops += "            raise Exception('NaN')"
     script = SCRIPT.replace("        print(validate())", stops)
     found = explained(tmp_path, "batch_size = 16\neval_interval = 50\n", script=script)
     assert (found["trust"], found["doubts"]) == ("read", [])
