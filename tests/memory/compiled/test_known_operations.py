@@ -22,6 +22,9 @@ NAMED = {
     "cumprod": "cumprod",  # its gradient asks where zeros are
     "cumulative maximum": "cummax",
     "prod": "the gradient of prod",
+    # Written out in a LayerNorm, its graph was derived too small: rasbt's GPTModel in docs/zoo.md.
+    **dict.fromkeys(("var", "var biased"), "var"),
+    **dict.fromkeys(("std", "std of all", "layer norm written out"), "std"),
     "rotary by complex numbers": "view_as_complex",  # library calls, which are not recorded yet
 }
 NAMED |= {name: "activation checkpointing" for name in EXPRESSIONS if name.startswith(CHECKPOINTED)}

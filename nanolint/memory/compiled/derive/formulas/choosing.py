@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.formulas.reductions import dimensions, mean, reduce, restored
+from nanolint.memory.compiled.derive.formulas.reductions import dimensions, reduce
 from nanolint.memory.compiled.derive.operations import CALL, POINTWISE, REDUCTION
 from nanolint.memory.tensors.autograd import record, record_all
 from nanolint.memory.tensors.device import NotTraced
-from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64, UINT8
+from nanolint.memory.tensors.dtypes import BOOL, INT64, UINT8
 from nanolint.memory.tensors.layout import like_strides, normalized
 from nanolint.memory.tensors.ops.comparison import compare
 from nanolint.memory.tensors.ops.creation import create
-from nanolint.memory.tensors.ops.pointwise import maximum, mul, sub
+from nanolint.memory.tensors.ops.pointwise import maximum
 from nanolint.memory.tensors.ops.reductions import summed_type
 from nanolint.memory.tensors.ops.sorting import Chosen
-from nanolint.memory.tensors.ops.unary import sqrt
 from nanolint.memory.tensors.ops.views import cast, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.tensors.unknown import DataDependent
@@ -166,36 +164,6 @@ def product(
     return reduce(t, "product of elements", cast(x, made), dimensions(x, dim), keepdim, made)
 
 
-def variance(
-    t: Capture,
-    x: Tensor,
-    dim: Dimensions = None,
-    unbiased: bool = True,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-) -> Tensor:
-    """``aten.var`` and its backward formula."""
-    over, shape = dimensions(x, dim), x.shape
-    less = correction if correction is not None else float(unbiased)
-    count = prod(shape[each] for each in over) - less
-    with t.device.no_grad():
-        summed = reduce(t, "variance", cast(x, FLOAT32), over, keepdim)
-        out = cast(mul(summed, 1 / count if count else 0.0), x.dtype, x.role.made("variance"))
-
-    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        middle = mean(t, x, over, keepdim=True)
-        scaled = mul(restored(g, shape, over, keepdim), 2 / count if count else 0.0)
-        return [mul(scaled, sub(x, middle))]
-
-    return record(out, (x,), backward, x)
-
-
-def deviation(t: Capture, x: Tensor, *given: object, **named: object) -> Tensor:
-    """``aten.std``: the root of the variance."""
-    return sqrt(variance(t, x, *given, **named))  # type: ignore[arg-type]
-
-
 FORMULAS: Formulas = {
     "all": truth,
     "any": truth,
@@ -208,7 +176,5 @@ FORMULAS: Formulas = {
     "one_hot": one_hot,
     "prod": product,
     "sort": sort,
-    "std": deviation,
     "topk": topk,
-    "var": variance,
 }
