@@ -93,7 +93,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_known_gpt2_has_a_number_and_a_doubt_about_the_loop(file: Path) -> None:
     told = json.loads(nanolint("explain", str(file), "--gpu", "a100-40gb", "--format", "json").out)
     assert told["trust"] == "doubted"
-    assert "the loop is not nanoGPT's own" in told["doubts"][0]
+    assert any("the loop is not nanoGPT's own" in each for each in told["doubts"])
     assert told["fits"] is False
     assert told["run"]["batch_size"] == 64
     fits = nanolint("explain", str(file), "--gpu", "a100-40gb", "--set", "B=16").out
