@@ -81,10 +81,9 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
         from nanolint.trainers.no_run import why_no_run
 
         raise UsageError(f"{name}: holds no run: {why_no_run(text, path)}")
-    if config.kind is FileKind.TRAINER and path is not None:
-        from nanolint.trainers.script.resolve import refusals
+    from nanolint.cli.refusing import why_refused
 
-        refused = refusals(text, path, plan.setup(path).options)
-        if refused:
-            raise UsageError(f"{name}: {'; '.join(refused)}")
+    refused = why_refused(text, path, plan.setup(path).options, plan.train_script)
+    if refused is not None:
+        raise UsageError(f"{name}: {refused}")
     return ConfigFile(name, config)

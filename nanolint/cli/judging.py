@@ -18,6 +18,7 @@ from nanolint.linting.judged import JudgedRun, judged_runs
 from nanolint.linting.setup import SYNTAX_ERROR
 from nanolint.report.results import FileResult
 from nanolint.rule.api import Need
+from nanolint.run.overrides import all_overrides
 from nanolint.run.takers import project_folder
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
 from nanolint.trainers.nanogpt.kind import FileKind, trains
@@ -88,9 +89,12 @@ def _judge(
 ) -> tuple[FileResult, bytes]:
     source = decode(raw)
     setup = plan.setup(path)
-    refused = _refused(source.text, path, setup) if explicit else None
-    if refused is not None:
-        return FileResult(name, error=refused), raw
+    if explicit and (setup.options.line.flags or all_overrides(setup.options)):
+        from nanolint.cli.refusing import why_refused
+
+        refused = why_refused(source.text, path, setup.options, setup.train_script)
+        if refused is not None:
+            return FileResult(name, error=refused), raw
 
     def linted(text: str) -> Report:
         return lint(text, path, setup, explicit=explicit)
@@ -143,26 +147,6 @@ def _ignored(
         return replace(result(text, after), ignored=tuple(found)), encode(source, text)
     except Unencodable as error:
         return replace(result(source.text, report), error=f"not changed: {error}"), raw
-
-
-def _refused(text: str, path: Path | None, setup: Setup) -> str | None:
-    """Why the project's own configurator, or the script's own parser, would refuse the line."""
-    from nanolint.run.overrides import all_overrides, override_faults
-
-    if path is not None and setup.options.line.flags:
-        from nanolint.trainers.script.resolve import refusals
-
-        refused = refusals(text, path, setup.options)
-        if refused:
-            return "; ".join(refused)
-    overrides = all_overrides(setup.options)
-    if not overrides:
-        return None
-    from nanolint.trainers.nanogpt.project import find_project
-
-    project = find_project(path, train_script=setup.train_script)
-    faults = override_faults(overrides, project)
-    return "; ".join(reason for _, reason in faults) or None
 
 
 def _result(

@@ -39,6 +39,26 @@ class TestLaunch:
             f"torchrun --nproc_per_node=3 train.py {CONFIG}", "--world-size=2"
         )
 
+    @pytest.mark.parametrize("command", ["check", "explain", "fit"])
+    def test_a_key_that_the_script_does_not_have_is_refused(self, command: str) -> None:
+        outcome = nanolint(command, GPU, "--", "train.py", CONFIG, "--batchsize=4")
+        assert outcome.status == 2
+        assert "no key batchsize; did you mean batch_size?" in outcome.err
+
+    @pytest.mark.parametrize("command", ["check", "explain", "fit"])
+    def test_a_configurator_without_dashes_sets_no_key_with_them(self, command: str) -> None:
+        text = (
+            "import sys\nfor word in sys.argv[1:]:\n"
+            "    if '=' not in word:\n        exec(open(word).read())\n        continue\n"
+            "    key, value = word.split('=')\n    globals()[key] = eval(value)\n"
+        )
+        Path("configurator.py").write_text(text)
+        line = ["train.py", CONFIG, "--batch_size=4"]
+        outcome = nanolint(command, GPU, "--", *line)
+        assert outcome.status == 2
+        assert "the configurator takes batch_size=VALUE" in outcome.err
+        assert nanolint(command, GPU, "--", *line[:2]).status != 2
+
     @pytest.mark.parametrize("processes", ["4", "8", "16"])
     def test_a_node_is_used_in_part_whole_or_several_times(self, processes: str) -> None:
         line = f"torchrun --nproc_per_node={processes} train.py {CONFIG}"

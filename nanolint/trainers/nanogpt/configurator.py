@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WORDS = "argv"
+FROM_THE_FIRST = "1:"  # of sys.argv; a word is cut elsewhere
 
 
 def takes_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[str]) -> bool:
@@ -54,6 +55,24 @@ def behind_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[s
     if not _takes(ast.Module(upto, []), keys):
         return None
     return ast.unparse(ast.Module(rest, []))
+
+
+def needs_dashes(statement: ast.stmt, folder: Path) -> bool:
+    """Whether a word of the launch line sets a key as ``--key=value``: the configurator that
+    ``statement`` loads asks for dashes, or cuts them off. One that is not there is nanoGPT's."""
+    path = folder / _file(statement)
+    if not is_file(path):
+        return True
+    try:
+        tree = syntax_tree(read_source(path))
+    except (Unusable, RecursionError):
+        return True
+    return any(
+        isinstance(each, ast.Slice)
+        or (isinstance(each, ast.Constant) and str(each.value).startswith("-"))
+        for each in ast.walk(tree)
+        if not (isinstance(each, ast.Slice) and ast.unparse(each) == FROM_THE_FIRST)
+    )
 
 
 def file_of(statement: ast.stmt, folder: Path) -> Path:

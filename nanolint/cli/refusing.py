@@ -1,0 +1,37 @@
+"""A launch line that the project's own configurator, or the script's own parser, would refuse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.run.overrides import all_overrides, override_faults
+from nanolint.run.settled import Override
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.run.settled import Options
+
+
+def why_refused(
+    text: str, path: Path | None, options: Options, train_script: Path | None
+) -> str | None:
+    """Why ``text`` is not run with the launch line of ``options``, in one line."""
+    if path is not None and options.line.flags:
+        from nanolint.trainers.script.resolve import refusals
+
+        refused = refusals(text, path, options)
+        if refused:
+            return "; ".join(refused)
+    overrides = all_overrides(options)
+    if not overrides:
+        return None
+    from nanolint.trainers.nanogpt.configurator import needs_dashes
+    from nanolint.trainers.nanogpt.project import find_project
+
+    project = find_project(path, train_script=train_script)
+    if project.tree is not None and project.configurator is not None and project.root is not None:
+        given = next((each for each in options.arguments if isinstance(each, Override)), None)
+        if given and not needs_dashes(project.tree.body[project.configurator], project.root):
+            return f"the configurator takes {given.key}=VALUE; with dashes it sets no such key"
+    return "; ".join(reason for _, reason in override_faults(overrides, project)) or None
