@@ -38,6 +38,9 @@ INT8 = Dtype("int8", 1, INTEGER)
 INT16 = Dtype("int16", 2, INTEGER)
 INT32 = Dtype("int32", 4, INTEGER)
 INT64 = Dtype("int64", 8, INTEGER)
+FLOAT8_E4M3FN = Dtype("float8_e4m3fn", 1, FLOATING)
+FLOAT8_E5M2 = Dtype("float8_e5m2", 1, FLOATING)
+FLOAT8 = (FLOAT8_E4M3FN, FLOAT8_E5M2)
 FLOAT16 = Dtype("float16", 2, FLOATING)
 BFLOAT16 = Dtype("bfloat16", 2, FLOATING)
 FLOAT32 = Dtype("float32", 4, FLOATING)
@@ -49,6 +52,7 @@ DTYPES = {
     each.name: each
     for each in (
         *(BOOL, UINT8, INT8, INT16, INT32, INT64),
+        *FLOAT8,
         *(FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128),
     )
 }
@@ -62,9 +66,13 @@ def promote(first: Dtype, second: Dtype) -> Dtype:
 
     >>> promote(BFLOAT16, FLOAT32), promote(BFLOAT16, FLOAT16), promote(INT64, BFLOAT16)
     (float32, float32, bfloat16)
+
+    Raises ValueError where PyTorch has no rule.
     """
     if first is second:
         return first
+    if first in FLOAT8 or second in FLOAT8:
+        raise ValueError(f"promotion of {first} and {second} is not supported")
     if first.kind != second.kind:
         high, low = (first, second) if first.kind > second.kind else (second, first)
         if high.kind == COMPLEX and low is FLOAT64:

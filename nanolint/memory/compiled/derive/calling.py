@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-PRODUCTS = frozenset({"mm", "bmm", "addmm"})
+PRODUCTS = frozenset({"mm", "bmm", "addmm", "scaled_mm"})
 OTHERS = frozenset({"convolution", "multinomial"})  # library calls with one result
 # Elements that are written by index into zeros, or into a copy of a tensor.
 PUTS = frozenset({"index_put", "put"})

@@ -14,6 +14,7 @@ from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
@@ -23,6 +24,20 @@ def product(t: Capture, x: Tensor, y: Tensor, shape: Shape, role: Role | None) -
     """``aten.mm`` or ``aten.bmm``, by the number of dimensions."""
     name = "mm" if len(shape) == 2 else "bmm"
     return t.make(name, CALL, (x, y), shape, x.dtype, role or x.role.made("product"))
+
+
+def scaled_mm(
+    t: Capture,
+    x: Tensor,
+    mat2: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    out_dtype: Dtype | None = None,
+    use_fast_accum: bool = False,
+) -> Tensor:
+    """``aten._scaled_mm``, a call of cuBLASLt (torch/_inductor/kernel/mm.py)."""
+    shape, role = (x.shape[0], mat2.shape[1]), x.role.made("product")
+    return t.make("scaled_mm", CALL, (x, mat2, scale_a, scale_b), shape, out_dtype or x.dtype, role)
 
 
 def addmm(t: Capture, bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
@@ -87,4 +102,5 @@ FORMULAS: Formulas = {
     "_mv": vectors,
     "_product": product,
     "conv1d": conv1d,
+    "scaled_mm": scaled_mm,
 }

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 AUTOGRAD = "torch.autograd"
 SAVED = "to_save"
+ALLOWED = "_allowed_in_graph"
 AUTOCAST = "_fwd_used_autocast"
 
 
@@ -51,6 +52,13 @@ def function_class(machine: Machine) -> Class:
     """``torch.autograd.Function``."""
     apply = Native("Function.apply", lambda cls, *given: _apply(machine, cls, given), plain=False)
     return Class("Function", (), {"apply": Static(apply, of_class=True)}, Namespace(AUTOGRAD, {}))
+
+
+def allow(function: Value) -> Value:
+    """``torch._dynamo.allow_in_graph``: Dynamo looks no further, AOTAutograd traces through it."""
+    if isinstance(function, Class):
+        function.names[ALLOWED] = True
+    return function
 
 
 def _context_class() -> Class:
@@ -91,7 +99,11 @@ CONTEXT = _context_class()
 def _apply(machine: Machine, cls: Class, given: tuple[Value, ...]) -> Value:
     """``cls.apply(*given)``."""
     if machine.card.tracer is not None:
-        raise NotTraced("torch.autograd.Function")
+        if not cls.has(ALLOWED):
+            raise NotTraced("torch.autograd.Function")
+        said = f"what torch.compile makes of {cls.name} is derived from its operations"
+        if said not in machine.card.tape.assumed:
+            machine.card.tape.assumed.append(said)
     for each in given:
         if isinstance(each, Unknown):
             raise each.unread()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.torch import compiling, functions, pytree
 from nanolint.memory.model.reading.torch.calling import device_of, native
+from nanolint.memory.model.reading.torch.limits import limits
 from nanolint.memory.model.reading.torch.methods import types
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
@@ -22,7 +23,7 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.checkpoint import checkpoint, checkpoint_sequential
-from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, UINT8, Dtype
+from nanolint.memory.tensors.dtypes import FLOAT16, FLOAT32, UINT8
 from nanolint.memory.tensors.names import EINOPS, FUNCTIONAL, FUNCTIONS, LINALG
 from nanolint.memory.tensors.ops.creation import zeros
 from nanolint.memory.tensors.ops.linear import linear
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
     from nanolint.memory.tensors.role import Role
 
-SMALLEST = {FLOAT16: -65504.0, BFLOAT16: -3.3895e38, FLOAT32: -3.4028e38, FLOAT64: -1.797e308}
 FILLS = (  # torch.nn.init: values change, memory does not
     *("normal_", "uniform_", "zeros_", "ones_", "constant_", "eye_", "dirac_", "orthogonal_"),
     *("trunc_normal_", "xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_"),
@@ -71,7 +71,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "is_tensor": Native("is_tensor", lambda value: isinstance(value, Tensor)),
         "autocast": _autocast(machine),
         "compile": compiling.compiler(machine),
-        "finfo": Native("finfo", _limits),
+        "finfo": Native("finfo", limits),
         "manual_seed": Native("manual_seed", lambda *_: None),
         "set_float32_matmul_precision": Native("precision", lambda *_: None),
         "is_autocast_enabled": Native(
@@ -151,7 +151,11 @@ def table(machine: Machine) -> dict[str, Value]:
         "torch.compiler": Namespace("torch.compiler", {"disable": Native("disable", _disabled)}),
         "torch._dynamo": Namespace(
             "torch._dynamo",
-            {"disable": Native("disable", _disabled), "config": Namespace("config", {})},
+            {
+                "disable": Native("disable", _disabled),
+                "allow_in_graph": Native("allow_in_graph", functions.allow, plain=False),
+                "config": Namespace("config", {}),
+            },
         ),
         "torch.backends": Namespace("torch.backends", {}),
         "torch.backends.cuda": Namespace("torch.backends.cuda", {}),
@@ -268,11 +272,6 @@ def _in_segments(machine: Machine, given: tuple[Value, ...], named: dict[str, Va
 
     listed = [called(each) for each in machine.iterate(functions)]
     return checkpoint_sequential(listed, segments, x, device=machine.card, **named)
-
-
-def _limits(dtype: Dtype) -> Namespace:
-    least = SMALLEST.get(dtype, -1.0)
-    return Namespace("finfo", {"min": least, "max": -least, "eps": 1e-7, "tiny": 1e-38})
 
 
 def _linear(machine: Machine) -> Native:
