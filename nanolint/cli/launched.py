@@ -101,12 +101,30 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
     written = next((a for a in read if isinstance(a, Path) and str(a) in launch.written), None)
     if written is not None:
         raise NotJudged(f"{written} is written by the script itself")
-    arguments = tuple(folder / a if isinstance(a, Path) else a for a in read)
+    arguments = tuple(each for a in read for each in _placed(a, folder, launch))
     for each in arguments:
         if isinstance(each, Path) and not is_file(each):
             what = "is a folder, not a config" if each.is_dir() else "no such file"
             raise NotJudged(f"{each}: {what}")
     return replace(found, arguments=arguments)
+
+
+def _placed(given: Path | Override, folder: Path, launch: Launch) -> Iterator[Path | Override]:
+    """A config where it lies, or what it sets where a cell of the notebook writes it."""
+    from nanolint.launches.launch import path_from
+    from nanolint.run.written import read_written
+
+    if not isinstance(given, Path):
+        yield given
+        return
+    config = launch.cells.get(path_from(launch.folder, str(given)) or "")
+    if config is None:
+        yield folder / given
+        return
+    try:
+        yield from read_written(config)
+    except ValueError as error:
+        raise NotJudged(f"{given}, which a cell writes, {error}") from error
 
 
 def _line_of(launch: Launch) -> LaunchLine:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from nanolint.launches.commands import Argument
     from nanolint.launches.placed import Placed
@@ -49,7 +50,8 @@ class Launch:
     where that is not known. ``allocator`` is None where the line leaves it open. ``remarks`` say
     what of the line was not followed. ``script_end`` is where the word that names the script
     ends in the text, where that is one place. ``added`` is what is put for another flag behind the
-    last word, or at ``added_at``.
+    last word, or at ``added_at``. ``cells`` are the configs that cells of a notebook write
+    before, by their paths from the folder that the notebook starts in.
     """
 
     script: Path
@@ -61,9 +63,15 @@ class Launch:
     remarks: tuple[str, ...] = ()
     is_module: bool = False  # python -m package.module
     written: frozenset[str] = frozenset()  # files that the script writes before
+    cells: Mapping[str, Placed] = field(default_factory=dict)
     script_end: int | None = None
     added: str = ON_LINE
     added_at: int | None = None
+
+
+def path_from(folder: str | None, name: str) -> str | None:
+    """A path in ``folder``, by which two spellings of it are the same; None where it is unknown."""
+    return None if folder is None else os.path.normpath(Path(folder, name))
 
 
 def no_scripts(_path: str) -> str | None:

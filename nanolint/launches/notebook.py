@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import re
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from nanolint.launches.commands import argument
 from nanolint.launches.found import Found, once
 from nanolint.launches.json_text import cell_sources
+from nanolint.launches.launch import path_from
 from nanolint.launches.placed import Placed, joined
 from nanolint.launches.script import launches_of
 from nanolint.launches.shell.worlds import World
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from nanolint.launches.commands import Argument
 
 _SHELL_CELL = re.compile(r"%%(?:bash|sh|shell|script\s+(?:bash|sh))\b.*")
-_WRITTEN_CELL = re.compile(r"%%(?:writefile|file)\s+(?:-a\s+)?(\S+)\s*")
+_WRITTEN_CELL = re.compile(r"%%(?:writefile|file)\s+(-a\s+|--append\s+)?(\S+)\s*")
 _LINE = re.compile(
     r"(?P<before>[ \t]*(?:[A-Za-z_]\w*[ \t]*=[ \t]*)?)(?P<sign>!{1,2}|%)[ \t]*(?P<command>.*)",
     re.DOTALL,
@@ -70,6 +72,7 @@ class _Notebook:
         self._environment: dict[str, tuple[Argument, ...]] = {}
         self._folder: str | None = ""
         self._written: frozenset[str] = frozenset()
+        self._configs: dict[str, Placed] = {}
 
     def found(self) -> Iterator[Found]:
         for number, cell in enumerate(self._cells, 1):
@@ -78,9 +81,19 @@ class _Notebook:
             if _SHELL_CELL.fullmatch(first):
                 yield from self._shell(number, 2, cell.part(len(first) + 1), self._environment)
             elif written is not None:
-                self._written |= {written[1]}
+                self._write(written[2], None if written[1] else cell.part(len(first) + 1))
             elif not first.startswith("%%"):
                 yield from self._lines(number, cell)
+
+    def _write(self, name: str, content: Placed | None) -> None:
+        """A cell that writes a file; without ``content``, what the file then holds is not known."""
+        path = path_from(self._folder, name)
+        self._configs.pop(path or name, None)
+        if content is None or path is None:
+            self._written |= {name}
+        else:
+            self._written -= {name}
+            self._configs[path] = content
 
     def _lines(self, number: int, cell: Placed) -> Iterator[Found]:
         row = 1
@@ -124,7 +137,9 @@ class _Notebook:
         for each in launches_of(text, world):
             if each.matters:
                 below = text.text.count("\n", 0, each.offset)
-                yield Found(row + below, each.launch, each.reason, cell=number)
+                launch = each.launch and replace(each.launch, cells=dict(self._configs))
+                yield Found(row + below, launch, each.reason, cell=number)
+        self._written |= world.written
 
 
 def _as_variable(match: re.Match[str]) -> str:

@@ -74,7 +74,8 @@ def _value_place(word: Argument) -> Span | None:
 def all_overrides(options: Options) -> tuple[tuple[str, Value], ...]:
     """Every override of ``options``: those of the launch line, then those that come last."""
     given = (each for each in options.arguments if isinstance(each, Override))
-    return (*((each.key, each.value) for each in given), *options.overrides)
+    flags = ((each.key, each.value) for each in given if not each.in_config)
+    return (*flags, *options.overrides)
 
 
 def override_faults(

@@ -207,13 +207,15 @@ class Override:
     """``--key=value`` on a launch line.
 
     ``place`` is where it stands in the text of a script, ``value_place`` where the value alone
-    does, if it stands there as it is.
+    does, if it stands there as it is. ``in_config``: it is a line of a config that stands in that
+    text, which may set any name to a value of any type.
     """
 
     key: str
     value: Value
     place: Span | None = None
     value_place: Span | None = None
+    in_config: bool = False
 
 
 @dataclass(frozen=True, slots=True)
