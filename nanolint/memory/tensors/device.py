@@ -26,6 +26,14 @@ MAIN, AUTOGRAD = "main", "autograd"  # the threads that launch kernels
 class NotTraced(Exception):
     """An operation that no tracer knows; ``str`` names it."""
 
+    lacks = "known"
+
+
+class NotVerified(NotTraced):
+    """One whose formula no recording holds."""
+
+    lacks = "verified"
+
 
 class Storage:
     """One allocation, released with its last holder.

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from nanolint.memory.compiled.derive import capture
+from nanolint.memory.compiled.derive.unverified import UNVERIFIED
 from tests.memory.tensors.operations import derived, recorded_entries
 from validation.operations import EXPRESSIONS
 from validation.record_compiled_operations import recorded, sample
@@ -41,16 +43,76 @@ def found(name: str) -> tuple[list[Any], list[str]]:
 @pytest.mark.parametrize("name", FIRST)
 def test_it_has_a_formula_or_is_named(name: str) -> None:
     _, doubts = found(name)
-    if name in NAMED:
+    if doubts and any("is not verified" in each for each in doubts):
+        said = (*UNVERIFIED.values(), "the gradient of indexing in half precision")
+        assert any(f"makes of {each} in" in doubts[0] for each in said)
+    elif name in NAMED:
         assert len(doubts) == 1
         assert f"makes of {NAMED[name]} in" in doubts[0]
     else:
         assert [each for each in doubts if NOTHING_LEFT[0] not in each] == []
 
 
-def test_most_of_what_is_recorded_is_met_event_for_event() -> None:
-    rows = recorded()
-    met = sum(
-        found(row["name"])[0] == recorded_entries(row) and not found(row["name"])[1] for row in rows
-    )
-    assert met >= 0.7 * len(rows)
+# Derived too small, in bytes: (derived, recorded). Other rows hold the same formulas.
+TOO_SMALL = {
+    "conv1d before a transposition": (20480, 20992),
+    "cross entropy of softcapped": (3584, 4608),
+    "cross entropy of softcapped in float32": (82432, 84480),
+    "linear": (290304, 291328),
+    "outer": (56919040, 57066496),
+    "softmax": (3072, 3584),
+}
+
+
+def peak(events: list[Any]) -> int:
+    live: dict[int, int] = {}
+    highest = 0
+    for event in events:
+        if isinstance(event, tuple):
+            live[event[0]] = event[1]
+            highest = max(highest, sum(live.values()))
+        else:
+            for released in event:
+                live.pop(released, None)
+    return highest
+
+
+def peaks(row: dict[str, Any]) -> tuple[int, int]:
+    return peak(derived(row)[0]), peak(recorded_entries(row))
+
+
+def test_nothing_that_is_trusted_is_smaller_than_pytorchs() -> None:
+    trusted = [row for row in recorded() if not derived(row)[1]]
+    found = {row["name"]: peaks(row) for row in trusted}
+    assert {name: both for name, both in found.items() if both[0] < both[1]} == TOO_SMALL
+
+
+def test_what_is_named_as_not_verified_is_held_by_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = dict(UNVERIFIED)
+    monkeypatch.setattr(capture, "UNVERIFIED", {})
+    held, used = set[str](), set[str]()
+    call, elementwise = capture.Capture.call, capture.Capture.elementwise
+
+    def called(self: Any, name: str, *others: Any) -> Any:
+        used.add(name)
+        return call(self, name, *others)
+
+    def on_elements(self: Any, label: str, *others: Any) -> Any:
+        used.add(label)
+        return elementwise(self, label, *others)
+
+    monkeypatch.setattr(capture.Capture, "call", called)
+    monkeypatch.setattr(capture.Capture, "elementwise", on_elements)
+    everything, small = set[str](), set[str]()
+    rows = {row["name"]: row for row in recorded()}
+    for name, case in FIRST.items():
+        used.clear()
+        _, doubts = derived(rows.get(name, case))
+        if doubts:
+            continue
+        everything |= used
+        if name in rows:
+            mine, theirs = peaks(rows[name])
+            (small if mine < theirs else held).update(used)
+    assert everything - held <= listed.keys()
+    assert listed.keys() <= (everything - held) | small

@@ -16,9 +16,10 @@ from nanolint.memory.compiled.derive.operations import (
     Operations,
 )
 from nanolint.memory.compiled.derive.traced import COSTS, Traced
+from nanolint.memory.compiled.derive.unverified import UNVERIFIED
 from nanolint.memory.compiled.derive.writing import Writing
 from nanolint.memory.tensors.autograd import Leaf
-from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.device import NotTraced, NotVerified
 from nanolint.memory.tensors.layout import contiguous_strides
 from nanolint.memory.tensors.ops.pointwise import add
 from nanolint.memory.tensors.ops.views import cast, view
@@ -175,7 +176,9 @@ class Capture(Writing):
         dtype: Dtype,
         role: Role,
     ) -> Tensor:
-        """An operation on elements: numbers are settings."""
+        """An operation on elements: numbers are settings. Raises NotVerified."""
+        if label in UNVERIFIED:
+            raise NotVerified(UNVERIFIED[label])
         tensors = [each for each in operands if isinstance(each, Tensor)]
         known = tuple(None if isinstance(each, Tensor) else each for each in operands)
         cost = COSTS.get(label, 1 + len(known) - len(tensors))
@@ -208,6 +211,8 @@ class Capture(Writing):
         formula = self.formulas.get(name)
         if formula is None:
             raise NotTraced(name)
+        if name in UNVERIFIED:
+            raise NotVerified(UNVERIFIED[name])
         try:
             return formula(self, *arguments, **named)
         except TypeError as error:  # called in a way that the formula does not have

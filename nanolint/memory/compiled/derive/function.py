@@ -79,8 +79,8 @@ class CompiledFunction:
             except NotTraced as error:
                 self._is_eager = True
                 device.tape.doubt_above(
-                    f"what torch.compile makes of {error} in {self._name} is not known; it is "
-                    "computed as it runs without, which takes more"
+                    f"what torch.compile makes of {error} in {self._name} is not {error.lacks}; "
+                    "it is computed as it runs without, which takes more"
                 )
                 return call()
             self._programs[key] = program

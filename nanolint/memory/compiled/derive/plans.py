@@ -159,6 +159,7 @@ class Plans:
         self.gradient_slots = [
             None if each is None else _slot(lowering, emission, each) for each in graph.gradients
         ]
+        self.gradient_strides = [None if each is None else each.strides for each in graph.gradients]
 
 
 def base_of(each: Operation) -> Operation:

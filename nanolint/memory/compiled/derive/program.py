@@ -193,6 +193,7 @@ class Program:
         device, plans = self.device, self.plans
         assert plans.backward is not None
         handles = slots + [0] * (plans.slots_backward - len(slots))
+        handed: dict[int, Tensor] = {}
         for slot, tangent in zip(plans.tangent_slots, plans.tangents, strict=True):
             each = given.pop(0)
             if each is None:  # nobody differentiates it: zeros
@@ -204,20 +205,28 @@ class Program:
                 assert each.storage is not None
                 handles[slot] = each.storage.handle
                 shared[slot] = each.storage
+                if slot in plans.gradient_slots:  # handed on itself, where it lies as it should
+                    handed[slot] = each
                 land(each)
             del each
         device.tape.play(plans.backward, handles, shared, self._multiply)
         made: dict[int, Storage] = {}
         found: list[Tensor | None] = []
-        for made_in, to in zip(plans.gradient_slots, self._learned, strict=True):
-            if made_in is None:
+        for made_in, strides, to in zip(
+            plans.gradient_slots, plans.gradient_strides, self._learned, strict=True
+        ):
+            if made_in is None or strides is None:
                 found.append(None)
                 continue
             slot = made_in
             storage = shared.get(slot) or made.get(slot)  # a tangent that is handed on, or new
             if storage is None:
                 storage = made[slot] = Storage(handles[slot], device.tape.events)
-            found.append(Tensor(device, storage, to.shape, to.strides, to.dtype, to.role.gradient))
+            same = handed.get(slot)
+            if same is not None and (same.shape, same.strides) == (to.shape, strides):
+                found.append(same)  # its caller may hold it: then it is copied
+                continue
+            found.append(Tensor(device, storage, to.shape, strides, to.dtype, to.role.gradient))
         shared.clear()
         return found
 

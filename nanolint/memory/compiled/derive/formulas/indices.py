@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import INT64
+from nanolint.memory.tensors.device import NotVerified
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
@@ -45,6 +46,8 @@ def indexed(t: Capture, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     before, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, *chosen: Tensor) -> list[Tensor | None]:
+        if g.dtype.itemsize < FLOAT32.itemsize:  # ATen's own, which sorts the indices
+            raise NotVerified("the gradient of indexing in half precision")
         return [t.make("index_put", CALL, (*chosen, g), before, g.dtype, gradient, places)]
 
     return record(out, (x,), backward, *chosen)
