@@ -20,7 +20,7 @@ EMBEDDING_SORT_TOKENS = 3072
 GRAD_NORM_CHUNK = 65_536
 
 # torch/nn/parallel/distributed.py: bucket_cap_mb, and a first bucket of 1 MiB so that the
-# reduction starts early. No oracle covers DDP.
+# reduction starts early.
 DDP_FIRST_BUCKET_BYTES = 1 * MIB
 DDP_BUCKET_BYTES = 25 * MIB
 

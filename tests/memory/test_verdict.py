@@ -145,11 +145,16 @@ def test_resuming_holds_the_checkpoint_and_adam_from_the_start() -> None:
     assert evaluated == pytest.approx(12 * GPT2.parameters, rel=0.001)
 
 
-def test_more_processes_add_gradient_buckets() -> None:
-    alone = replay(EAGER)
-    shared = replay(replace(EAGER, world_size=8))
-    extra = shared.peak.allocated_bytes - alone.peak.allocated_bytes
-    assert extra == pytest.approx(4 * GPT2.parameters, rel=0.001)
+@pytest.mark.parametrize(("release", "sets"), [((2, 13), 2), ((2, 7), 1)])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_more_processes_add_gradient_buckets(
+    release: tuple[int, int], sets: int, compiled: bool
+) -> None:
+    """From 2.8 on the collectives of the first step hold its buckets in the second."""
+    alone = replace(EAGER, torch=release, compile=compiled)
+    shared = replay(replace(alone, world_size=8, gradient_accumulation_steps=32))
+    extra = shared.peak.allocated_bytes - replay(alone).peak.allocated_bytes
+    assert extra == pytest.approx(sets * 4 * GPT2.parameters, rel=0.001)
 
 
 def test_the_second_evaluation_is_dearer_and_only_played_when_reached() -> None:

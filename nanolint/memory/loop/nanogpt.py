@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.constants import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES, GRAD_NORM_CHUNK
+from nanolint.memory.constants import GRAD_NORM_CHUNK
 from nanolint.memory.loop.grad_scaler import GradScaler
+from nanolint.memory.loop.group import Group
 from nanolint.memory.loop.played import BATCHES, LATE_BATCHES, MICRO_STEPS, played
+from nanolint.memory.loop.reducer import Reducer
 from nanolint.memory.loop.repeats import Repeats
 from nanolint.memory.model.twin import Kind, tensor_on
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, INT64
 from nanolint.memory.tensors.ops.pointwise import div
+from nanolint.memory.tensors.parameter import Parameter
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import empty
 
@@ -26,11 +29,13 @@ if TYPE_CHECKING:
     from nanolint.memory.model.module import Module
     from nanolint.memory.tensors.autograd import Leaf
     from nanolint.memory.tensors.device import Device, Storage
-    from nanolint.memory.tensors.parameter import Parameter
     from nanolint.memory.tensors.tensor import Tensor
     from nanolint.run.run import Run
 
 OPTIMIZER = Component.OPTIMIZER
+# In the first DDP sees the order of the gradients; in the second it has its buckets made again, and
+# lets go of the old ones where it exchanges the first new one.
+STEPS_OF_OWN = 2
 GRADIENT_OF_LOSS = role("loss", Component.LOGITS_AND_LOSS).gradient
 
 
@@ -72,7 +77,10 @@ class _Training:
         self._moments: list[Tensor] = []
         self._gradients: list[tuple[Leaf, Kind]] = []
         self._checkpoint: list[Tensor] = []
-        self._buckets: list[Tensor] = []
+        self._group = Group(run.world_size, run.torch)
+        self._reducer: Reducer | None = None
+        self._exchanged = 0  # optimizer steps whose gradients were
+        self._sends_buffers = True
 
     def run(self, micro_steps: Sequence[int]) -> None:
         """The whole run."""
@@ -84,8 +92,9 @@ class _Training:
         if run.eval_only:
             return
         for most in micro_steps[: max(1, run.max_iters + 1)]:
-            for _ in range(played(run.micro_steps, most)):
-                self._micro_step()
+            last = played(run.micro_steps, most) - 1
+            for micro_step in range(last + 1):
+                self._micro_step(exchanges=micro_step == last)
             tape.phase(Phase.OPTIMIZER)
             self._step()
         if 0 < run.eval_interval <= run.max_iters:
@@ -101,11 +110,8 @@ class _Training:
         for each in self._model.state():
             each.move()
         if run.world_size > 1:
-            bucket = role("DDP gradient bucket", Component.GRADIENTS)
-            self._buckets = [
-                empty(self._device, (numel,), FLOAT32, bucket)
-                for numel in buckets(self._parameters)
-            ]
+            buffers = [each for each in self._model.state() if not isinstance(each, Parameter)]
+            self._reducer = Reducer(self._device, self._group, self._parameters, buffers)
 
     def _get_batch(self) -> tuple[Tensor, Tensor]:
         shape = self._run.batch_size, self._run.block_size
@@ -130,15 +136,25 @@ class _Training:
 
     def _evaluate(self, names: _Names) -> None:
         names.X, names.Y = self._get_batch()
+        if self._reducer is not None:
+            self._before_model(self._reducer, exchanges=False)
         with self._device.autocast(self._half):
             names.logits, names.loss = self._model(names.X, names.Y)
         if self._run.evaluation_deletes_logits:
             names.logits = None
 
-    def _micro_step(self) -> None:
+    def _micro_step(self, *, exchanges: bool) -> None:
         """The very first also takes workspaces, and the gradient scaler's state; the first of each
-        step makes the gradients."""
-        if self._parameters[0].leaf.gradient is not None:
+        step makes the gradients. What DDP does in the first two steps is no other's."""
+        has_gradients = self._parameters[0].leaf.gradient is not None
+        if self._reducer is not None:
+            self._device.tape.phase(Phase.FORWARD)
+            self._before_model(self._reducer, exchanges=exchanges)
+            self._group.settle()
+        if self._reducer is not None and exchanges and self._exchanged < STEPS_OF_OWN:
+            self._exchanged += 1
+            (self._forward_and_backward if has_gradients else self._make_gradients)()
+        elif has_gradients:
             self._repeats.play("later micro-step", self._held, self._forward_and_backward)
         elif self._gradients:
             self._repeats.play(
@@ -158,6 +174,12 @@ class _Training:
         """They lie as those of the micro-step that was copied."""
         for (leaf, kind), storage in zip(self._gradients, storages, strict=True):
             leaf.gradient = tensor_on(self._device, storage, kind)
+
+    def _before_model(self, reducer: Reducer, *, exchanges: bool) -> None:
+        """DDP's part before the model is called; ``exchanges`` in the backward pass behind it."""
+        reducer.before_forward(sends_buffers=self._sends_buffers)
+        reducer.after_forward(exchanges=exchanges)
+        self._sends_buffers = exchanges
 
     def _held(self) -> list[Storage]:
         gradients = (each.leaf.gradient for each in self._parameters)
@@ -228,16 +250,3 @@ class _Training:
                     for label in ("Adam first moment", "Adam second moment")
                 ),
             ]
-
-
-def buckets(parameters: Sequence[Parameter]) -> list[int]:
-    """DDP's gradient buckets in elements: from the last parameter on, each closes when full."""
-    sizes, filled, limit = [], 0, DDP_FIRST_BUCKET_BYTES
-    for parameter in reversed(parameters):
-        filled += parameter.nbytes
-        if filled >= limit:
-            sizes.append(filled)
-            filled, limit = 0, DDP_BUCKET_BYTES
-    if filled:
-        sizes.append(filled)
-    return [nbytes // FLOAT32.itemsize for nbytes in sizes]

@@ -204,6 +204,9 @@ class _Copied(Node):
             if made is not None and isinstance(parameter.node, Leaf):
                 slot, kind = made
                 parameter.node.gradient = tensor_on(device, Storage(slots[slot], self.events), kind)
+        for parameter in reversed(parameters):  # all at the layer's end
+            if isinstance(parameter.node, Leaf) and parameter.node.hook is not None:
+                parameter.node.hook()
         if plan.of_x is None:
             return [None]
         slot, kind = plan.of_x

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.loop.reading.ddp import bucketed
-from nanolint.memory.loop.reading.group import Group
+from nanolint.memory.loop.group import Group
+from nanolint.memory.loop.reading.works import handle
+from nanolint.memory.loop.reducer import bucketed
 from nanolint.memory.recording import allocated_peak
 from nanolint.memory.tape import Component, Tape
 from nanolint.memory.tensors.device import Device
@@ -43,7 +44,8 @@ def test_a_collective_that_is_waited_for_lets_go_at_once() -> None:
 def test_one_whose_future_alone_is_waited_for_holds_until_the_next_step() -> None:
     device = Device(Tape())
     group, tensor = Group(2, (2, 13)), made(device)
-    group.run([tensor], [tensor]).handle().names["get_future"].function().names["wait"].function()
+    work = handle(group.run([tensor], [tensor]))
+    work.names["get_future"].function().names["wait"].function()
     del tensor
     group.run_at_once()
     assert live(device.tape) == 4096  # the watchdog has not seen its end

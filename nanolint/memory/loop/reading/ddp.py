@@ -1,196 +1,22 @@
-"""DistributedDataParallel: buckets of gradients, made twice, and what it sends at its start.
-
-As torch/nn/parallel/distributed.py and torch/csrc/distributed/c10d/reducer.cpp.
-"""
+"""DistributedDataParallel as scripts have it: its wrapper's reducer, and ``no_sync``."""
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.memory.constants import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES
+from nanolint.memory.loop.reducer import LIMITS, Reducer
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import Manager, Namespace, Native, Unknown
-from nanolint.memory.tape import Component
-from nanolint.memory.tensors.dtypes import INT32, INT64
-from nanolint.memory.tensors.layout import contiguous_strides
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from nanolint.memory.loop.reading.group import Group, Work
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Instance, Value
-    from nanolint.memory.tensors.parameter import Parameter
 
-BROADCAST_BYTES = 250 * MIB  # torch/nn/parallel/distributed.py: broadcast_bucket_size
-MOST_IN_FLIGHT = 2  # torch/csrc/distributed/c10d/comm.cpp: broadcast_coalesced
-SENT = Component.PARAMETERS
 REDUCER = "Reducer"
-
-
-def bucketed(
-    tensors: Sequence[Tensor], limits: Sequence[int], *, in_order: bool = False
-) -> list[list[int]]:
-    """``compute_bucket_assignment_by_size``: places of tensors of one type, each bucket full.
-
-    ``in_order``: as they come; else by the first that a bucket has.
-    """
-    found: list[list[int]] = []
-    filling: dict[object, list[int]] = {}
-    sizes: dict[object, int] = {}
-    closed: dict[object, int] = {}
-    for place, each in enumerate(tensors):
-        kind = each.dtype
-        filling.setdefault(kind, []).append(place)
-        sizes[kind] = sizes.get(kind, 0) + each.nbytes
-        limit = limits[min(closed.get(kind, 0), len(limits) - 1)]
-        if sizes[kind] >= limit:
-            found.append(filling.pop(kind))
-            sizes[kind] = 0
-            closed[kind] = closed.get(kind, 0) + 1
-    found += filling.values()
-    return found if in_order else sorted(found, key=lambda each: each[0])
-
-
-class Bucket:
-    """Gradients of one type that are reduced together."""
-
-    def __init__(self, places: Sequence[int], parameters: Sequence[Parameter]) -> None:
-        self.places = list(places)
-        held = [parameters[place] for place in places]
-        kind = role("DDP gradient bucket", Component.GRADIENTS)
-        numel = sum(each.numel for each in held)
-        self.gradients = empty(held[0].device, (numel,), held[0].dtype, kind)
-        self.missing = len(self.places)
-        self.work: Work | None = None
-
-
-class Reducer:
-    """DDP's part in the backward pass: gradients go into buckets, buckets to the other processes.
-
-    One bucket for each type at first; in the forward pass behind the first backward pass that
-    exchanges anything they are made again, in the order in which the gradients came.
-    """
-
-    def __init__(
-        self, machine: Script, group: Group, module: Instance, limits: list[int], *, views: bool
-    ) -> None:
-        self._machine = machine
-        self._group = group
-        self._limits = limits
-        self._views = views
-        every = [each for _, each in modules.parameters(module)]
-        self._parameters = [each for each in every if each.requires_grad]
-        self._buffers = [each for _, _, each in modules.buffers(module)]
-        self._compare()
-        self._send([*every, *self._buffers])
-        self._buckets: list[Bucket] = []
-        self._where: dict[int, Bucket] = {}
-        self._make(bucketed(self._parameters, [sys.maxsize])[::-1])
-        self._came: list[int] = []
-        self._rebuilt = False
-        self._expects = False
-        self._next = 0
-        for place, each in enumerate(self._parameters):
-            each.leaf.hook = partial(self._ready, place)
-
-    def _compare(self) -> None:
-        """``verify_params_across_processes``: how many they are, and their shapes."""
-        card, group = self._machine.card, self._group
-        kind = role("parameters' number", SENT)
-        numbers = [empty(card, (1,), INT64, kind) for _ in range(group.size + 1)]
-        flat = empty(card, (group.size,), INT64, kind)
-        group.run([numbers[0]], [flat], numbers[1:]).wait()
-        del flat
-        numel = 2 * sum(each.ndim for each in self._parameters)
-        shapes = empty(card, (numel,), INT64, role("parameters' shapes", SENT))
-        group.run([shapes], [shapes]).wait()
-        del shapes, numbers
-
-    def _send(self, tensors: Sequence[Tensor]) -> None:
-        """``broadcast_coalesced``: in flat copies, two at a time."""
-        card = self._machine.card
-        flying: list[tuple[Tensor, Work]] = []
-        for places in bucketed(tensors, [BROADCAST_BYTES]):
-            if len(flying) >= MOST_IN_FLIGHT:
-                flying.pop(0)[1].wait()
-            numel = sum(tensors[place].numel for place in places)
-            flat = empty(card, (numel,), tensors[places[0]].dtype, role("flat copy", SENT))
-            flying.append((flat, self._group.run([flat], [flat])))
-            del flat
-        while flying:
-            flying.pop(0)[1].wait()
-
-    def _make(self, assignment: list[list[int]]) -> None:
-        self._buckets, self._where = [], {}
-        for places in assignment:
-            bucket = Bucket(places, self._parameters)
-            self._buckets.append(bucket)
-            self._where |= dict.fromkeys(places, bucket)
-            for place in places if self._views else ():  # gradients that are there move into it
-                self._view(place, bucket)
-
-    def before_forward(self, *, sends_buffers: bool) -> None:
-        """``_pre_forward``."""
-        self._group.reduces = True
-        if self._machine.card.grad_enabled and self._came and not self._rebuilt:
-            self._rebuild()
-        if sends_buffers and self._buffers:
-            self._send(self._buffers)
-
-    def after_forward(self, *, exchanges: bool) -> None:
-        """``_post_forward``: the next backward pass exchanges gradients, or adds them up."""
-        self._group.reduces = False
-        self._expects = exchanges
-        self._next = 0
-        for each in self._buckets:
-            each.missing = len(each.places)
-
-    def _rebuild(self) -> None:
-        """``rebuild_buckets``, with what is sent of them."""
-        self._rebuilt = True
-        ordered = [self._parameters[place] for place in self._came]
-        found = bucketed(ordered, self._limits, in_order=True)
-        card, sent = self._machine.card, role("DDP's order", Component.GRADIENTS)
-        order = empty(card, (len(ordered) + 1,), INT32, sent)
-        self._group.run([order], [order]).wait()
-        sizes = empty(card, (len(found),), INT32, sent)
-        self._group.run([sizes], [sizes]).wait()
-        del sizes
-        del order
-        self._make([[self._came[place] for place in each] for each in found])
-
-    def _ready(self, place: int) -> None:
-        """A gradient has come: ``autograd_hook``."""
-        if not self._expects:
-            return
-        if not self._rebuilt:
-            self._came.append(place)
-        bucket = self._where[place]
-        if self._views:
-            self._view(place, bucket)
-        bucket.missing -= 1
-        while self._next < len(self._buckets) and not self._buckets[self._next].missing:
-            ready = self._buckets[self._next]
-            ready.work = self._group.run([ready.gradients], [ready.gradients])
-            self._next += 1
-        if self._next == len(self._buckets):
-            self._expects = False
-
-    def _view(self, place: int, bucket: Bucket) -> None:
-        """``gradient_as_bucket_view``: the gradient lies in its bucket from now on."""
-        leaf = self._parameters[place].leaf
-        old, storage = leaf.gradient, bucket.gradients.storage
-        if old is not None and old.storage is not storage:
-            leaf.gradient = bucket.gradients.view(
-                old.shape, contiguous_strides(old.shape), old.role
-            )
 
 
 def made(
@@ -204,11 +30,10 @@ def made(
     for each in (module, bucket_cap_mb, views):
         if isinstance(each, Unknown):
             raise each.unread()
-    if bucket_cap_mb is None:
-        limits = [DDP_FIRST_BUCKET_BYTES, DDP_BUCKET_BYTES]
-    else:
-        limits = [int(bucket_cap_mb * MIB)]
-    one = Reducer(machine, group, module, limits, views=bool(views))
+    limits = LIMITS if bucket_cap_mb is None else (int(bucket_cap_mb * MIB),)
+    every = [each for _, each in modules.parameters(module)]
+    buffers = [each for _, _, each in modules.buffers(module)]
+    one = Reducer(machine.card, group, every, buffers, limits, views=bool(views))
 
     def before(sends_buffers: bool) -> None:
         one.before_forward(sends_buffers=sends_buffers)

@@ -9,7 +9,7 @@ from nanolint.memory.model.reading.machine import Machine
 if TYPE_CHECKING:
     import ast
 
-    from nanolint.memory.loop.reading.group import Group
+    from nanolint.memory.loop.group import Group
     from nanolint.memory.loop.reading.phases import Phases
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.memory.loop.reading.works import handle
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import FLOAT32
@@ -19,7 +20,7 @@ from nanolint.memory.torch import BARRIER_LETS_GO_SINCE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nanolint.memory.loop.reading.group import Group
+    from nanolint.memory.loop.group import Group
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
@@ -58,7 +59,7 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
             return None
         inputs, outputs, held = collectives[name](machine, *given, **named)
         if beside:
-            return group.run(inputs, outputs, held).handle()
+            return handle(group.run(inputs, outputs, held))
         group.run_at_once()
         return None
 

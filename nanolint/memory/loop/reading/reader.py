@@ -9,9 +9,9 @@ from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.group import Group
 from nanolint.memory.loop.reading import arrays, corpora, files, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
-from nanolint.memory.loop.reading.group import Group
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.seen import Seen

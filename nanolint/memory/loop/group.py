@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.values import Namespace, Native
 from nanolint.memory.torch import COLLECTIVES_HOLD_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.memory.model.reading.values import Value
     from nanolint.memory.tensors.tensor import Tensor
 
 
@@ -30,26 +28,6 @@ class Work:
     def wait(self) -> None:
         """``Work.wait()``: the stream waits, and the tensors are let go."""
         self.shelf.clear()
-
-    def handle(self) -> Namespace:
-        """What the script gets."""
-        names: dict[str, Value] = {
-            "wait": Native("Work.wait", lambda *_, **__: self.wait(), plain=False),
-            "synchronize": Native("Work.synchronize", lambda: self.wait(), plain=False),
-            "is_completed": Native("Work.is_completed", lambda: True),
-            "get_future": Native("Work.get_future", self._future, plain=False),
-        }
-        return Namespace("Work", names)
-
-    def _future(self) -> Namespace:
-        """``Work.get_future()``: to wait for it lets nothing go."""
-        outputs = self.outputs
-        names: dict[str, Value] = {
-            "wait": Native("Future.wait", lambda: list(outputs), plain=False),
-            "value": Native("Future.value", lambda: list(outputs), plain=False),
-            "done": Native("Future.done", lambda: True),
-        }
-        return Namespace("Future", names)
 
 
 class Group:

@@ -1,0 +1,33 @@
+"""What a script gets of a collective that runs beside it: ``torch.distributed.Work``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.values import Namespace, Native
+
+if TYPE_CHECKING:
+    from nanolint.memory.loop.group import Work
+    from nanolint.memory.model.reading.values import Value
+
+
+def handle(work: Work) -> Namespace:
+    """``Work``, by the names that scripts use."""
+    names: dict[str, Value] = {
+        "wait": Native("Work.wait", lambda *_, **__: work.wait(), plain=False),
+        "synchronize": Native("Work.synchronize", lambda: work.wait(), plain=False),
+        "is_completed": Native("Work.is_completed", lambda: True),
+        "get_future": Native("Work.get_future", lambda: _future(work), plain=False),
+    }
+    return Namespace("Work", names)
+
+
+def _future(work: Work) -> Namespace:
+    """``Work.get_future()``: to wait for it lets nothing go."""
+    outputs = work.outputs
+    names: dict[str, Value] = {
+        "wait": Native("Future.wait", lambda: list(outputs), plain=False),
+        "value": Native("Future.value", lambda: list(outputs), plain=False),
+        "done": Native("Future.done", lambda: True),
+    }
+    return Namespace("Future", names)
