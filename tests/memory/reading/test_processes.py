@@ -46,7 +46,7 @@ def test_one_whose_future_alone_is_waited_for_holds_until_the_next_step() -> Non
     group, tensor = Group(2, (2, 13)), made(device)
     work = handle(group.run([tensor], [tensor]))
     work.names["get_future"].function().names["wait"].function()
-    del tensor
+    del tensor, work
     group.run_at_once()
     assert live(device.tape) == 4096  # the watchdog has not seen its end
     group.settle()
