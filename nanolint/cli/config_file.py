@@ -81,9 +81,13 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
         from nanolint.trainers.no_run import why_no_run
 
         raise UsageError(f"{name}: holds no run: {why_no_run(text, path)}")
-    from nanolint.cli.refusing import why_refused
+    from nanolint.cli.refusing import refused_by_parser, refused_by_project
 
-    refused = why_refused(text, path, plan.setup(path).options, plan.train_script)
+    options = plan.setup(path).options
+    if config.kind is FileKind.TRAINER:
+        refused = refused_by_parser(text, path, options)
+    else:
+        refused = refused_by_project(path, options, plan.train_script)
     if refused is not None:
         raise UsageError(f"{name}: {refused}")
     return ConfigFile(name, config)

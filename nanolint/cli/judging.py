@@ -90,9 +90,14 @@ def _judge(
     source = decode(raw)
     setup = plan.setup(path)
     if explicit and (setup.options.line.flags or all_overrides(setup.options)):
-        from nanolint.cli.refusing import why_refused
+        from nanolint.cli.refusing import refused_by_parser, refused_by_project
 
-        refused = why_refused(source.text, path, setup.options, setup.train_script)
+        refused = (
+            refused_by_parser(source.text, path, setup.options)
+            if setup.options.line.flags
+            else None
+        )
+        refused = refused or refused_by_project(path, setup.options, setup.train_script)
         if refused is not None:
             return FileResult(name, error=refused), raw
 

@@ -13,16 +13,19 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Options
 
 
-def why_refused(
-    text: str, path: Path | None, options: Options, train_script: Path | None
-) -> str | None:
-    """Why ``text`` is not run with the launch line of ``options``, in one line."""
-    if path is not None and options.line.flags:
-        from nanolint.trainers.script.resolve import refusals
+def refused_by_parser(text: str, path: Path | None, options: Options) -> str | None:
+    """Why the parser of the script ``text`` does not take the launch line, in one line."""
+    if path is None:
+        return None
+    from nanolint.trainers.script.resolve import refusals
 
-        refused = refusals(text, path, options)
-        if refused:
-            return "; ".join(refused)
+    return "; ".join(refusals(text, path, options)) or None
+
+
+def refused_by_project(
+    path: Path | None, options: Options, train_script: Path | None
+) -> str | None:
+    """Why the configurator of the project around ``path`` does not take the launch line."""
     overrides = all_overrides(options)
     if not overrides:
         return None

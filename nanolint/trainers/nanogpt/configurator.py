@@ -67,6 +67,8 @@ def needs_dashes(statement: ast.stmt, folder: Path) -> bool:
         tree = syntax_tree(read_source(path))
     except (Unusable, RecursionError):
         return True
+    if not _takes(tree, ()):
+        return True  # it takes no words, or sets other keys by itself: a doubt of its own
     return any(
         isinstance(each, ast.Slice)
         or (isinstance(each, ast.Constant) and str(each.value).startswith("-"))
