@@ -41,7 +41,7 @@ from nanolint.rule.spelling import meant_code
 from nanolint.run.capability import attention_kernel
 from nanolint.run.equation import Equation, Rounding, remainders
 from nanolint.run.run import Dialect, Run
-from nanolint.run.settled import Layer, Unresolved
+from nanolint.run.settled import MEMORY, Layer, Unresolved
 from nanolint.run.terms import Given, Operation, Place, Surface, Term, describe
 from nanolint.run.trust import Subject, in_short, ordered
 from nanolint.source.assignments import Assignment, Comment
@@ -56,6 +56,7 @@ from nanolint.units import format_bytes
 
 __all__ = [
     "KEYS",
+    "MEMORY",
     "NO_TARGET",
     "PRETRAINED_CONTEXT",
     "PRETRAINED_SIZES",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Findings, Need, Once, Severity, Span, rule
+from nanolint.rule import MEMORY, Context, Finding, Findings, Need, Once, Severity, Span, rule
 from nanolint_rules._values import integer, is_asked_for
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ def _may_be_replaced(context: Context) -> bool:
 
 
 def _unknown(context: Context, keys: list[str], reason: str, span: Span) -> Finding:
+    because = "" if keys == [MEMORY] else f", because of {', '.join(keys)}"
     return Finding(
-        message=f"memory not checked, because of {', '.join(keys)}: {reason}",
+        message=f"memory not checked{because}: {reason}",
         span=span,
         notes=_advice(context, keys),
     )
