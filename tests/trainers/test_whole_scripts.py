@@ -209,3 +209,28 @@ def test_an_evaluation_that_a_later_step_begins_with_is_read(
 def test_an_evaluation_that_each_step_makes_is_none(tmp_path: Path) -> None:
     text = f"{SCRIPT}    print(evaluate(model, x, y))\n"
     assert explained(tmp_path, in_a_function(text))["doubts"] == []
+
+
+def test_an_assertion_about_the_end_of_the_loop_is_no_doubt(tmp_path: Path) -> None:
+    behind = "assert step == 99, step\nprint(evaluate(model, x, y))\n"
+    found = explained(tmp_path, in_a_function(SCRIPT + behind))
+    assert found["doubts"] == []
+    assert evaluated_late(found) > STATES
+
+
+def test_a_branch_of_an_evaluation_that_saves_the_best_model_is_read(tmp_path: Path) -> None:
+    saves = (
+        "    if step % 10 == 0:\n"
+        "        losses = torch.zeros(5)\n"
+        "        losses[0] = evaluate(model, x, y)\n"
+        "        loss = losses.mean()\n"
+        "        if loss < best:\n"
+        "            best = loss\n"
+        "            if step > 0:\n"
+        "                torch.save({'model': model.state_dict()}, 'best.pt')\n"
+    )
+    text = SCRIPT.replace("    for _ in range(TOTAL", f"{saves}    for _ in range(TOTAL")
+    text = text.replace("loader = b", "best = 1e9\nx, y = next(batches())\nloader = b")
+    found = explained(tmp_path, in_a_function(text))
+    assert found["doubts"] == []
+    assert evaluated_late(found) > STATES

@@ -5,37 +5,29 @@ from __future__ import annotations
 import ast
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.group import Group
-from nanolint.memory.loop.reading import arrays, corpora, files, later, outside, passing, training
-from nanolint.memory.loop.reading.compiling import compile_in_place, compiler
-from nanolint.memory.loop.reading.machine import Script
+from nanolint.memory.loop.reading import files, later, outside, passing, training
+from nanolint.memory.loop.reading.compiling import compiler
+from nanolint.memory.loop.reading.objects import Values
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
-from nanolint.memory.model.reading.interpreter import Interpreter, parsed
-from nanolint.memory.model.reading.naming import count_tokens, name_parameters
-from nanolint.memory.model.reading.offsets import Index, Window
+from nanolint.memory.model.reading.interpreter import parsed
 from nanolint.memory.model.reading.scopes import Frame, Kind
-from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
-    Class,
     Event,
-    Instance,
     Manager,
     Namespace,
-    Native,
     Place,
     Unknown,
     Unread,
 )
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +40,7 @@ if TYPE_CHECKING:
 MAIN = "__main__"
 
 
-class Reader(Interpreter, Script):
+class Reader(Values):
     """The interpreter of a script; ``around`` is what it finds around it.
 
     A statement that needs what is not known is passed over where it has nothing to do with the
@@ -74,7 +66,6 @@ class Reader(Interpreter, Script):
         self.taken, self.executed = set(), set()
         self.dumped = {}
         self._later: list[str] = []
-        self._building = False  # whether a module is being made
         self._evaluated: set[ast.If] = set()  # branches that only a later step takes
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
@@ -147,6 +138,10 @@ class Reader(Interpreter, Script):
             except Unread as error:
                 ended = None
                 self._pass_over(listed, node, frame, error)
+            except AssertionError:
+                if not (self.turns.left and isinstance(node, ast.Assert)):
+                    raise
+                ended = None  # it asks what only holds behind a loop's true end
             except (Finished, TrainsAgain):  # while the names are still there
                 self._doubt_later(listed, node, frame)
                 raise
@@ -200,142 +195,6 @@ class Reader(Interpreter, Script):
 
     def goes_on(self, value: Value) -> bool:
         return isinstance(value, Unknown) or self.truth(value)
-
-    # Values.
-
-    def item(self, owner: Value, index: Value) -> Value:
-        if isinstance(owner, files.Pickled) and index == "vocab_size":
-            return owner.vocabulary
-        if isinstance(owner, corpora.Text):
-            return corpora.Text(self.place, None)
-        if isinstance(owner, files.Stored) and isinstance(index, Window):
-            owner = corpora.tokens(self)
-        if isinstance(index, Window) and isinstance(owner, Tensor) and arrays.is_tokens(owner):
-            return super().item(owner, slice(0, index.length))
-        return super().item(owner, index)
-
-    def iterate(self, value: Value) -> Iterator[Value]:
-        if isinstance(value, corpora.Text):
-            raise corpora.Endless(value.reason, value.place)
-        if isinstance(value, files.Listing):
-            return iter([Unknown(value.reason, value.place)])
-        if isinstance(value, Tensor) and value.device is self.host and arrays.are_numbers(value):
-            why = ("the contents of a tensor", self.place)
-            return (Index(*why, origin=object()) for _ in range(value.shape[0]))
-        return super().iterate(value)
-
-    def unlisted(self, _node: ast.ListComp, error: Unread) -> Value:
-        return corpora.numbered(self, _node, error)
-
-    def convert(self, kind: type, arguments: list[Value], keywords: dict[str, Value]) -> Value:
-        first = arguments[0] if arguments else None
-        if kind in (set, frozenset) and isinstance(first, corpora.Text) and first.characters:
-            return kind(first.characters)
-        if kind is int and isinstance(first, Tensor) and arrays.is_number(self, first):
-            return arrays.drawn(self, None)
-        return super().convert(kind, arguments, keywords)
-
-    def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
-        if isinstance(left, Index) and type(right) is int:
-            if isinstance(op, ast.Add | ast.Sub):
-                return left.shifted(right if isinstance(op, ast.Add) else -right)
-            if isinstance(op, ast.Mult):
-                return left.scaled(right)
-        if isinstance(right, Index) and type(left) is int and isinstance(op, ast.Add | ast.Mult):
-            return right.shifted(left) if isinstance(op, ast.Add) else right.scaled(left)
-        for each in (left, right):
-            if isinstance(each, Index):
-                return Unknown(each.reason, each.place)
-        return super().binary(op, left, right)
-
-    def unary(self, op: ast.unaryop, operand: Value) -> Value:
-        found = super().unary(op, operand)
-        return Unknown(found.reason, found.place) if isinstance(found, Index) else found
-
-    def instantiate(self, cls: Class, arguments: list[Value], keywords: dict[str, Value]) -> Value:
-        """A new object; a whole model gives its parameters their names."""
-        is_part = self._building
-        self._building = is_part or modules.is_kind_of_module(cls)
-        try:
-            made = super().instantiate(cls, arguments, keywords)
-        finally:
-            self._building = is_part
-        if not is_part and isinstance(made, Instance) and modules.is_module(made):
-            name_parameters(self, made)
-            self.tokens = max(self.tokens, count_tokens(made))
-        return made
-
-    def call(
-        self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None
-    ) -> Value:
-        if isinstance(function, Unknown) and not function.reason.startswith(passing.LOGGERS):
-            passed = (*arguments, *(keywords or {}).values())
-            if any(isinstance(each, Instance) and modules.is_module(each) for each in passed):
-                error = function.unread()  # whatever is done with a model is done on the card
-                error.decided = True
-                raise error
-        if isinstance(function, Instance):
-            given = [*arguments, *(keywords or {}).values()]
-            if self.card.grad_enabled and function.attributes.get("training") is True:
-                self.phases.trains()
-            self.seen.called(given, learns=self.card.grad_enabled)
-        return super().call(function, arguments, keywords)
-
-    def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
-        found = super().compare(op, left, right)
-        if isinstance(found, Tensor) and found.device is self.host and not found.shape:
-            return self.unknown("the contents of a tensor")
-        return found
-
-    def set_item(self, owner: Value, index: Value, value: Value) -> None:
-        unknown = isinstance(value, Unknown) or isinstance(index, Unknown)
-        if unknown and isinstance(owner, Tensor) and owner.device is self.host:
-            return  # what the host's tensors hold is not known anyway
-        super().set_item(owner, index, value)
-
-    def attribute(self, owner: Value, name: str) -> Value:
-        if isinstance(owner, files.File):
-            return files.of_file(self, owner, name)
-        if isinstance(owner, corpora.Text):
-            return corpora.attribute_of(self, owner, name)
-        if isinstance(owner, Unknown) and self.around.vocabulary is not None:
-            if name in outside.VOCABULARIES:
-                return self.around.vocabulary
-            if name == "get_vocab_size":
-                return outside.silent(name, self.around.vocabulary)
-        if isinstance(owner, Index):
-            other = Unknown(owner.reason, owner.place)
-            return outside.silent(name, owner) if name == "item" else other
-        if name == "item" and isinstance(owner, Tensor) and arrays.is_number(self, owner):
-            return outside.silent(name, arrays.drawn(self, None))
-        if isinstance(owner, Unknown) and name in corpora.ENCODERS:
-            return corpora.encoder(self, owner, name)
-        if isinstance(owner, Unknown) and name == "backward":
-            error = owner.unread()
-            error.decided = True
-            raise error
-        if name in ("to", "cuda") and corpora.is_much(self, owner):
-            to = partial(corpora.moved, self, owner, super().attribute(owner, name), name)
-            return Native(name, to, plain=False)
-        if isinstance(owner, Tensor) and owner.device is self.host and name in arrays.OF_ARRAYS:
-            return arrays.of_array(self, owner, name)
-        if name == "compile" and modules.is_module(owner):
-            compiles = partial(compile_in_place, self, self._inductor, owner)
-            return Native("Module.compile", compiles, plain=False)
-        if name == "step" and isinstance(owner, Instance) and training.is_optimizer(owner):
-            step = super().attribute(owner, name)
-            return Native("step", lambda *a, **k: self._step(owner, step, a, k), plain=False)
-        return super().attribute(owner, name)
-
-    def _step(
-        self, optimizer: Instance, step: Value, given: tuple[Value, ...], named: dict[str, Value]
-    ) -> Value:
-        self.phases.before_step()
-        self.seen.stepped()
-        out = self.call(step, list(given), named)
-        self.phases.after_step(optimizer)
-        self.turns.stepped()
-        return out
 
 
 @contextmanager

@@ -36,6 +36,7 @@ class Turns:
     def __init__(self, machine: Script, *, whole: bool = False) -> None:
         self._machine = machine
         self.whole = whole
+        self.left = False  # whether a loop is over that would go on: its counters stand too low
         self._open: list[ast.stmt] = []  # the loops that are being run, the innermost last
         self._stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
 
@@ -55,6 +56,7 @@ class Turns:
             if node not in self._stepping:
                 raise
             self._stepping.discard(node)
+            self.left = True
             return None
         finally:
             self._open.pop()
