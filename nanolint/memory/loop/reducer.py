@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.constants import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES
-from nanolint.memory.tape import Component
-from nanolint.memory.tensors.dtypes import INT32, INT64
+from nanolint.memory.tape import ROUNDING, Component
+from nanolint.memory.tensors.dtypes import INT32, INT64, UINT8
 from nanolint.memory.tensors.layout import contiguous_strides
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.parameter import Parameter
 
 BROADCAST_BYTES = 250 * MIB  # torch/nn/parallel/distributed.py: broadcast_bucket_size
+MOST_ALONE = 1024  # processes whose number is a tensor of its own here
 MOST_IN_FLIGHT = 2  # torch/csrc/distributed/c10d/comm.cpp: broadcast_coalesced
 SENT = Component.PARAMETERS
 LIMITS = (DDP_FIRST_BUCKET_BYTES, DDP_BUCKET_BYTES)  # without bucket_cap_mb
@@ -106,7 +107,9 @@ class Reducer:
         """``verify_params_across_processes``: how many they are, and their shapes."""
         card, group = self._device, self._group
         kind = role("parameters' number", SENT)
-        numbers = [empty(card, (1,), INT64, kind) for _ in range(group.size + 1)]
+        numbers = [empty(card, (1,), INT64, kind) for _ in range(min(group.size, MOST_ALONE) + 1)]
+        if group.size > MOST_ALONE:  # as many bytes at once, so that no number of them takes time
+            numbers.append(empty(card, (ROUNDING * (group.size - MOST_ALONE),), UINT8, kind))
         flat = empty(card, (group.size,), INT64, kind)
         group.run([numbers[0]], [flat], numbers[1:]).wait()
         del flat
