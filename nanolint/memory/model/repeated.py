@@ -35,6 +35,9 @@ class Repeated(Module):
         device = x.device
         casts = device.casts
         alone = device.awaits_workspace or device.tracer is not None
+        nodes = [each.node for each in self._parameters] if device.grad_enabled else []
+        if any(isinstance(each, Leaf) and each.hook is not None for each in nodes):
+            alone = True  # DDP takes each gradient as it comes
         if alone or any(each.node in casts for each in self._parameters):
             out: Tensor = self.layer(x)
             return out
@@ -204,9 +207,6 @@ class _Copied(Node):
             if made is not None and isinstance(parameter.node, Leaf):
                 slot, kind = made
                 parameter.node.gradient = tensor_on(device, Storage(slots[slot], self.events), kind)
-        for parameter in reversed(parameters):  # all at the layer's end
-            if isinstance(parameter.node, Leaf) and parameter.node.hook is not None:
-                parameter.node.hook()
         if plan.of_x is None:
             return [None]
         slot, kind = plan.of_x
