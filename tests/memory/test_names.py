@@ -19,7 +19,15 @@ from nanolint.memory.tensors.device import Device
 from nanolint.run.run import Attention, Run
 from tests.support.runs import SMALL
 
-ITEM_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2, "int64": 8, "uint8": 1, "bool": 1}
+ITEM_BYTES = {
+    "int32": 4,
+    "float32": 4,
+    "float64": 8,
+    "bfloat16": 2,
+    "int64": 8,
+    "uint8": 1,
+    "bool": 1,
+}
 SHAPE = re.compile(r"\(([^)]+)\)(?: (\w+))?$")
 GRADIENT = re.compile(r"gradient of (\S+\.(?:weight|bias))")
 WORDS = re.compile(r"[A-Za-z][\w.'*+,() -]*")
