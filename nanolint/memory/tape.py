@@ -161,6 +161,16 @@ class Tape:
         """Whether there are doubts, and whatever is so takes less than the events."""
         return bool(self.doubts) and all(each in self.above for each in self.doubts)
 
+    def doubt(self, what: str) -> None:
+        """A doubt, once."""
+        if what not in self.doubts:
+            self.doubts.append(what)
+
+    def assume(self, what: str) -> None:
+        """What is taken to be so, once."""
+        if what not in self.assumed:
+            self.assumed.append(what)
+
     def doubt_above(self, what: str) -> None:
         """A doubt of something that takes less than the events, once."""
         if what not in self.doubts:

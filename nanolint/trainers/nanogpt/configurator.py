@@ -20,11 +20,8 @@ FROM_THE_FIRST = "1:"  # of sys.argv; a word is cut elsewhere
 def takes_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[str]) -> bool:
     """Whether the configurator that ``statement`` loads reads the launch line, and sets none of
     ``keys`` by itself. One that names a config of its own makes another run."""
-    try:
-        tree = syntax_tree(read_source(folder / _file(statement)))
-    except (Unusable, RecursionError):
-        return False
-    return _takes(tree, keys)
+    tree = _tree(statement, folder)
+    return tree is not None and _takes(tree, keys)
 
 
 def _takes(tree: ast.Module, keys: Collection[str]) -> bool:
@@ -44,10 +41,10 @@ def _takes(tree: ast.Module, keys: Collection[str]) -> bool:
 def behind_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[str]) -> str | None:
     """What the configurator does when it has taken the launch line as nanoGPT's does, to be read;
     None where it takes it otherwise."""
-    try:
-        body = syntax_tree(read_source(folder / _file(statement))).body
-    except (Unusable, RecursionError):
+    tree = _tree(statement, folder)
+    if tree is None:
         return None
+    body = tree.body
     loops = [at for at, each in enumerate(body) if isinstance(each, ast.For)]
     if not loops or any(WORDS in ast.unparse(each) for each in body[loops[0] + 1 :]):
         return None
@@ -60,21 +57,15 @@ def behind_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[s
 def needs_dashes(statement: ast.stmt, folder: Path) -> bool:
     """Whether a word of the launch line sets a key as ``--key=value``: the configurator that
     ``statement`` loads asks for dashes, or cuts them off. One that is not there is nanoGPT's."""
-    path = folder / _file(statement)
-    if not is_file(path):
-        return True
-    try:
-        tree = syntax_tree(read_source(path))
-    except (Unusable, RecursionError):
-        return True
-    if not _takes(tree, ()):
+    tree = _tree(statement, folder)
+    if tree is None or not _takes(tree, ()):
         return True  # it takes no words, or sets other keys by itself: a doubt of its own
-    return any(
-        isinstance(each, ast.Slice)
-        or (isinstance(each, ast.Constant) and str(each.value).startswith("-"))
-        for each in ast.walk(tree)
-        if not (isinstance(each, ast.Slice) and ast.unparse(each) == FROM_THE_FIRST)
-    )
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Slice) and ast.unparse(each) != FROM_THE_FIRST:
+            return True
+        if isinstance(each, ast.Constant) and str(each.value).startswith("-"):
+            return True
+    return False
 
 
 def file_of(statement: ast.stmt, folder: Path) -> Path:
@@ -85,10 +76,18 @@ def file_of(statement: ast.stmt, folder: Path) -> Path:
 def own_configurator(statement: ast.stmt, folder: Path, keys: Collection[str]) -> Path | None:
     """The configurator that ``statement`` loads, where it is there and may make another run of a
     config than nanoGPT's does."""
-    path = folder / _file(statement)
+    path = file_of(statement, folder)
     if not is_file(path) or takes_the_launch_line(statement, folder, keys):
         return None
     return path
+
+
+def _tree(statement: ast.stmt, folder: Path) -> ast.Module | None:
+    """The configurator that ``statement`` loads; None where it cannot be read."""
+    try:
+        return syntax_tree(read_source(file_of(statement, folder)))
+    except (Unusable, RecursionError):
+        return None
 
 
 def _file(statement: ast.stmt) -> str:

@@ -15,6 +15,7 @@ from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     POINTWISE,
+    PUTS,
     Operation,
 )
 from nanolint.memory.compiled.derive.realizing import Realizing
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 PRODUCTS = frozenset({"mm", "bmm", "addmm", "scaled_mm"})
 OTHERS = frozenset({"convolution", "multinomial"})  # library calls with one result
-# Elements that are written by index into zeros, or into a copy of a tensor.
-PUTS = frozenset({"index_put", "put"})
 
 
 class Calling(Realizing):

@@ -93,9 +93,10 @@ class CompiledFunction:
 
     def _doubt_sizes(self, rank: object) -> None:
         if self._dynamic is True or (self._dynamic is None and rank in self._ranks):
-            text = f"{self._name} is compiled for sizes that change, which is not known"
-            if text not in self._device.tape.assumed:  # about as much as a graph for each
-                self._device.tape.assumed.append(text)
+            # About as much as a graph for each.
+            self._device.tape.assume(
+                f"{self._name} is compiled for sizes that change, which is not known"
+            )
         self._ranks.add(rank)
 
 

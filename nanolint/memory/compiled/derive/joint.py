@@ -12,6 +12,7 @@ from nanolint.memory.compiled.derive.operations import (
     CALL,
     GETITEM,
     INPUT,
+    PUTS,
     RANDOM,
     VIEW,
     Operation,
@@ -82,9 +83,7 @@ def _twice(graph: Operations) -> dict[Operation, Operation]:
     known: dict[Hashable, Operation] = {}
     for each in graph.all:
         each.of = tuple(old.get(source, source) for source in each.of)
-        if each.kind in {INPUT, RANDOM} or (
-            each.kind == CALL and each.name in {"index_put", "put"}
-        ):
+        if each.kind in {INPUT, RANDOM} or (each.kind == CALL and each.name in PUTS):
             continue
         of = tuple(map(id, each.of))
         key = each.name, each.kind, of, each.shape, each.strides, each.dtype, each.settings

@@ -11,12 +11,13 @@ from nanolint.memory.compiled.derive.access import (
     dependency,
     stepped,
 )
-from nanolint.memory.compiled.derive.calling import PUTS, Calling
+from nanolint.memory.compiled.derive.calling import Calling
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     CALL,
     GETITEM,
     POINTWISE,
+    PUTS,
     RANDOM,
     REDUCTION,
     VIEW,

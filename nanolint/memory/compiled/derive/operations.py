@@ -22,6 +22,8 @@ Setting: TypeAlias = "int | float | str | bool | Dtype | tuple[Setting, ...] | N
 
 # Kinds of operations, as far as the partitioner, lowering and fusion tell them apart.
 INPUT, VIEW, POINTWISE, REDUCTION, RANDOM, CALL, GETITEM = range(7)
+# Elements that are written by index into zeros, or into a copy of a tensor.
+PUTS = frozenset({"index_put", "put"})
 
 
 class Operation:
@@ -34,8 +36,7 @@ class Operation:
     """
 
     __slots__ = (
-        "cost", "dtype", "kind", "name", "number", "of", "parts", "role", "scratch",
-        "settings",
+        "cost", "dtype", "kind", "name", "number", "of", "parts", "role", "scratch", "settings",
         "shape", "strides", "users",
     )  # fmt: skip
 

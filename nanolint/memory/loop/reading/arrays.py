@@ -63,7 +63,7 @@ def _made(machine: Script) -> Native:
 
     def array(data: Value, dtype: Value = None, **_: Value) -> Value:
         if isinstance(data, Unknown):
-            return Unknown(data.reason, data.place)
+            return data.bare()
         if isinstance(data, list | tuple) and data and isinstance(data[0], Tensor):
             data = machine.call(machine.library("torch").names["stack"], [list(data)])
         if not isinstance(data, Tensor):
@@ -76,7 +76,7 @@ def _made(machine: Script) -> Native:
 def drawn(machine: Script, size: Value) -> Value:
     """Whole numbers by chance: one, or as many as ``size`` says."""
     if isinstance(size, Unknown):
-        return Unknown(size.reason, size.place)
+        return size.bare()
     if size is None:
         return Index("a number by chance", machine.place, origin=object())
     shape = tuple(size) if isinstance(size, tuple | list) else (size,)

@@ -48,7 +48,7 @@ def attribute_of(machine: Script, owner: Text, name: str) -> Value:
     if name in CHANGES:
         kept = owner.characters if name == "decode" else None
         return Native(name, lambda *_, **__: Text(machine.place, kept), plain=False)
-    return Unknown(owner.reason, owner.place)
+    return owner.bare()
 
 
 def encoder(machine: Script, owner: Unknown, name: str) -> Native:
@@ -56,7 +56,7 @@ def encoder(machine: Script, owner: Unknown, name: str) -> Native:
 
     def encode(text: Value = None, *_: Value, **options: Value) -> Value:
         if not isinstance(text, Unknown) or "return_tensors" in options:
-            return Unknown(owner.reason, owner.place)
+            return owner.bare()
         return tokens(machine)
 
     return Native(name, encode, plain=False)

@@ -66,7 +66,7 @@ class Pickled(Unknown):
 def of_file(machine: Script, owner: File, name: str) -> Value:
     """What is asked of an open file: its text, of which the characters may be known."""
     if name != "read":
-        return Unknown(owner.reason, owner.place)
+        return owner.bare()
     known = _known_file(machine, owner.path)
     characters = None if known is None else known.characters
     return Native(name, lambda *_: Text(machine.place, characters), plain=False)
@@ -89,10 +89,8 @@ def paths(machine: Script) -> Namespace:
         known = _known_file(machine, written(path))
         return machine.unknown("whether a file exists") if known is None else known.exists
 
-    known = ("basename", "dirname", "splitext", "normpath", "expanduser")
-    names: dict[str, Value] = {
-        name: Native(name, getattr(posixpath, name)) for name in known if name != "expanduser"
-    }
+    known = ("basename", "dirname", "splitext", "normpath")
+    names: dict[str, Value] = {name: Native(name, getattr(posixpath, name)) for name in known}
     names |= {
         "join": Native("join", join, plain=False),
         "expanduser": Native("expanduser", lambda path: path),

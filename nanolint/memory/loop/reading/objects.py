@@ -13,7 +13,7 @@ from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.naming import count_tokens, name_parameters
 from nanolint.memory.model.reading.offsets import Index, Window
 from nanolint.memory.model.reading.torch import modules
-from nanolint.memory.model.reading.values import Class, Instance, Native, Unknown
+from nanolint.memory.model.reading.values import CONTENTS, Class, Instance, Native, Unknown
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.turns import Turns
     from nanolint.memory.model.reading.values import Unread, Value
-
-CONTENTS = "the contents of a tensor"
 
 
 class Values(Interpreter, Script):
@@ -48,7 +46,7 @@ class Values(Interpreter, Script):
         if isinstance(value, corpora.Text):
             raise corpora.Endless(value.reason, value.place)
         if isinstance(value, files.Listing):
-            return iter([Unknown(value.reason, value.place)])
+            return iter([value.bare()])
         if isinstance(value, Tensor) and value.device is self.host and arrays.are_numbers(value):
             why = (CONTENTS, self.place)
             return (Index(*why, origin=object()) for _ in range(value.shape[0]))
@@ -75,12 +73,12 @@ class Values(Interpreter, Script):
             return right.shifted(left) if isinstance(op, ast.Add) else right.scaled(left)
         for each in (left, right):
             if isinstance(each, Index):
-                return Unknown(each.reason, each.place)
+                return each.bare()
         return super().binary(op, left, right)
 
     def unary(self, op: ast.unaryop, operand: Value) -> Value:
         found = super().unary(op, operand)
-        return Unknown(found.reason, found.place) if isinstance(found, Index) else found
+        return found.bare() if isinstance(found, Index) else found
 
     def instantiate(self, cls: Class, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         """A new object; a whole model gives its parameters their names."""
@@ -139,7 +137,7 @@ class Values(Interpreter, Script):
             if name == "get_vocab_size":
                 return outside.silent(name, self.around.vocabulary)
         if isinstance(owner, Index):
-            other = Unknown(owner.reason, owner.place)
+            other = owner.bare()
             return outside.silent(name, owner) if name == "item" else other
         if name == "item" and isinstance(owner, Tensor) and arrays.is_number(self, owner):
             return outside.silent(name, arrays.drawn(self, None))

@@ -70,6 +70,7 @@ def table(machine: Script) -> dict[str, Value]:
         "opened": Native("open", lambda path: files.File(path, machine.place), plain=False),
         "listed": files.listed(machine),
     }
+    numpy = arrays.numpy(machine)
     torch: Namespace = machine.library("torch")
     torch.names |= _of_torch(machine)
     machine.library("torch.cuda").names.update(_of_card(machine))
@@ -96,8 +97,8 @@ def table(machine: Script) -> dict[str, Value]:
                 "RawDescriptionHelpFormatter": None,
             },
         ),
-        "numpy": arrays.numpy(machine),
-        "numpy.random": arrays.numpy(machine).names["random"],
+        "numpy": numpy,
+        "numpy.random": numpy.names["random"],
         "random": arrays.chance(machine),
         "pickle": Namespace("pickle", stored),
         "json": Namespace("json", stored),

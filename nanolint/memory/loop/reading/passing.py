@@ -11,6 +11,7 @@ from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
+    CONTENTS,
     Function,
     Instance,
     Method,
@@ -66,7 +67,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
             return machine.execute(node.orelse, frame)
         machine.taken.add(id(node))
         return machine.execute(node.body, frame)
-    why = test if isinstance(test, Unknown) else machine.unknown("the contents of a tensor")
+    why = test if isinstance(test, Unknown) else machine.unknown(CONTENTS)
     del test
     if leaves(node) or _goes_elsewhere(node):
         raise why.unread()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import (
+    CONTENTS,
     Class,
     Function,
     Generated,
@@ -62,7 +63,7 @@ def convert(
     if kind is object:
         return Instance(Class("object", (), {}, Namespace("builtins", {})))
     if kind in (int, float, complex) and arguments and isinstance(arguments[0], Tensor):
-        return machine.unknown("the contents of a tensor")
+        return machine.unknown(CONTENTS)
     if kind is str:
         return _text(machine, *arguments)
     if kind in (int, float, complex, range, slice):
@@ -226,7 +227,7 @@ def _extreme(
         if isinstance(each, Unknown):
             return each
         if isinstance(each, Tensor):
-            return machine.unknown("the contents of a tensor")
+            return machine.unknown(CONTENTS)
     return found[keys.index(choose(keys))]
 
 

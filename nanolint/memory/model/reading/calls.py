@@ -87,7 +87,7 @@ def _unknown(machine: Machine, function: Unknown, passed: list[Value]) -> Unknow
     """What is not known may do anything with tensors on the card, and nothing without them."""
     if _touches_card(machine, passed, 3):
         raise function.unread()
-    return Unknown(function.reason, function.place)
+    return function.bare()
 
 
 def _touches_card(machine: Machine, values: Iterable[Value], depth: int) -> bool:
@@ -112,7 +112,7 @@ def _native(
             if isinstance(each, Unknown):
                 if _touches_card(machine, (*arguments, *keywords.values()), 3):
                     raise each.unread()
-                return Unknown(each.reason, each.place)
+                return each.bare()
     try:
         return function.function(*arguments, **keywords)
     except TypeError as error:

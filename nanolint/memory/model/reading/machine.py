@@ -97,9 +97,7 @@ class Machine:
 
     def assume(self, what: str) -> None:
         """What is taken to be so here, and nobody has said."""
-        said = f"{what} ({self.place})"
-        if said not in self.card.tape.assumed:
-            self.card.tape.assumed.append(said)
+        self.card.tape.assume(f"{what} ({self.place})")
 
     def created(self, made: Instance) -> Instance:
         """A new object: where a graph is traced, what is set on it is nobody else's."""

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.scopes import MISSING
-from nanolint.memory.model.reading.values import Instance, Unknown
+from nanolint.memory.model.reading.values import CONTENTS, Instance, Unknown
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _contains(machine: Machine, container: Value, element: Value) -> Value:
     if isinstance(container, Instance) and container.cls.has("__contains__"):
         return machine.truth(machine.call(machine.attribute(container, "__contains__"), [element]))
     if isinstance(container, Tensor):
-        return machine.unknown("the contents of a tensor")
+        return machine.unknown(CONTENTS)
     found = False
     for each in machine.iterate(container):
         if each is element:

@@ -19,6 +19,7 @@ Value: TypeAlias = Any  # of the program that is read
 
 
 TELLS = "_nanolint_tells"  # the same: of what is called each time before the function
+CONTENTS = "the contents of a tensor"  # why a number or a truth is not known
 NOT_COMPILED = "_torchdynamo_disable"  # an attribute of functions, as torch._dynamo sets it
 
 
@@ -79,6 +80,10 @@ class Unknown:
     def unread(self) -> Unread:
         """The error where memory depends on it."""
         return Unread(self.reason, self.place)
+
+    def bare(self) -> Unknown:
+        """The same reason, for what comes of it: of that no more is known."""
+        return Unknown(self.reason, self.place)
 
 
 class Absent(Unknown):

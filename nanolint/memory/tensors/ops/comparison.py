@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL
 from nanolint.memory.tensors.layout import broadcast
-from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.creation import create, filled
 from nanolint.memory.tensors.ops.pointwise import elementwise, result_type
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
@@ -67,7 +67,7 @@ def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
         of_value = None
         if learns:
             zeros = masked_fill(g, mask, 0)
-            of_value = create(g.device, (), g.dtype, g.role, "full")
+            of_value = filled(g, ())
             del zeros
         return [masked_fill(g, mask, 0), of_value]
 
@@ -103,7 +103,7 @@ def _operand(condition: Tensor, x: Operand, dtype: Dtype) -> Tensor:
 
 def masked(g: Tensor, mask: Tensor, role: Role | None = None) -> Tensor:
     """The gradient where the mask holds; the zero elsewhere is a tensor of its own."""
-    zero = create(g.device, (), g.dtype, g.role, "full")
+    zero = filled(g, ())
     out = elementwise(g.dtype, "choice", mask, g, role=role or g.role)
     del zero
     return out
@@ -116,7 +116,7 @@ def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> 
     tensors = [each for each in bounds if isinstance(each, Tensor)]
 
     def backward(g: Tensor, x: Tensor, *_bounds: Tensor) -> list[Tensor | None]:
-        zero = create(g.device, (), g.dtype, g.role, "full")
+        zero = filled(g, ())
         inside = [elementwise(BOOL, "comparison", x) for _ in bounds]
         found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
         del zero

@@ -35,6 +35,14 @@ def create(device: Device, shape: Shape, dtype: Dtype, role: Role, what: str = "
     return empty(device, shape, dtype, role)
 
 
+def filled(like: Tensor, shape: Shape | None = None) -> Tensor:
+    """A tensor of one number, as PyTorch makes it on the way: of the type and role of ``like``, and
+    of its shape where none is said."""
+    return create(
+        like.device, like.shape if shape is None else shape, like.dtype, like.role, "full"
+    )
+
+
 def zeros(
     *size: int | Sequence[int], device: Device, dtype: Dtype | None = None, **_options: Any
 ) -> Tensor:

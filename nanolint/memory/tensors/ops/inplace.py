@@ -14,7 +14,7 @@ from nanolint.memory.tensors.dtypes import BOOL
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.comparison import masked_fill
 from nanolint.memory.tensors.ops.conversion import to
-from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.creation import create, filled
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, lerp, mul, neg
 from nanolint.memory.tensors.ops.views import cast, expand, preserved
 from nanolint.memory.tensors.tensor import Tensor, empty
@@ -110,7 +110,7 @@ def copy_(x: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
         return replaced(x, expand(cast(src, x.dtype), x.shape))
 
     def backward(g: Tensor) -> list[Tensor | None]:
-        zeros = create(g.device, g.shape, g.dtype, g.role, "full") if needs_x else None
+        zeros = filled(g) if needs_x else None
         return [zeros, to(g, device, dtype)]
 
     def value() -> Tensor:
@@ -124,8 +124,8 @@ def fill_(x: Tensor, value: Operand) -> Tensor:
     return written(
         x,
         (x,),
-        lambda g: [create(g.device, g.shape, g.dtype, g.role, "full")],
-        value=lambda: create(x.device, x.shape, x.dtype, x.role, "full"),
+        lambda g: [filled(g)],
+        value=lambda: filled(x),
     )
 
 
@@ -201,7 +201,7 @@ def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) ->
     before = preserved(x.detach())
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        zero = create(g.device, (), g.dtype, g.role, "full")
+        zero = filled(g, ())
         inside = [elementwise(BOOL, "comparison", x) for _ in bounds]
         found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
         del zero

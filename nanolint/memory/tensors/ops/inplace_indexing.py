@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.tensors.dtypes import BOOL, UINT8
-from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.creation import filled
 from nanolint.memory.tensors.ops.indexing import (
     index_add,
     index_adding,
@@ -62,7 +62,7 @@ def index_copy_(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         of_source = index_select(g, dim, index) if needs_source else None
         of_x = None
         if needs_x:
-            of_x = create(g.device, g.shape, g.dtype, g.role, "full")
+            of_x = filled(g)
         return [of_x, of_source]
 
     # Of the source its number of dimensions is asked for in the backward pass.
@@ -92,7 +92,7 @@ def index_put_(
             of_values = taken(g, every)
         of_x = None
         if needs_x:
-            of_x = create(g.device, g.shape, g.dtype, g.role, "full")
+            of_x = filled(g)
         return [of_x, of_values]
 
     saved = [each for each in indices if each is not None]

@@ -12,7 +12,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, promote
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import isfinite
-from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.creation import create, filled
 from nanolint.memory.tensors.ops.exponentials import exp, floating, log
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, sub
 from nanolint.memory.tensors.tensor import Tensor
@@ -177,7 +177,7 @@ def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         if exponent == 0:
-            return [create(g.device, g.shape, g.dtype, g.role, "full")]
+            return [filled(g)]
         smaller = elementwise(x.dtype, "power", x)
         scaled = mul(smaller, exponent)
         return [mul(g, scaled)]
@@ -226,7 +226,7 @@ def _of_power(g: Tensor, base: Tensor, power: Tensor, out: Tensor) -> Tensor:
     del positive, zero
     logarithm = log(base)
     product = mul(out, logarithm)
-    nothing = create(g.device, (), g.dtype, g.role, "full")
+    nothing = filled(g, ())
     chosen = elementwise(product.dtype, "choice", condition, product)
     found = mul(g, chosen)
     del condition, logarithm, product, nothing, chosen
@@ -239,7 +239,7 @@ def _of_base(g: Tensor, base: Tensor, power: Tensor) -> Tensor:
     smaller = elementwise(base.dtype, "power", base, less)
     product = mul(power, smaller)
     scaled = mul(g, product)
-    nothing = create(g.device, (), g.dtype, g.role, "full")
+    nothing = filled(g, ())
     condition = elementwise(BOOL, "comparison", power)
     found = elementwise(scaled.dtype, "choice", condition, scaled)
     del less, smaller, product, scaled, nothing, condition

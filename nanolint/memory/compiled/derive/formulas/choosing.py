@@ -25,12 +25,18 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.ops.reductions import Dimensions
 
 
-def _chosen(t: Capture, x: Tensor, values: Tensor, indices: Tensor) -> Chosen:
-    """``value_selecting_reduction_backward``: the gradient is scattered into zeros."""
+def _chosen(
+    t: Capture, x: Tensor, values: Tensor, indices: Tensor, gone: int | None = None
+) -> Chosen:
+    """``value_selecting_reduction_backward``: the gradient is scattered into zeros.
+
+    ``gone`` is the dimension that the results do not have, if any.
+    """
     shape, role = x.shape, x.role.gradient
 
     def backward(g: Tensor, _of_indices: None, indices: Tensor) -> list[Tensor | None]:
-        return [t.make("index_put", CALL, (indices, g), shape, g.dtype, role)]
+        places, flow = (each if gone is None else unsqueeze(each, gone) for each in (indices, g))
+        return [t.make("index_put", CALL, (places, flow), shape, g.dtype, role)]
 
     record_all((values, indices), (x,), backward, indices)
     return Chosen(values, indices)
@@ -76,16 +82,7 @@ def best(
     with t.device.no_grad():
         values = reduce(t, "amax", x, over, keepdim)
         indices = reduce(t, "argmax", x, over, keepdim, INT64)
-    if keepdim:
-        return _chosen(t, x, values, indices)
-    shape, role = x.shape, x.role.gradient
-
-    def backward(g: Tensor, _of_indices: None, indices: Tensor) -> list[Tensor | None]:
-        places, flow = (unsqueeze(each, over[0]) for each in (indices, g))
-        return [t.make("index_put", CALL, (places, flow), shape, g.dtype, role)]
-
-    record_all((values, indices), (x,), backward, indices)
-    return Chosen(values, indices)
+    return _chosen(t, x, values, indices, None if keepdim else over[0])
 
 
 def extreme(t: Capture, x: Tensor) -> Tensor:

@@ -35,9 +35,7 @@ def scripter(machine: Machine) -> Native:
     """``torch.jit.script``: its fuser casts and keeps otherwise."""
 
     def told(name: str) -> None:
-        said = f"what torch.jit.script makes of {name} is not known"
-        if said not in machine.card.tape.doubts:
-            machine.card.tape.doubts.append(said)
+        machine.card.tape.doubt(f"what torch.jit.script makes of {name} is not known")
 
     return _telling(machine, "torch.jit.script", told)
 

@@ -101,9 +101,9 @@ def _apply(machine: Machine, cls: Class, given: tuple[Value, ...]) -> Value:
     if machine.card.tracer is not None:
         if not cls.has(ALLOWED):
             raise NotTraced("torch.autograd.Function")
-        said = f"what torch.compile makes of {cls.name} is derived from its operations"
-        if said not in machine.card.tape.assumed:
-            machine.card.tape.assumed.append(said)
+        machine.card.tape.assume(
+            f"what torch.compile makes of {cls.name} is derived from its operations"
+        )
     for each in given:
         if isinstance(each, Unknown):
             raise each.unread()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.reading.torch.calling import device_of, operation
-from nanolint.memory.model.reading.values import PARAMETER, TENSOR, Event, Native
+from nanolint.memory.model.reading.values import CONTENTS, PARAMETER, TENSOR, Event, Native
 from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, Dtype
@@ -57,7 +57,7 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
 
 def _contents(machine: Machine, name: str) -> Value:
     machine.breaks(f"Tensor.{name}")
-    return machine.unknown("the contents of a tensor")
+    return machine.unknown(CONTENTS)
 
 
 def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
