@@ -61,7 +61,7 @@ class Shapes:
             attention_state=torch.attention_state_on_card(
                 run.torch, run.attention, dropout=run.dropout > 0
             ),
-            inductor=Inductor.of(run.torch),
+            inductor=Inductor.of(run.torch, gpu.compute_capability if gpu else None),
         )
 
     @property

@@ -230,7 +230,7 @@ def test_an_evaluation_peaks_with_one_weight_copy_alive() -> None:
     [(8192, 384, 64), (4096, 768, 32), (1024, 1280, 8), (3000, 384, 24), (1665, 320, 14)],
 )
 def test_column_sums_split_as_traced(rows: int, columns: int, splits: int) -> None:
-    assert column_sum_splits(rows, columns, 46) == splits
+    assert column_sum_splits(rows, columns, 46, 1536) == splits
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.abilities import has_small_shared_memory
+from nanolint.memory.compiled.derive.splits import inner_splits
 from nanolint.memory.compiled.graph import FLOAT, Buffer, Graph
 from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.compiled.planner import Planner
+from nanolint.memory.compiled.reductions import column_sum_splits
 from nanolint.memory.recording import allocated_peak, record
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_bytes
@@ -287,3 +289,27 @@ def test_slow_attention_is_doubted_where_it_would_be_compiled() -> None:
     assert "counted as without torch.compile" in text
     assert doubts(replace(slow, compile=False)) == []
     assert doubts(slow, "gtx-1080-ti") == []  # Triton refuses it
+
+
+def test_sums_are_split_by_the_cards_threads_from_2_12_on() -> None:
+    cards = [Inductor.of((2, minor)).threads_per_sm for minor in (10, 12)]
+    assert cards == [2048, None]
+    assert column_sum_splits(73728, 384, 108, 2048) == 288  # traced: torch.outer's gradient
+    assert column_sum_splits(73728, 384, 108, 1536) == 192
+
+
+@pytest.mark.parametrize(
+    ("torch", "capability", "splits"),
+    [
+        ((2, 13), (9, 0), [(40000, 1, 5), (8192, 1, 1)]),
+        ((2, 12), (12, 0), [(40000, 1, 5)]),
+        ((2, 13), (12, 0), [(524288, 1, 1), (524289, 1, 65)]),
+        ((2, 14), (10, 0), [(32768, 1, 1), (32769, 1, 5), (40960, 108, 1), (40961, 108, 6)]),
+    ],
+)
+def test_how_long_a_sum_may_be_for_one_kernel_depends_on_release_and_card(
+    torch: tuple[int, int], capability: tuple[int, int], splits: list[tuple[int, int, int]]
+) -> None:
+    whole = Inductor.of(torch, capability).whole_sum
+    found = [(*each[:2], inner_splits(each[0], each[1], 108, 2048, whole)) for each in splits]
+    assert found == splits

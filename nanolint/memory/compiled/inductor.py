@@ -43,6 +43,37 @@ OUTPUTS_TAKEN_OFF: tuple[Version, Version] = (2, 9), (2, 12)
 # torch/_inductor/config.py, triton.mix_order_reduction: two sums of one tensor in one kernel.
 MIXED_SUMS_SINCE: Version = (2, 10)
 
+# torch/_inductor/fx_passes/joint_graph.py, mul_softmax_pattern: a factor is taken out of a softmax,
+# whose largest element is looked for without it. In 2.4.1, not in 2.2.2.
+FACTORS_TAKEN_OUT_SINCE: Version = (2, 4)
+
+# The same file, _preserve_scaled_softmax_nonfinite_semantics: what was there before is computed
+# beside it, for rows that are not finite: another maximum and a flag for each row are kept.
+NONFINITE_KEPT_SINCE: Version = (2, 13)
+
+# torch/_inductor/choices.py, reduction_split_factor: a sum is split by the threads that a
+# multiprocessor of the card holds. Before, by 2048 (ir.py in releases before 2.6).
+CARDS_THREADS_SINCE: Version = (2, 12)
+THREADS_BEFORE = 2048
+
+# The same place: a sum of no more elements, side by side in memory, is one kernel's. From 2.13 on
+# cards of compute capability 10.0 and up have another limit; from 2.14 on one that asks whether
+# there are as many sums as multiprocessors.
+WHOLE_SUM = 8192
+BLACKWELL = (10, 0)
+BLACKWELL_WHOLE_SUMS: tuple[tuple[Version, tuple[int, int]], ...] = (
+    ((2, 14), (32768, 40960)),
+    ((2, 13), (524288, 524288)),
+)
+
+# torch/_inductor/ir.py, Reduction.num_splits: where no operand is read whole, those that are
+# repeated decide. Before, such a sum was not split.
+REPEATED_READS_SPLIT_SINCE: Version = (2, 13)
+
+# torch/_inductor/kernel/conv.py, convolution_backward_lowering: what it reads is copied where it
+# does not lie in order. Before, it was read as it lay (lowering.py, constrain_to_fx_strides).
+CONVOLUTION_LOWERED_SINCE: Version = (2, 13)
+
 # torch/_functorch/_aot_autograd/runtime_wrappers.py sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
@@ -60,10 +91,18 @@ class Inductor(NamedTuple):
     counts_mutated: bool = False  # buffers twice, in the estimate of the peak
     takes_off_outputs: bool = False  # from the estimate of the peak
     mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
+    takes_out_factors: bool = True  # of a softmax
+    keeps_nonfinite: bool = True  # rows of a softmax whose factor is taken out
+    orders_convolutions: bool = True  # what a convolution's backward pass reads is in order
+    threads_per_sm: int | None = None  # by which sums are split; None: those of the card
+    whole_sum: tuple[int, int] = (WHOLE_SUM, WHOLE_SUM)  # elements; of few sums, of many
+    splits_repeated: bool = True  # sums of which no operand is read whole
 
     @classmethod
-    def of(cls, version: Version) -> Inductor:
-        """The facts of a release."""
+    def of(cls, version: Version, capability: tuple[int, int] | None = None) -> Inductor:
+        """The facts of a release, on a card of some compute capability."""
+        is_blackwell = capability is not None and capability >= BLACKWELL
+        limits = [limit for since, limit in BLACKWELL_WHOLE_SUMS if version >= since]
         return cls(
             holds_gradients=version < GRADIENTS_BOXED_SINCE,
             scatters_loss=version < SCATTER_FUSED_SINCE,
@@ -74,4 +113,10 @@ class Inductor(NamedTuple):
             counts_mutated=version < MUTATED_COUNTED_ONCE_SINCE,
             takes_off_outputs=OUTPUTS_TAKEN_OFF[0] <= version <= OUTPUTS_TAKEN_OFF[1],
             mixes_sums=version >= MIXED_SUMS_SINCE,
+            takes_out_factors=version >= FACTORS_TAKEN_OUT_SINCE,
+            keeps_nonfinite=version >= NONFINITE_KEPT_SINCE,
+            orders_convolutions=version >= CONVOLUTION_LOWERED_SINCE,
+            threads_per_sm=None if version >= CARDS_THREADS_SINCE else THREADS_BEFORE,
+            whole_sum=limits[0] if is_blackwell and limits else (WHOLE_SUM, WHOLE_SUM),
+            splits_repeated=version >= REPEATED_READS_SPLIT_SINCE,
         )

@@ -7,7 +7,6 @@ codegen/simd.py, all of 2.13.0.
 
 from __future__ import annotations
 
-THREADS_PER_SM = 1536  # 8.6, 8.9 and 12.0; the data-centre cards' 2048 changes kilobytes only
 ROWS_PER_THREAD = 4
 SPLIT_THREADS = 256
 COLUMNS_PER_BLOCK = 128
@@ -15,11 +14,11 @@ MOST_SPLIT_ROWS = 512
 FEWEST_SPLIT_ROWS = 32
 
 
-def column_sum_splits(rows: int, columns: int, sm_count: int) -> int:
+def column_sum_splits(rows: int, columns: int, sm_count: int, threads_per_sm: int) -> int:
     """Partial sums per column when a (rows, columns) matrix is summed over its rows."""
     if rows <= FEWEST_SPLIT_ROWS or columns >= 64 * sm_count:
         return 1
-    threads = sm_count * THREADS_PER_SM
+    threads = sm_count * threads_per_sm
     elements = rows * columns
     if elements < FEWEST_SPLIT_ROWS * threads:
         size = FEWEST_SPLIT_ROWS

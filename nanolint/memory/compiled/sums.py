@@ -82,7 +82,9 @@ class Sums:
         return gradient
 
     def _splits(self, columns: int) -> int:
-        return column_sum_splits(self._shapes.tokens, columns, self._shapes.sm_count)
+        shapes = self._shapes
+        threads = shapes.inductor.threads_per_sm or shapes.threads_per_sm
+        return column_sum_splits(shapes.tokens, columns, shapes.sm_count, threads)
 
 
 def _gradient(name: str, columns: int) -> Buffer:

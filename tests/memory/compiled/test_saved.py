@@ -70,7 +70,7 @@ def cut(shapes: Shapes, model: type[GPT] = GPT) -> tuple[Capture, Parts]:
     with device.autocast(DTYPES[shapes.dtype] if shapes.half else None):
         found = capture(device, lambda: with_logits(gpt.forward(x, y)), (x, y), FORMULAS)
     assert len(device.tape.events) == 2  # nothing but the batch was allocated
-    simplify(found.graph)
+    simplify(found.graph, shapes.inductor)
     parameters = {made for each, made in found.inputs if isinstance(each.node, Leaf)}
     return found, partition(found.graph, parameters)
 

@@ -28,6 +28,7 @@ from nanolint.memory.compiled.derive.values import (
 )
 from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +54,8 @@ class Calling(Realizing):
             values.append(values.pop(0))
             sources.append(sources.pop(0))
         values = [self._reachable(*pair) for pair in zip(values, sources, strict=True)]
+        if each.name == "convolution backward" and self._inductor.orders_convolutions:
+            values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
         if each.parts:
             return self._several(each, reads)
@@ -66,6 +69,18 @@ class Calling(Realizing):
         if any(access.tag for access in value.loads()):
             return self._copied(value, source)
         return value
+
+    def _ordered(self, value: Value, source: Operation) -> Value:
+        """Copied where it does not lie in order (``ExternKernel.require_stride_order``)."""
+        (access,) = value.loads()
+        pairs = zip(value.shape, access.strides, strict=True)
+        strides = [stride for size, stride in pairs if size > 1]
+        if strides == sorted(strides, reverse=True):
+            return value
+        in_order = contiguous_strides(value.shape)
+        box = Box(value.shape, in_order, source.dtype, source.role, (access,))
+        self.realize(box)
+        return Value(box, value.shape)
 
     def _product(self, each: Operation, reads: Sequence[object]) -> Value:
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
@@ -92,7 +107,7 @@ class Calling(Realizing):
 
     def _find_sums_of_products(self, operations: Sequence[Operation]) -> None:
         """Sums that a matrix product makes itself, by the product: post_grad.py, ``addmm``."""
-        if not self._adds_in_product:
+        if not self._inductor.adds_in_product:
             return
         for each in operations:
             if each.name != "sum" or each.kind != POINTWISE or len(set(each.of)) != 2:

@@ -19,12 +19,15 @@ from nanolint.memory.compiled.derive.operations import (
     Operations,
     is_float,
 )
+from nanolint.memory.compiled.derive.scaled import take_out_factors
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from nanolint.memory.compiled.inductor import Inductor
 
-def simplify(graph: Operations, *, learns: bool = True) -> None:
+
+def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> None:
     """Leave out what changes nothing and what nobody needs; where it ``learns``, and a partitioner
     is to cut it, also what is computed twice."""
     graph.drop_dead()
@@ -32,6 +35,9 @@ def simplify(graph: Operations, *, learns: bool = True) -> None:
     graph.connect()
     graph.replace(_shortened(graph))
     graph.drop_dead()
+    graph.connect()
+    if inductor.takes_out_factors:
+        take_out_factors(graph, keeps_nonfinite=inductor.keeps_nonfinite)
     if learns:
         graph.replace(_twice(graph))
     graph.drop_dead()

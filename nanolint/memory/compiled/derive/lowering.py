@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
 
 
+# graph.py, ``need_fixed_layout``: what others read too has the strides that it was traced with.
+FIXED_LAYOUT = frozenset({"mm", "convolution backward"})
+
 MOST_JOINED = 8  # lowering.py, ``cat``: MAX_COMPLEX_POINTWISE_CAT
 
 
@@ -71,7 +74,7 @@ class Lowering(Reducing, Calling):
             for user in users:
                 if user.kind == CALL and user.name not in {*PUTS, "addmm"}:
                     self._hint(value.box)
-                    if user.name == "mm" and value.box.memory is None:
+                    if user.name in FIXED_LAYOUT and value.box.memory is None:
                         value = self._copied(value, each)
             self._mark_reuse(value.box)
         box = value.box

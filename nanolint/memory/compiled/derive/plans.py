@@ -69,9 +69,8 @@ class Plans:
     ) -> tuple[Lowering, Emission]:
         device = self.device
         lowering = Lowering(
-            operations, inputs, outputs,
+            operations, inputs, outputs, inductor=self.inductor,
             sm_count=device.sm_count, threads_per_sm=device.threads_per_sm,
-            adds_in_product=self.inductor.adds_in_product,
         )  # fmt: skip
         lowering.run(operations)
         kept = set()

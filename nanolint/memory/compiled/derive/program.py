@@ -86,7 +86,7 @@ class Program:
         if any(id(tensor) in replaced for tensor, _ in found.inputs):
             raise NotTraced("an attribute that each call sets for the next")
         self.kept.results.clear()
-        simplify(found.graph, learns=bool(found.graph.tangents))
+        simplify(found.graph, inductor, learns=bool(found.graph.tangents))
         self._take(found, leaves, inductor)
 
     def _take(self, found: Capture, leaves: Sequence[Any], inductor: Inductor) -> None:

@@ -28,6 +28,7 @@ from nanolint.memory.compiled.derive.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.role import Role
@@ -48,15 +49,16 @@ class Realizing:
         inputs: Iterable[Operation],
         outputs: Iterable[Operation],
         *,
+        inductor: Inductor,
         sm_count: int,
         threads_per_sm: int,
-        adds_in_product: bool = True,
     ) -> None:
-        self._adds_in_product = adds_in_product
+        self._inductor = inductor
         self.kernels: list[Kernel] = []
         self.values: dict[Operation, Value] = {}
         self.inputs: dict[Operation, Memory] = {}
-        self._sm_count, self._threads_per_sm = sm_count, threads_per_sm
+        self._sm_count = sm_count
+        self._threads_per_sm = inductor.threads_per_sm or threads_per_sm
         self._outputs = set(outputs)
         self._users: dict[Operation, dict[Operation, None]] = {}
         self._own = own = set(operations)

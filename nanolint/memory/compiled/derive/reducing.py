@@ -19,13 +19,14 @@ from nanolint.memory.compiled.derive.operations import (
     Operation,
 )
 from nanolint.memory.compiled.derive.realizing import Realizing
-from nanolint.memory.compiled.derive.splits import inner_splits, outer_splits
+from nanolint.memory.compiled.derive.splits import inner_splits
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
     at_place,
     inlined,
 )
+from nanolint.memory.compiled.reductions import column_sum_splits
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import contiguous_strides
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
 
+NEVER_SPLIT = frozenset({"argmax"})
 UNROLLED = 8  # unroll_reductions_threshold in torch/_inductor/config.py
 
 
@@ -103,7 +105,7 @@ class Reducing(Realizing):
             steps = value.steps | {each}
             return Box(kept, strides, dtype, each.role, tuple(unrolled), steps)
         box = Box(kept, strides, dtype, each.role)
-        splits = self._splits(reads, kept, gone)
+        splits = 1 if each.name in NEVER_SPLIT else self._splits(reads, kept, gone)
         depends = [dependency(read, loops) for read in reads]
         if splits == 1:
             box.memory = self._sums(depends, kept, dtype, each.role, numel, rnumel, each.name)
@@ -151,26 +153,47 @@ class Reducing(Realizing):
         """``Reduction.num_splits``."""
         numel, rnumel = prod(kept), prod(gone)
         if numel == 1:
-            return inner_splits(rnumel, 1, self._sm_count, self._threads_per_sm)
+            return self._inner_splits(rnumel, 1)
         if rnumel <= 32 or numel >= self._sm_count * 2 * 32:
             return 1
-        outer = inner = 0
-        loops = (*kept, *gone)
-        for read in reads:
-            if read.tag:
-                continue
-            full = all(stride for size, stride in zip(loops, read.strides, strict=True) if size > 1)
-            if not full:
-                continue
-            if all(stride != 1 for stride in read.strides[len(kept) :]):
-                outer += 1
-            else:
-                inner += 1
-        if not outer and not inner:
+        counted = self._counted(reads, (*kept, *gone), len(kept))
+        if not counted:
             return 1
-        if inner > outer:
-            return inner_splits(rnumel, numel, self._sm_count, self._threads_per_sm)
-        return outer_splits(rnumel, numel, self._sm_count)
+        outer = sum(
+            all(
+                stride == 0 or stride > 1
+                for size, stride in zip(gone, read.strides[len(kept) :], strict=True)
+                if size > 1
+            )
+            for read in counted
+        )
+        if len(counted) - outer > outer:
+            return self._inner_splits(rnumel, numel)
+        return column_sum_splits(rnumel, numel, self._sm_count, self._threads_per_sm)
+
+    def _counted(self, reads: Sequence[Access], loops: Shape, kept: int) -> list[Access]:
+        """Those that decide: what is read whole, else what the reduced loops go through."""
+        known = [read for read in reads if not read.tag]
+        whole = [
+            read
+            for read in known
+            if all(stride for size, stride in zip(loops, read.strides, strict=True) if size > 1)
+        ]
+        if whole or not self._inductor.splits_repeated:
+            return whole
+        return [
+            read
+            for read in known
+            if any(
+                stride
+                for size, stride in zip(loops[kept:], read.strides[kept:], strict=True)
+                if size > 1
+            )
+        ]
+
+    def _inner_splits(self, elements: int, outputs: int) -> int:
+        whole = self._inductor.whole_sum
+        return inner_splits(elements, outputs, self._sm_count, self._threads_per_sm, whole)
 
     def _two(
         self,

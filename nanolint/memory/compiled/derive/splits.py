@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from nanolint.memory.compiled.reductions import column_sum_splits
-
-NOT_SPLIT = 8192  # elements of one sum
 THREADS = 256
 FEWEST, MOST = 32, 512  # elements a thread
 FEWEST_OUTPUTS = 2  # sums a multiprocessor: more are not split
 
 
-def outer_splits(rows: int, columns: int, sm_count: int) -> int:
-    """Where neighbouring sums lie side by side in memory."""
-    return column_sum_splits(rows, columns, sm_count)
-
-
-def inner_splits(elements: int, outputs: int, sm_count: int, threads_per_sm: int) -> int:
-    """Where the elements of a sum lie side by side."""
-    if outputs >= FEWEST_OUTPUTS * sm_count or elements <= NOT_SPLIT:
+def inner_splits(
+    elements: int, outputs: int, sm_count: int, threads_per_sm: int, whole: tuple[int, int]
+) -> int:
+    """Where the elements of a sum lie side by side; ``whole`` is what is not split, of few sums
+    and of many."""
+    most = whole[outputs >= sm_count]
+    if outputs >= FEWEST_OUTPUTS * sm_count or elements <= most:
         return 1
     work = elements * outputs
     if work <= FEWEST * sm_count * threads_per_sm:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.layout import broadcast, is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_half
-from nanolint.memory.tensors.ops.pointwise import mul
+from nanolint.memory.tensors.ops.pointwise import add, mul
 from nanolint.memory.tensors.ops.views import (
     contiguous,
     expand,
@@ -21,7 +21,7 @@ from nanolint.memory.tensors.ops.views import (
     view,
 )
 from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.tracing import traced, tracer_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,8 @@ def linear(
         out = _addmm(half_bias, flat, t(half_weight), role)
         return view(out, (*x.shape[:-1], weight.shape[0]))
     out = _matmul(flow, t(half_weight), role)
+    if tracer_at(out.device) is not None:
+        return add(out, half_bias, role=out.role)
     return record(out.detach(), (out, half_bias), lambda g: [g, g])  # added in place
 
 

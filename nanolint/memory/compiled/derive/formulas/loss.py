@@ -14,7 +14,7 @@ from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import div, mul, neg, sub
 from nanolint.memory.tensors.ops.unary import pow
-from nanolint.memory.tensors.ops.views import cast, squeeze, unsqueeze
+from nanolint.memory.tensors.ops.views import cast, contiguous, squeeze, unsqueeze
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
@@ -27,7 +27,7 @@ IGNORED = -100
 def softmax(t: Capture, x: Tensor, dtype: Dtype | None, label: str, *, multiplies: bool) -> Tensor:
     """``_softmax`` (``multiplies``) and ``_log_softmax`` over the last dimension."""
     made = dtype or x.dtype
-    source = cast(x, made)
+    source = contiguous(cast(x, made))
     over = (x.ndim - 1,)
     role = x.role.made(label, x.role.dims)
     with t.device.no_grad():
