@@ -77,8 +77,9 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     if not _worth_parsing(text, project, setup.rules, explicit=expected):
         return Report(path, None)
     options, fault = setup.options, None
+    targets = setup.targets or (None,)
     try:
-        config = read_config(text, path, project, options, explicit=explicit)
+        config = read_config(text, path, project, options, explicit=explicit, target=targets[0])
     except TooComplex as error:
         return Report(path, None, unjudged=f"not checked: {error}")
     except Unparsable as error:
@@ -90,7 +91,7 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
         config = config_of(NOTHING, text, path, project, options, explicit=explicit)
     return Context(
         config,
-        tuple(case_of(config, target) for target in setup.targets or (None,)),
+        tuple(case_of(config, target) for target in targets),
         fault=fault,
         known_codes=setup.known_codes,
         selected=frozenset(rule.code for rule in setup.rules),

@@ -45,6 +45,7 @@ from nanolint.run.settled import MEMORY, Layer, Unresolved
 from nanolint.run.terms import Given, Operation, Place, Surface, Term, describe
 from nanolint.run.trust import Subject, in_short, ordered
 from nanolint.source.assignments import Assignment, Comment
+from nanolint.source.python import python_tree
 from nanolint.source.suppressions import SuppressedCode, Suppression
 from nanolint.source.values import Known, Scalar
 from nanolint.trainers.nanogpt.configs import config_runs
@@ -124,6 +125,7 @@ __all__ = [
     "meant_code",
     "obstacle",
     "ordered",
+    "python_tree",
     "remainders",
     "replace_integer",
     "replace_value",

@@ -158,19 +158,28 @@ def _regime(head: Any, tape: Any, kinds: int) -> Regime:
         high=_number(high, low, LARGEST_BATCH),
         micro_steps=_number(micro_steps, 1, LARGEST_BATCH),
         traced=tuple(_number(each, low, high) for each in _list(traced, 1000)),
-        events=tuple(_list(events, MOST_EVENTS)),
+        events=_events(events, kinds),
         phases=tuple((_number(at), PHASES[_number(name)]) for at, name in _list(phases, 10_000)),
     )
-    alive = 0
-    for event in found.events:
-        if _number(event, -alive, kinds - 1) >= 0:
-            alive += 1
-        else:
-            alive -= 1
     starts = [at for at, _ in found.phases]
     if not starts or starts[0] != 0 or starts != sorted(starts) or starts[-1] > len(found.events):
         raise NotAProfile("not a profile: its phases are out of order")
     return found
+
+
+def _events(told: Any, kinds: int) -> tuple[int, ...]:
+    events = tuple(_list(told, MOST_EVENTS))
+    if not {int}.issuperset(map(type, events)) or max(events, default=0) >= kinds:
+        raise ValueError
+    alive = 0
+    for event in events:  # many, so that what is asked of each is little
+        if event >= 0:
+            alive += 1
+        elif event >= -alive:
+            alive -= 1
+        else:
+            raise ValueError
+    return events
 
 
 def _number(value: Any, least: int = 0, most: int = LARGEST_NUMBER) -> int:

@@ -54,19 +54,27 @@ class Config:
 
 
 def read_config(
-    text: str, path: Path | None, project: Project, options: Options, *, explicit: bool
+    text: str,
+    path: Path | None,
+    project: Project,
+    options: Options,
+    *,
+    explicit: bool,
+    target: Machine | None = None,
 ) -> Config:
     """Read ``text`` as the content of ``path``; ``explicit``: the user named the file itself.
+
+    Whether a script makes a run is asked for ``target``, for which it is resolved next.
 
     Raises Unparsable or TooComplex.
     """
     if path is not None and trains(text) and not is_train_script(path, project):
-        trainer = _trainer(text, path.absolute(), comments_of(text), options)
+        trainer = _trainer(text, path.absolute(), comments_of(text), options, target)
         if trainer is not None:
             return trainer
     environment = environment_of(path, project, options)
     module = parse(text, environment, star_importer(project, path))
-    return config_of(module, text, path, project, options, explicit=explicit)
+    return config_of(module, text, path, project, options, explicit=explicit, target=target)
 
 
 def config_of(
@@ -77,26 +85,31 @@ def config_of(
     options: Options,
     *,
     explicit: bool,
+    target: Machine | None = None,
 ) -> Config:
-    """The config of a text that was read to ``module``."""
+    """The config of a text that was read to ``module``; ``target`` as for ``read_config``."""
     kind = classify(module, text, path, project, explicit=explicit)
     if kind is FileKind.TRAIN_SCRIPT and not SHAPE & project.defaults.keys():
         kind = FileKind.SCRIPT  # its model has sizes of other names: llama2.c's
     if kind is FileKind.SCRIPT and path is not None and trains(text):
-        trainer = _trainer(text, path.absolute(), module.comments, options)
+        trainer = _trainer(text, path.absolute(), module.comments, options, target)
         if trainer is not None:
             return trainer
     return Config(text, path, kind, module, project, options)
 
 
 def _trainer(
-    text: str, path: Path, comments: tuple[Comment, ...] | None, options: Options
+    text: str,
+    path: Path,
+    comments: tuple[Comment, ...] | None,
+    options: Options,
+    target: Machine | None,
 ) -> Config | None:
     """A script that makes a run of its own; None for any other, and without its ``comments``.
 
     No parser but Python's own is needed for it, which is half of the time that a check takes.
     """
-    if comments is None or not makes_run(text, path, options):
+    if comments is None or not makes_run(text, path, options, target):
         return None
     without_keys = Module((), (), comments)
     return Config(text, path, FileKind.TRAINER, without_keys, project_of(path), options)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes
+from nanolint.source.python import python_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,9 +37,7 @@ def syntax_tree(text: str) -> ast.Module:
 
     try:
         check(text)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are the author's business
-            return ast.parse(text)
+        return python_tree(text)
     except TooComplex as error:
         raise Unusable(str(error)) from None
     except SyntaxError as error:

@@ -75,9 +75,9 @@ def why_not(text: str, path: Path, options: Options) -> str | None:
     )
 
 
-def makes_run(text: str, path: Path, options: Options) -> bool:
+def makes_run(text: str, path: Path, options: Options, target: Machine | None = None) -> bool:
     """Whether a script trains a model of its own in a loop of its own, on a batch of some size."""
-    found = described(path, text, around_of(path, options, None, options.world_size or 1))
+    found = described(path, text, _around(path, options, target))
     return found is not None and any(found.value(role) is not None for role in NEEDED[:2])
 
 
@@ -85,6 +85,11 @@ def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
     """What the script's own parser would not take of the launch line, each in a clause."""
     found = described(path, text, around_of(path, options, None, options.world_size or 1))
     return found.refused if found is not None else ()
+
+
+def _around(path: Path, options: Options, target: Machine | None) -> Around:
+    world_size = options.world_size or (target.count if target else None) or 1
+    return around_of(path, options, target.gpu if target else None, world_size)
 
 
 @memo
@@ -99,8 +104,8 @@ def described(path: Path, text: str, around: Around) -> Described | None:
 def resolve_script(text: str, path: Path, options: Options, target: Machine | None) -> Resolution:
     """The run that a script makes on one target GPU."""
     gpu = target.gpu if target else None
-    world_size = options.world_size or (target.count if target else None) or 1
-    around = around_of(path, options, gpu, world_size)
+    around = _around(path, options, target)
+    world_size = around.world_size
     found = described(path, text, around)
     if found is None:
         return Resolution(None, {}, (Unresolved("the script", "it is not valid Python"),))

@@ -7,9 +7,10 @@ Python refuses may hold anything.
 from __future__ import annotations
 
 import ast
-import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.rule import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -36,9 +37,7 @@ class Plain:
         self.imported = dict[str, list[_Import]]()
         self._bound = set[str]()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self.tree = ast.parse(text)
+            self.tree = python_tree(text)
             self.nodes = list(ast.walk(self.tree))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return

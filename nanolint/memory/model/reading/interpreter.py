@@ -6,7 +6,6 @@ It touches no disk, no network and none of Python's own imports: the texts are h
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +44,7 @@ from nanolint.memory.model.reading.values import (
     Unread,
 )
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.source.python import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -314,10 +314,9 @@ PRELUDE = Path(__file__).with_name("torch") / "prelude.py"
 LAYERS = PRELUDE.with_name("einops_layers.py")
 
 
-@lru_cache(maxsize=16)
 def parsed(text: str) -> ast.Module | None:
     """The tree of a text; None where it is no Python."""
     try:
-        return ast.parse(text)
+        return python_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
