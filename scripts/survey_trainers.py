@@ -50,14 +50,17 @@ def main() -> None:
         print(table(rows))
         return
     done = {(row["repository"], row["script"], row["commit"]) for row in rows}
+    left = [
+        (commit, repository, script)
+        for repository, script in SCRIPTS
+        if options.only in f"{repository}:{script}"
+        for commit in versions(git_of(options.mirrors, repository), script)
+        if (repository, script, commit) not in done
+    ]
     with options.record.open("a", encoding="utf-8") as record:
-        for repository, script in SCRIPTS:
-            if options.only not in f"{repository}:{script}":
-                continue
-            for commit in versions(git_of(options.mirrors, repository), script):
-                if (repository, script, commit) not in done:
-                    row = surveyed(options.mirrors, repository, script, commit)
-                    print(json.dumps(row), file=record, flush=True)
+        for commit, repository, script in sorted(left):  # of all scripts by turns
+            row = surveyed(options.mirrors, repository, script, commit)
+            print(json.dumps(row), file=record, flush=True)
 
 
 def surveyed(mirrors: Path, repository: str, script: str, commit: str) -> dict[str, Any]:

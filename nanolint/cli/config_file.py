@@ -87,7 +87,7 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
     if config.kind is FileKind.TRAINER:
         refused = refused_by_parser(text, path, options)
     else:
-        refused = refused_by_project(path, options, plan.train_script)
+        refused = refused_by_project(text, path, options, plan.train_script)
     if refused is not None:
         raise UsageError(f"{name}: {refused}")
     return ConfigFile(name, config)

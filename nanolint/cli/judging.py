@@ -92,12 +92,10 @@ def _judge(
     if explicit and (setup.options.line.flags or all_overrides(setup.options)):
         from nanolint.cli.refusing import refused_by_parser, refused_by_project
 
-        refused = (
-            refused_by_parser(source.text, path, setup.options)
-            if setup.options.line.flags
-            else None
+        refused = refused_by_parser(source.text, path, setup.options)
+        refused = refused or refused_by_project(
+            source.text, path, setup.options, setup.train_script
         )
-        refused = refused or refused_by_project(path, setup.options, setup.train_script)
         if refused is not None:
             return FileResult(name, error=refused), raw
 

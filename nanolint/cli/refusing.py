@@ -23,15 +23,22 @@ def refused_by_parser(text: str, path: Path | None, options: Options) -> str | N
 
 
 def refused_by_project(
-    path: Path | None, options: Options, train_script: Path | None
+    text: str, path: Path | None, options: Options, train_script: Path | None
 ) -> str | None:
-    """Why the configurator of the project around ``path`` does not take the launch line."""
+    """Why the configurator of the project around ``path`` does not take the launch line.
+
+    A script that trains with values of its own, ``text``, has none.
+    """
     overrides = all_overrides(options)
     if not overrides:
         return None
+    from nanolint.cli.launched import is_foreign
     from nanolint.trainers.nanogpt.configurator import needs_dashes
+    from nanolint.trainers.nanogpt.kind import trains
     from nanolint.trainers.nanogpt.project import find_project
 
+    if path is not None and trains(text) and is_foreign(path):
+        return None
     project = find_project(path, train_script=train_script)
     if project.tree is not None and project.configurator is not None and project.root is not None:
         given = next((each for each in options.arguments if isinstance(each, Override)), None)

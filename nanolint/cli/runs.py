@@ -42,6 +42,12 @@ class Run:
     place: str | None = None  # in the source, for people
     is_part: bool = False  # of a run that is counted with a later file of the line
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a word of the launch line is only known to its shell."""
+        line = self.configuration.launch.line
+        return any(each.unknown is not None for each in (*line.flags, *line.variables))
+
     def placed(self, result: FileResult) -> tuple[FileResult, tuple[Diagnostic, ...]]:
         """What is found in the file, and what is found in the text of the launch line.
 
@@ -81,7 +87,7 @@ def place_all(runs: Sequence[Run], results: Iterable[FileResult]) -> list[FileRe
     """The results of ``runs``, with what was found in launch lines under the names of those."""
     found: dict[Source, dict[Diagnostic, None]] = {}
     files: list[FileResult] = []
-    for run, result in zip(runs, results, strict=True):
+    for run, result in _told_apart(zip(runs, results, strict=True)):
         file, in_line = run.placed(result)
         files.append(file)
         if run.source is not None:
@@ -99,6 +105,23 @@ def place_all(runs: Sequence[Run], results: Iterable[FileResult]) -> list[FileRe
         if each
     ]
     return [*lines, *files]
+
+
+def _told_apart(
+    judged: Iterable[tuple[Run, FileResult]],
+) -> Iterator[tuple[Run, FileResult]]:
+    """The runs without those that are another's: of two of one line that a value decides which only
+    the shell has (``$WANDB_RUN``, or what it is set to where it is empty), and of which the same is
+    known."""
+    kept: dict[tuple[Source | None, str | None, str], list[tuple[Run, FileResult]]] = {}
+    for run, result in judged:
+        same = kept.setdefault((run.source, run.place, run.candidate.name), [])
+        if run.place is not None and any(
+            result == other and (run.is_open or one.is_open) for one, other in same
+        ):
+            continue
+        same.append((run, result))
+        yield run, result
 
 
 def _checked(source: Source, found: dict[Diagnostic, None]) -> dict[Diagnostic, None]:

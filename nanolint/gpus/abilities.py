@@ -20,6 +20,7 @@ AMPERE: Capability = (8, 0)
 BFLOAT16 = AMPERE  # older cards only emulate it
 TENSOR_CORES = VOLTA
 TRITON = VOLTA  # torch.compile's code generator takes nothing older
+FLOAT8: Capability = (8, 9)  # aten/src/ATen/native/cuda/Blas.cpp, _scaled_mm_allowed_device
 
 # aten/src/ATen/native/transformers/cuda/sdp_utils.cpp.
 FLASH = AMPERE  # check_sm_version
@@ -57,6 +58,15 @@ def capability_of(gpu: Gpu | None) -> Capability:
 def has_bfloat16(gpu: Gpu | None) -> bool:
     """Whether the card computes in bfloat16 itself."""
     return capability_of(gpu) >= BFLOAT16
+
+
+def refuses_float8(gpu: Gpu | None) -> str | None:
+    """Why ``torch._scaled_mm`` ends in an error on the card; None where it does not, or may not."""
+    capability = gpu.compute_capability if gpu else None
+    if gpu is None or capability is None or capability >= FLOAT8:
+        return None
+    needed, has = (".".join(map(str, each)) for each in (FLOAT8, capability))
+    return f"torch._scaled_mm needs compute capability {needed}, and {gpu.name} has {has}"
 
 
 def has_tensor_cores(gpu: Gpu) -> bool:

@@ -22,22 +22,25 @@ def next_step(results: Results) -> dict[str, Any]:
 
     ``edit``: a line is wrong, and what to write is known. ``change``: something is wrong, and no
     value mends it. ``run``: it runs and fits as far as is known, ``try``: the same, but whether it
-    fits is not known.
+    fits is not known, or it is in doubt that it does not.
     """
     unusable = next((file for file in results.files if file.error is not None), None)
     if unusable is not None:
         return _step(CHANGE, f"{unusable.name}: {unusable.error}")
     failing = [(file, each) for file in results.files for each in file.diagnostics if _fails(each)]
     if failing:
-        file, found = min(failing, key=lambda pair: pair[1].code.startswith(MEMORY))
-        if found.fix is None or found.fix.safety is Safety.DISPLAY:
-            return _step(CHANGE, found.line)
-        edits = list(_lines(file, found.fix))
-        return {**_step(EDIT, found.line, found.fix.safety), "edits": edits}
-    without = next((file for file in results.files if file.named and file.no_run), None)
-    if without is not None:
-        return _step(TRY, f"{without.name} holds no run that is known here: {without.no_run}")
+        file, found = min(failing, key=lambda pair: _is_memory(pair[1]))
+        edits = _edits(file, found)
+        return {**_step(EDIT if edits else CHANGE, found.line), **edits}
     runs = [run for file in results.files for run in file.runs]
+    short = next((run for run in runs if run.fits is False), None)
+    if short is not None:
+        for file, found in ((f, e) for f in results.files for e in f.diagnostics if _is_memory(e)):
+            return {**_step(TRY, f"in doubt: {found.line}"), **_edits(file, found)}
+        return _step(TRY, f"it does not fit, in doubt: {short.doubts[0]}")
+    without = next((file for file in results.files if file.named and file.no_run), None)
+    if without is not None and not any(run.fits for run in runs):
+        return _step(TRY, f"{without.name} holds no run that is known here: {without.no_run}")
     unknown = next((run for run in runs if run.fits is None), None)
     if unknown is not None:
         why = unknown.doubts[0] if unknown.doubts else "no card is named"
@@ -48,12 +51,23 @@ def next_step(results: Results) -> dict[str, Any]:
     return _step(RUN, "it fits" if doubted is None else f"it fits, in doubt: {doubted}")
 
 
+def _edits(file: FileResult, found: Diagnostic) -> dict[str, Any]:
+    """What to write, and how safe that is; nothing where that is not known."""
+    if found.fix is None or found.fix.safety is Safety.DISPLAY:
+        return {}
+    return {"safety": found.fix.safety.value, "edits": list(_lines(file, found.fix))}
+
+
+def _is_memory(found: Diagnostic) -> bool:
+    return found.code.startswith(MEMORY)
+
+
 def _fails(found: Diagnostic) -> bool:
     return found.severity is Severity.ERROR
 
 
-def _step(action: str, why: str, safety: Safety | None = None) -> dict[str, Any]:
-    return {"action": action, "why": why, "safety": safety and safety.value, "edits": []}
+def _step(action: str, why: str) -> dict[str, Any]:
+    return {"action": action, "why": why, "safety": None, "edits": []}
 
 
 def _lines(file: FileResult, fix: Fix) -> Iterator[dict[str, Any]]:

@@ -181,18 +181,22 @@ class Context:
     def _stands_elsewhere(self, key: str) -> bool:
         return self.assignment(key) is None or self.from_command_line(key)
 
-    def beside(self, key: str) -> Span:
-        """The start of this file, for a value that a script takes from another."""
+    def beside(self, key: str, here: Span) -> Span:
+        """What in this file stands for a value that a script takes from another."""
         from nanolint.trainers.script.core import plain_name
 
-        return BesideSpan(0, 0, plain_name(key))
+        return BesideSpan(here.start, here.end, plain_name(key))
 
     def place(self, key: str) -> QuotedPlace | None:
         """Where the value of ``key`` stands, if not in this file; None where that is not known."""
         from nanolint.trainers.nanogpt.places import place_of
 
         setting = self.setting(self.settings.deciding.get(key) or key)
-        return None if setting is None else place_of(setting, self.project.train_script)
+        if setting is None:
+            return None
+        described = self.settings.described
+        spelled = None if described is None else described.spelled(setting.key)
+        return place_of(setting, self.project.train_script, spelled)
 
     def flag(self, key: str) -> Override | None:
         """The flag that decides ``key``, where it stands in the text of a launch line."""

@@ -55,6 +55,11 @@ class Described:
     refused: tuple[str, ...] = ()
     trains: bool = True
 
+    def spelled(self, key: str) -> str | None:
+        """How the script itself has a key that is not a plain name: ``--batch-size``."""
+        keys = (given.key for given in self.given)
+        return next((e for e in keys if e != key and e.lstrip("-").replace("-", "_") == key), None)
+
     def value(self, role: Role) -> object:
         """The value of a role, None where it is not known."""
         found = self.roles.get(role)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanolint.errors import Unusable
 from nanolint.files.door import is_file, names, read_bytes
 from nanolint.frozen import dataclass
+from nanolint.gpus.abilities import refuses_float8
 from nanolint.run.profile_file import LONGEST_TEXT, MOST_BYTES, NotAProfile, digest, read
 from nanolint.run.program import Profiled
 from nanolint.run.settled import Layer
@@ -190,6 +191,9 @@ def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
         before, value = profile.settings.get(key, "not set"), now.get(key, "not set")
         if before != value:
             yield f"{key} is {value} and was {before}"
+    refused = refuses_float8(situation.gpu)
+    if refused is not None and any("_scaled_mm" in kind.name for kind in profile.kinds):
+        yield refused
     if profile.world_size != situation.world_size:
         yield f"there are {situation.world_size} processes and were {profile.world_size}"
     elif profile.ranked and not situation.ranked:

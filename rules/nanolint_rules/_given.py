@@ -10,7 +10,7 @@ from nanolint.rule import Edit, Fix, FlagSpan, Safety, Span, Surface
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nanolint.rule import Context, Given, Place, Scalar
+    from nanolint.rule import Context, Equation, Given, Place, Scalar
 
     Changes = Mapping[Given, Scalar]
 
@@ -96,15 +96,26 @@ def span_of(context: Context, given: Given | None, otherwise: Span) -> Span:
         default = given.default
         here = default.span if default and default.span and is_here(context, default) else otherwise
         return here if place.span is None else FlagSpan(place.span.start, place.span.end, here)
-    nowhere = otherwise == Span(0, 0)
-    elsewhere = context.beside(given.key) if nowhere else otherwise
-    span = place.span if place.span is not None and is_here(context, place) else elsewhere
+    if place.span is not None and is_here(context, place):
+        span = place.span
+    else:
+        span = context.beside(given.key, otherwise)
     end = context.options.line.end
     if given.surface is Surface.ARGUMENT and end is not None:
         flags = [each.place for each in context.options.line.flags if each.place]
         last = next((each for each in flags if each.end == end), Span(max(0, end - 1), end))
         return FlagSpan(last.start, last.end, span)
     return span
+
+
+def place_of(context: Context, equation: Equation, otherwise: Place) -> Span:
+    """Where the micro-batch is given; in this file that is else the line of ``otherwise``, if it is
+    of this file."""
+    start = context.lines.offset(otherwise.line, 1) if is_here(context, otherwise) else 0
+    line = context.text[start:].partition("\n")[0]
+    indent = len(line) - len(line.lstrip())
+    here = Span(start + indent, start + len(line.rstrip())) if start else Span(0, 0)
+    return span_of(context, equation.factor, here)
 
 
 def is_here(context: Context, place: Place) -> bool:

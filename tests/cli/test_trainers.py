@@ -24,6 +24,12 @@ assert total % (B * T) == 0
 passes = total // (B * T)
 """
 
+ARITHMETIC = """
+B, T, total = 8, 512, 2**15
+assert total % (B * T) == 0
+passes = total // (B * T)
+"""
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -74,6 +80,35 @@ def test_explain_tells_each_role_and_how_it_came_about(file: Path) -> None:
 def test_a_value_that_is_put_on_top_counts(file: Path) -> None:
     out = nanolint("explain", str(file), "--set", "batch_size=6").out
     assert "not met: total % (B * T) == 0 (train.py:" in out
+
+
+def test_a_check_takes_values_put_on_top_by_the_names_that_the_script_has(file: Path) -> None:
+    found = nanolint("check", str(file), "--set", "batch_size=6")
+    assert (found.status, "NL415" in found.out) == (1, True)
+    found = nanolint("check", str(file), "--set", "batchsize=6")
+    assert found.status == 2
+    assert found.err == f"nanolint: {file}: it sets no batchsize; did you mean --batch-size?\n"
+
+
+def test_a_value_that_changes_nothing_is_a_doubt(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    file.write_text(f"{text}\nprint(other := step)\n", encoding="utf-8")
+    out = nanolint("explain", str(file), "--set", "other=6").out
+    assert "what is set as other was not seen to have any effect" in " ".join(out.split())
+
+
+def test_a_value_of_another_file_is_shown_where_it_stands(tmp_path: Path) -> None:
+    sizes = tmp_path / "sizes.py"
+    sizes.write_text("# sizes\nB = 24  # rows\n", encoding="utf-8")
+    path = tmp_path / "train.py"
+    own = ARITHMETIC.replace("B, T, total = 8,", "from sizes import B\nT, total =")
+    path.write_text(script(own), encoding="utf-8")
+    assert "sizes.py:2:5" in nanolint("check", str(path)).out
+    (found,) = json.loads(nanolint("check", str(path), "--output-format=json").out)
+    assert found["origin"]["filename"].endswith("sizes.py")
+    assert found["origin"]["location"] == {"row": 2, "column": 5}
+    line = path.read_text(encoding="utf-8").splitlines()[found["location"]["row"] - 1]
+    assert line == "assert total % (B * T) == 0"
 
 
 def test_a_launch_line_gives_the_flags(file: Path) -> None:
@@ -141,6 +176,16 @@ def test_what_two_runs_of_one_line_share_is_said_once(file: Path) -> None:
     out = nanolint("check", str(shell), "--gpu", "rtx-4090").out
     assert out.count("GradScaler") == nanolint("check", str(file)).out.count("GradScaler")
     assert out.count("'Net' object is not callable") == 1
+    assert "1 run not checked" in out
+    full = nanolint("check", str(shell), "--gpu", "rtx-4090", "--output-format=json-full").out
+    assert len(json.loads(full)["runs"]) == 1
+
+
+def test_points_of_a_loop_are_runs_of_their_own(file: Path) -> None:
+    shell = file.with_name("run.sh")
+    shell.write_text("for B in 4 8; do\n  python train.py --batch-size=$B\ndone\n")
+    full = nanolint("check", str(shell), "--gpu", "rtx-4090", "--output-format=json-full").out
+    assert len(json.loads(full)["runs"]) == 2
 
 
 @pytest.mark.parametrize("command", ["explain", "fit"])

@@ -78,6 +78,23 @@ def test_what_to_do_next(check: Callable[[str], dict[str, Any]]) -> None:
     assert (after["action"], after["edits"]) == ("run", [])
 
 
+def test_what_does_not_fit_is_not_said_to_fit_where_it_is_in_doubt(
+    check: Callable[[str], dict[str, Any]],
+) -> None:
+    text = own_script(ARITHMETIC.format(B=32))
+    check(text)
+    profile = next(Path(".nanolint").glob("*.json"))
+    told = json.loads(profile.read_text("utf-8"))
+    told["compute_capability"] = [9, 0]  # that of another card than the one asked about
+    profile.write_text(json.dumps(told), encoding="utf-8")
+    answer = check(text)
+    assert answer["runs"][0]["fits"] is False
+    found = answer["next"]
+    assert (found["action"], found["safety"]) == ("try", "unsafe")
+    assert "does not fit" in found["why"]
+    assert found["edits"][0]["new"] == "TOTAL, B, T = 64 * 512, 16, 512"
+
+
 def test_an_edit_of_a_script_with_other_line_ends_keeps_them(
     check: Callable[[str], dict[str, Any]],
 ) -> None:

@@ -36,14 +36,17 @@ def line_of(setting: Setting, lines: LineIndex) -> int | None:
     return None if place is None else place.row
 
 
-def place_of(setting: Setting, script: Path | None) -> QuotedPlace | None:
+def place_of(
+    setting: Setting, script: Path | None, spelled: str | None = None
+) -> QuotedPlace | None:
     """Where ``setting`` got its value, if not from the file at hand; None where that has no place.
 
-    ``script`` is the project's training script, which chooses what depends on the GPU.
+    ``script`` is the project's training script, which chooses what depends on the GPU; ``spelled``
+    is how it has a flag, where that is not the key with two dashes.
     """
     origin = setting.origin
     if origin.layer is Layer.OVERRIDE:
-        written = f"--{setting.key}={_written(setting)}"
+        written = f"{spelled or f'--{setting.key}'}={_written(setting)}"
         return QuotedPlace(setting.key, None, None, written, 0, len(written))
     if origin.layer not in _READ:
         return None

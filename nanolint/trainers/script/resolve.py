@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -82,9 +84,30 @@ def makes_run(text: str, path: Path, options: Options, target: Machine | None = 
 
 
 def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
-    """What the script's own parser would not take of the launch line, each in a clause."""
+    """What the script's own parser would not take of the launch line, each in a clause, and what is
+    to be set of which the script says nothing."""
     found = described(path, text, around_of(path, options, None, options.world_size or 1))
-    return found.refused if found is not None else ()
+    if found is None:
+        return ()
+    unset = _without_effect(found, options) if found.trains else ()
+    plain = text.replace("-", "_")
+    names = [key for key in unset if not re.search(rf"\b{re.escape(key)}\b", plain)]
+    return (*found.refused, *(f"it sets no {name}{_meant(name, found)}" for name in names))
+
+
+def _without_effect(found: Described, options: Options) -> Iterator[str]:
+    """The values put on top that are none of those that the script was seen to be given."""
+    given = {plain_name(each.key) for each in found.given}
+    for key, value in options.overrides:
+        name = plain_name(key)
+        if name not in given and name != "vocab_size" and isinstance(value, Known):
+            yield name
+
+
+def _meant(name: str, found: Described) -> str:
+    names = {plain_name(each.key).lower(): each.key for each in found.given}
+    near = get_close_matches(name.lower(), names, n=1)
+    return f"; did you mean {names[near[0]]}?" if near else ""
 
 
 def _around(path: Path, options: Options, target: Machine | None) -> Around:
@@ -205,6 +228,8 @@ def _doubts(
     around: Around,
 ) -> Iterator[Doubt]:
     yield from options.in_doubt(world_size, target.count if target else None)
+    for name in _without_effect(found, options):
+        yield Doubt(Subject.SIZES, f"what is set as {name} was not seen to have any effect")
     if options.line.unknown is not None:
         why = f"the launch line may have other flags: {options.line.unknown}"
         yield Doubt(Subject.SIZES, why)

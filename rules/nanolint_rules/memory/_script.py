@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Span, describe
-from nanolint_rules._given import ON_LINE, span_of
+from nanolint.rule import describe
+from nanolint_rules._given import ON_LINE, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nanolint.rule import Change, Context, Equation, Given, Scalar
+    from nanolint.rule import Change, Context, Equation, Given, Scalar, Span
 
 
 def equation_of(context: Context) -> Equation | None:
@@ -31,7 +31,7 @@ def in_script(context: Context, change: Change) -> Mapping[Given, Scalar] | None
 def micro_batch_span(context: Context) -> Span | None:
     """Where the micro-batch of such a script is given."""
     equation = equation_of(context)
-    return None if equation is None else span_of(context, equation.factor, Span(0, 0))
+    return None if equation is None else place_of(context, equation, equation.loop)
 
 
 def fixed_micro_batch(context: Context) -> str | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Safety, Span
-from nanolint_rules._given import described, is_here, span_of, write
+from nanolint_rules._given import described, write
 
 if TYPE_CHECKING:
-    from nanolint.rule import Context, Equation, Fix, Place
+    from nanolint.rule import Context, Equation, Fix, Safety
 
 
 def equations(context: Context) -> list[Equation]:
@@ -16,15 +15,6 @@ def equations(context: Context) -> list[Equation]:
     are one."""
     found = (case.resolution.described for case in context.cases)
     return list(dict.fromkeys(each.equation for each in found if each and each.equation))
-
-
-def place_of(context: Context, equation: Equation, otherwise: Place) -> Span:
-    """The micro-batch, where it is given; else the line of ``otherwise``, if it is of this file."""
-    start = context.lines.offset(otherwise.line, 1) if is_here(context, otherwise) else 0
-    line = context.text[start:].partition("\n")[0]
-    indent = len(line) - len(line.lstrip())
-    here = Span(start + indent, start + len(line.rstrip())) if start else Span(0, 0)
-    return span_of(context, equation.factor, here)
 
 
 def nearest(context: Context, equation: Equation, safety: Safety) -> tuple[str, Fix | None]:

@@ -15,7 +15,8 @@ from nanolint.rule import (
     remainders,
     rule,
 )
-from nanolint_rules.torch._step import equations, nearest, place_of
+from nanolint_rules._given import place_of
+from nanolint_rules.torch._step import equations, nearest
 
 if TYPE_CHECKING:
     from nanolint.rule import Equation

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from nanolint.gpus.lookup import find
+from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import allocated_peak, record
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.trainers.nanogpt.resolve import default_run
@@ -56,10 +59,10 @@ for step in range(10):
 """
 
 
-def read(*, compiled: bool) -> Tape:
+def read(*, compiled: bool, card: str = "h100-80gb") -> Tape:
     source = SourceText("__main__", "train.py", SCRIPT.format(compiled=compiled))
     program = ReadScript((source,), values=(), words=(), variables=(), vocabulary=None)
-    return record(replace(default_run(), torch=(2, 9), program=program), find("h100-80gb").gpu)
+    return record(replace(default_run(), torch=(2, 9), program=program), find(card).gpu)
 
 
 def test_each_layer_keeps_a_byte_for_each_element() -> None:
@@ -74,3 +77,13 @@ def test_what_is_compiled_is_doubted() -> None:
     tape = read(compiled=True)
     assert allocated_peak(tape) < allocated_peak(read(compiled=False))
     assert [each for each in tape.assumed if "Product" in each]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_card_without_float8_ends_the_run(compiled: bool) -> None:
+    with pytest.raises(
+        Unread, match=r"needs compute capability 8\.9, and RTX 3090 has 8\.6"
+    ) as why:
+        read(compiled=compiled, card="rtx-3090")
+    assert "train.py:" in str(why.value)
+    assert read(compiled=compiled, card="rtx-4090").sizes

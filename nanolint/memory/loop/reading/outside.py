@@ -218,7 +218,9 @@ def _of_torch(machine: Script) -> dict[str, Value]:
     def same(x: Value, *_: Value, **__: Value) -> Value:
         return x
 
-    return {
+    refused = machine.around.refuses_float8
+    without = {} if refused is None else {"_scaled_mm": _refused(machine, refused)}
+    return without | {
         "from_numpy": Native("from_numpy", same),
         "randint": _without_bounds(machine),
         "save": silent("save"),
@@ -230,6 +232,15 @@ def _of_torch(machine: Script) -> dict[str, Value]:
         "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
         "version": Namespace("torch.version", {"cuda": "13.0", "hip": None}),
     }
+
+
+def _refused(machine: Script, why: str) -> Native:
+    """An operation that ends the run."""
+
+    def ends(*_: Value, **__: Value) -> Value:
+        raise machine.unread(why)
+
+    return Native(why, ends, plain=False)
 
 
 def _without_bounds(machine: Script) -> Native:

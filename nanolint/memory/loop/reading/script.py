@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.gpus.abilities import has_bfloat16
+from nanolint.gpus.abilities import has_bfloat16, refuses_float8
 from nanolint.memory.loop.reading import later
 from nanolint.memory.loop.reading.phases import Finished
 from nanolint.memory.loop.reading.reader import Reader
@@ -128,6 +128,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         total_bytes=gpu.total_bytes if gpu else 80 << 30,
         sm_count=device.sm_count,
         has_bfloat16=has_bfloat16(gpu),
+        refuses_float8=refuses_float8(gpu),
         shape=(run.batch_size, run.block_size),
         vocabulary=program.vocabulary,
         files=program.files,

@@ -18,6 +18,7 @@ class Surroundings:
     ``vocabulary`` stands for the size of a tokenizer that only a run reads. ``shape`` is that of a
     batch, (B, T), where what loads it cannot be read. ``files`` are those of which it is known
     whether they are there. ``last_step`` is the number of the last step, where that is known.
+    ``refuses_float8`` is why the card has no products of 8-bit numbers.
     """
 
     words: tuple[tuple[str, Plain | NotKnown], ...]
@@ -31,3 +32,4 @@ class Surroundings:
     vocabulary: int | None = None
     files: tuple[DataFile, ...] = ()
     last_step: int = 1 << 62
+    refuses_float8: str | None = None
