@@ -9,11 +9,14 @@ the scripts that were read before nanolint had seen them.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,24 +129,33 @@ def described(
     repository: Path, commit: str, script: str, world: int | None = None
 ) -> Described | None:
     """What nanolint finds in a script of a commit, with the modules beside it."""
+    with checkout(repository, commit, script) as path:
+        return read(path, world)
+
+
+@contextmanager
+def checkout(repository: Path, commit: str, script: str) -> Iterator[Path]:
+    """A script of a commit on disk, with the modules beside it, for a while."""
     with tempfile.TemporaryDirectory() as folder:
         archive = ["git", "-C", str(repository), "archive", commit, "--", "*.py"]
-        with subprocess.Popen(archive, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as packed:
-            subprocess.run(
-                ["tar", "-x", "-C", folder],
-                stdin=packed.stdout,
-                stderr=subprocess.DEVNULL,
-                check=False,
-            )
+        packed = subprocess.run(archive, capture_output=True, check=False).stdout
+        if packed:
+            with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+                files.extractall(folder, filter="data")
         (Path(folder) / ".git").mkdir(exist_ok=True)
         path = Path(folder) / script
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(git(repository, "show", f"{commit}:{script}"), encoding="utf-8")
         forget()
-        text = path.read_text("utf-8", errors="replace")
-        around = around_of(path, Options(world_size=world), None, world or 1)
-        return resolve.described(path, text, around)
+        yield path
+
+
+def read(path: Path, world: int | None = None) -> Described | None:
+    """What nanolint finds in a script, for so many processes."""
+    text = path.read_text("utf-8", errors="replace")
+    around = around_of(path, Options(world_size=world), None, world or 1)
+    return resolve.described(path, text, around)
 
 
 def git_of(mirrors: Path, repository: str) -> Path:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from judge_trainers import ROLES, described, git_of, versions  # noqa: E402
+from judge_trainers import ROLES, checkout, git_of, read, versions  # noqa: E402
 from prove_trainer_fixes import WORLDS, proven  # noqa: E402
 
 SCRIPTS = (
@@ -69,22 +69,23 @@ def surveyed(mirrors: Path, repository: str, script: str, commit: str) -> dict[s
     git = git_of(mirrors, repository)
     started = time.process_time()
     try:
-        for world in WORLDS:
-            found = described(git, commit, script, world)
-            if world != WORLDS[0] and (found is None or found.equation is None):
-                break  # there is nothing to fix
-            row[f"world {world}"] = {
-                "python": found is not None,
-                "values": {
-                    name: found.value(role) if found is not None else None
-                    for name, role in ROLES.items()
-                },
-                "missing": [
-                    [str(role), str(reason)]
-                    for role, reason in (found.missing if found is not None else ())
-                ],
-                "fixes": Counter(proven(git, commit, script, world, found)),
-            }
+        with checkout(git, commit, script) as path:
+            for world in WORLDS:
+                found = read(path, world)
+                if world != WORLDS[0] and (found is None or found.equation is None):
+                    break  # there is nothing to fix
+                row[f"world {world}"] = {
+                    "python": found is not None,
+                    "values": {
+                        name: found.value(role) if found is not None else None
+                        for name, role in ROLES.items()
+                    },
+                    "missing": [
+                        [str(role), str(reason)]
+                        for role, reason in (found.missing if found is not None else ())
+                    ],
+                    "fixes": Counter(proven(git, commit, script, world, found)),
+                }
     except Exception:
         row["crash"] = traceback.format_exc()
     row["seconds"] = round(time.process_time() - started, 2)
