@@ -73,6 +73,21 @@ def _made(machine: Script) -> Native:
     return Native("numpy.array", array, plain=False)
 
 
+def of_numbers(machine: Script) -> Native:
+    """``torch.tensor``, also of whole numbers that are not known."""
+    made = machine.library("torch").names["tensor"]
+
+    def known(data: Value) -> Value:
+        if isinstance(data, list | tuple) and len(data) <= MOST_NUMBERS:
+            return [known(each) for each in data]
+        return 0 if isinstance(data, Index) else data
+
+    def tensor(data: Value, **options: Value) -> Value:
+        return machine.call(made, [known(data)], options)
+
+    return Native("torch.tensor", tensor, plain=False)
+
+
 def drawn(machine: Script, size: Value) -> Value:
     """Whole numbers by chance: one, or as many as ``size`` says."""
     if isinstance(size, Unknown):
@@ -148,6 +163,7 @@ def _copied(_machine: Script, x: Tensor, *_: Value, **__: Value) -> Tensor:
 OF_ARRAYS: dict[str, Callable[..., Value]] = {
     "astype": _astype,
     "copy": _copied,
+    "numpy": _copied,
     "pin_memory": _copied,
 }
 

@@ -52,12 +52,19 @@ def attribute_of(machine: Script, owner: Text, name: str) -> Value:
 
 
 def encoder(machine: Script, owner: Unknown, name: str) -> Native:
-    """``tokenizer.encode`` of a package that is not read."""
+    """``tokenizer.encode`` of a package that is not read.
+
+    Of a text that is known it makes at most a token for each byte: so many are taken.
+    """
 
     def encode(text: Value = None, *_: Value, **options: Value) -> Value:
-        if not isinstance(text, Unknown) or "return_tensors" in options:
+        if "return_tensors" in options:
             return owner.bare()
-        return tokens(machine)
+        if isinstance(text, str):
+            count = len(text.encode())
+            machine.at_most.append(f"a text is taken for {count} tokens ({machine.place})")
+            return [Index("a token", machine.place, object()) for _ in range(count)]
+        return tokens(machine) if isinstance(text, Unknown) else owner.bare()
 
     return Native(name, encode, plain=False)
 

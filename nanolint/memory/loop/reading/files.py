@@ -109,7 +109,16 @@ def _known_file(machine: Script, path: Value) -> DataFile | None:
     if not isinstance(path, str):
         return None
     plain = posixpath.normpath(path)
-    return next((each for each in machine.around.files if each.path == plain), None)
+    known = machine.around.files
+    found = next((each for each in known if each.path == plain), None)
+    # A data set that lies elsewhere was made by the same program: what that never writes is not
+    # there either.
+    return found or next((each for each in known if _is_missing(each, plain)), None)
+
+
+def _is_missing(known: DataFile, path: str) -> bool:
+    *_, folder, name = ("", *path.split("/"))
+    return not known.exists and known.maker is None and known.path == f"data/{folder}/{name}"
 
 
 def unpickled(machine: Script, file: Value, *_: Value, **__: Value) -> Value:

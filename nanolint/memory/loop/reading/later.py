@@ -9,7 +9,8 @@ from nanolint.memory.loop.reading.passing import EVALUATES, TRAINS
 from nanolint.memory.model.reading.calls import MANAGED
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.scopes import MISSING
-from nanolint.memory.model.reading.values import Function, Native, Unread
+from nanolint.memory.model.reading.torch import modules
+from nanolint.memory.model.reading.values import Function, Instance, Native, Unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +35,7 @@ def unread(machine: Script, body: Iterable[ast.stmt], within: ast.stmt, frame: F
             continue
         is_if = isinstance(node, ast.If)
         was_read = id(node) in (machine.taken if is_if else machine.executed)
-        if not was_read and _evaluates(machine, node, frame) and _may_run(machine, node, frame):
+        if not was_read and evaluates(machine, node, frame) and _may_run(machine, node, frame):
             return not_read(frame, node)
         if was_read:
             waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
@@ -50,7 +51,7 @@ def not_read(frame: Frame, node: ast.stmt) -> str:
 
 def comes(machine: Script, node: ast.If, frame: Frame) -> bool:
     """Whether a branch evaluates in some later step, though not in this one."""
-    return any(_evaluates(machine, each, frame) for each in node.body) and _may_hold(
+    return any(evaluates(machine, each, frame) for each in node.body) and _may_hold(
         machine, node.test, frame
     )
 
@@ -105,7 +106,7 @@ def _value(machine: Script, node: ast.expr, frame: Frame) -> Value:
         return None
 
 
-def _evaluates(machine: Script, node: ast.AST, frame: Frame, depth: int = DEPTH) -> bool:
+def evaluates(machine: Script, node: ast.AST, frame: Frame, depth: int = DEPTH) -> bool:
     """Whether it puts a model into evaluation, or calls a function of the project that does."""
     found = False
     for each in ast.walk(node):
@@ -115,11 +116,22 @@ def _evaluates(machine: Script, node: ast.AST, frame: Frame, depth: int = DEPTH)
     if found or depth == 0:
         return found
     for each in ast.walk(node):
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name):
-            value: Value = frame.find(each.func.id)
+        if isinstance(each, ast.Call):
+            value = _called(each.func, frame)
             if isinstance(value, Native) and value.name == MANAGED:
                 return True
-            known = value is not MISSING and isinstance(value, Function)
-            if known and _evaluates(machine, value.node, frame, depth - 1):
+            if isinstance(value, Instance) and modules.is_module(value):
+                return True
+            if isinstance(value, Function) and evaluates(machine, value.node, frame, depth - 1):
                 return True
     return False
+
+
+def _called(function: ast.expr, frame: Frame) -> Value:
+    """What a call names: a function, or the method of an object; MISSING for all else."""
+    if isinstance(function, ast.Name):
+        return frame.find(function.id)
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        owner = frame.find(function.value.id)
+        return owner.cls.find(function.attr) if isinstance(owner, Instance) else MISSING
+    return MISSING

@@ -23,13 +23,15 @@ class Script(Machine):
     """The state of one reading of a script.
 
     ``around`` is what the script finds around it, ``meta`` the device without memory. ``doubts``
-    say what was left out; ``seen`` is what trains; ``passed`` counts the statements that were
-    passed over.
+    say what was left out; ``at_most`` where an evaluation is taken for more than it may be, which
+    is a doubt if the peak lies in one. ``seen`` is what trains; ``passed`` counts the statements
+    that were passed over.
     """
 
     around: Surroundings
     meta: Device
     doubts: list[str]
+    at_most: list[str]
     passed: int
     taken: set[int]  # the branches that were read
     executed: set[int]  # and the statements

@@ -223,6 +223,7 @@ def _of_torch(machine: Script) -> dict[str, Value]:
     return without | {
         "from_numpy": Native("from_numpy", same),
         "randint": _without_bounds(machine),
+        "tensor": arrays.of_numbers(machine),
         "save": silent("save"),
         "is_complex": silent("is_complex", value=False),
         "load": Native("load", lambda *a, **k: _loaded(machine, *a, **k), plain=False),

@@ -16,6 +16,8 @@ from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
+from nanolint.memory.model.reading.binding import forget
+from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.interpreter import parsed
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import (
@@ -61,7 +63,7 @@ class Reader(Values):
         super().__init__(sources, card, Device(Tape()), version=version)
         self.around = around
         self.meta = Device(Tape())
-        self.doubts: list[str] = []
+        self.doubts, self.at_most = [], []
         self.passed = 0
         self.taken, self.executed = set(), set()
         self.dumped = {}
@@ -142,6 +144,11 @@ class Reader(Values):
                 if not (self.turns.left and isinstance(node, ast.Assert)):
                     raise
                 ended = None  # it asks what only holds behind a loop's true end
+            except CATCHABLE as error:
+                if not self._left_early(node, frame):
+                    raise
+                ended = None
+                self._forget(node, frame, error)
             except (Finished, TrainsAgain):  # while the names are still there
                 self._doubt_later(listed, node, frame)
                 raise
@@ -149,6 +156,23 @@ class Reader(Values):
             if ended is not None:
                 return ended
         return None
+
+    def _left_early(self, node: ast.stmt, frame: Frame) -> bool:
+        """Whether what fails may not fail in the run, as a loop was left before its end, and
+        takes nothing of the card."""
+        return (
+            self.turns.left
+            and self.phases.are_late
+            and not self.trying
+            and not isinstance(node, ast.Raise | ast.Return)
+            and not later.evaluates(self, node, frame)
+        )
+
+    def _forget(self, node: ast.stmt, frame: Frame, error: Exception) -> None:
+        error.__traceback__ = None  # it would hold all that was evaluated
+        forget(
+            self, node, frame, Unknown(f"it raises {error}", Place(frame.module.path, node.lineno))
+        )
 
     def _pass_over(self, body: list[ast.stmt], node: ast.stmt, frame: Frame, error: Unread) -> None:
         """Behind the last step, what cannot be read ends the reading."""

@@ -76,6 +76,8 @@ def read_script(
         if not _trains(device.tape):
             raise machine.unread("nothing is trained on the card")
     device.tape.doubts += [*machine.doubts, *machine.later()]
+    if machine.at_most and _peaks_in_evaluation(device.tape):
+        device.tape.doubts.append(machine.at_most[0])
     if program.checked:
         device.tape.doubts += _differs(machine.seen, run)
 
@@ -148,6 +150,18 @@ def _trains(tape: Tape) -> bool:
         phase is Phase.BACKWARD and any(event >= 0 for event in tape.events[start:stop])
         for (start, phase), stop in zip(tape.phases, bounds, strict=True)
     )
+
+
+def _peaks_in_evaluation(tape: Tape) -> bool:
+    """Whether more is allocated while nothing learns than in any step."""
+    bounds = [*(at for at, _ in tape.phases[1:]), len(tape.events)]
+    live, most, peak = 0, 0, Phase.SETUP
+    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
+        for event in tape.events[start:stop]:
+            live += tape.sizes[event] if event >= 0 else -tape.sizes[~event]
+            if live > most:
+                most, peak = live, phase
+    return peak in (Phase.EVAL, Phase.EVAL_LATE)
 
 
 def _name(tape: Tape) -> None:

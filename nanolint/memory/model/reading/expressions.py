@@ -28,7 +28,7 @@ def _constant(_machine: Machine, node: ast.Constant, _frame: Frame) -> Value:
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:
     value = frame.find(node.id)
     if value is MISSING:
-        value = machine.builtin(node.id)
+        value = machine.builtin(node.id, frame.module)
     return value
 
 

@@ -128,10 +128,12 @@ class Interpreter(Machine):
 
     # Values.
 
-    def builtin(self, name: str) -> Value:
+    def builtin(self, name: str, module: Namespace) -> Value:
         try:
             return self._builtins[name]
         except KeyError:
+            if module.starred is not None:
+                return module.starred
             raise NameError(f"name '{name}' is not defined") from None
 
     def attribute(self, owner: Value, name: str) -> Value:

@@ -204,8 +204,9 @@ class Machine:
 
     # Values.
 
-    def builtin(self, name: str) -> Value:
-        """A name that every module sees. Raises NameError where there is none."""
+    def builtin(self, name: str, module: Namespace) -> Value:
+        """A name that every module sees. Raises NameError where there is none and ``module`` has
+        not imported all of another one that nothing is known of."""
         raise NotImplementedError
 
     def attribute(self, owner: Value, name: str) -> Value:

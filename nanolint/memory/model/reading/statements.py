@@ -197,8 +197,12 @@ def _import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
     module = machine.load(name)
     for alias in node.names:
         if alias.name == "*":
+            starred = module if isinstance(module, Unknown) else module.starred
+            if isinstance(module, Namespace) and not module.path:
+                starred = machine.unknown(f"what else {name} has")
+            frame.module.starred = frame.module.starred or starred
             if isinstance(module, Namespace):
-                for each, value in module.names.items():
+                for each, value in list(module.names.items()):
                     if not each.startswith("_"):
                         frame.store(each, value)
             continue

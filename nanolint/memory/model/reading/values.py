@@ -93,12 +93,16 @@ class Absent(Unknown):
 
 
 class Namespace:
-    """A module: of the project, or what is known of one that it imports from elsewhere."""
+    """A module: of the project, or what is known of one that it imports from elsewhere.
+
+    ``starred`` is what ``from m import *`` may have given it besides, where m is not known.
+    """
 
     def __init__(self, name: str, names: dict[str, Value], path: str = "") -> None:
         self.name = name
         self.names = names
         self.path = path
+        self.starred: Unknown | None = None
 
     def __repr__(self) -> str:
         return f"<module {self.name}>"

@@ -1,0 +1,114 @@
+"""What a script does behind its loop, with texts and numbers of the host, is read or doubted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support.command import nanolint
+from tests.trainers import test_whole_forks
+from tests.trainers.test_whole_scripts import (
+    LATER,
+    SCRIPT,
+    STATES,
+    evaluated_late,
+    explained,
+    in_a_function,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GENERATES = """
+@torch.no_grad()
+def sample(model, text, count):
+    import tiktoken
+    idx = torch.tensor(tiktoken.get_encoding("gpt2").encode(text)).unsqueeze(0).cuda()
+    idx = idx.repeat(count, 1)
+    model.eval()
+    for _ in range(3):
+        model(idx, idx)
+        idx = torch.cat((idx, idx[:, -1:]), dim=1)
+    model.train()
+"""
+
+
+def generating(text: str, count: int) -> str:
+    return in_a_function(f"{SCRIPT}sample(model, {text!r}, {count})\n").replace(
+        "def main", f"{GENERATES}\ndef main"
+    )
+
+
+def test_a_prompt_is_taken_for_a_token_a_byte(tmp_path: Path) -> None:
+    text = "Every effort moves you"
+    found = explained(tmp_path, generating(text, 64))
+    assert found["doubts"] == []
+    logits = 4 * 64 * len(text) * 8192
+    assert STATES + logits < evaluated_late(found) < STATES + 5 * logits
+
+
+def test_a_prompt_that_decides_the_peak_is_a_doubt(tmp_path: Path) -> None:
+    found = explained(tmp_path, generating("x" * 1000, 64))
+    assert any("a text is taken for 1000 tokens (train.py:" in each for each in found["doubts"])
+
+
+def test_what_only_the_loops_end_would_give_is_no_doubt(tmp_path: Path) -> None:
+    behind = (
+        "    if step == 99:\n        last = {'loss': loss}\n"
+        "record = {'last': last['loss'].item(), 'size': sum(1 for _ in model.parameters())}\n"
+        "print(evaluate(model, x, y), record)\n"
+    )
+    text = in_a_function(SCRIPT + behind).replace(
+        "    model = Net", "    last = None\n    model = Net"
+    )
+    found = explained(tmp_path, text)
+    assert found["doubts"] == []
+    assert evaluated_late(found) > STATES
+
+
+def test_a_method_that_evaluates_in_a_later_step_is_a_doubt(tmp_path: Path) -> None:
+    method = (
+        "    @torch.no_grad()\n    def score(self, x, y):\n        return self(x, y)\n\ntokens ="
+    )
+    text = SCRIPT.replace("\ntokens =", f"\n{method}", 1).replace(
+        "    optimizer.step()",
+        "    if step > 0 and step % 50 == 0:\n        model.score(x, y)\n    optimizer.step()",
+    )
+    assert LATER in explained(tmp_path, text)["doubts"][0]
+
+
+def test_a_name_of_a_package_that_is_not_read_may_come_of_it(tmp_path: Path) -> None:
+    starred = f"from somewhere import *\n{SCRIPT}"
+    assert explained(tmp_path, starred)["doubts"] == []
+    path = tmp_path / "train.py"
+    path.write_text(starred.replace("Net().cuda()", "Net().to(where())"), encoding="utf-8")
+    said = " ".join(nanolint("explain", str(path), "--gpu", "a100-40gb").out.split())
+    assert "somewhere is no module of the project (train.py:1)" in said
+
+
+PICKED = """def get_batch():
+    starts = torch.randint(0, len(train_data) - block_size, (batch_size,)).numpy()
+    places = starts[:, None] + np.arange(block_size)
+    x, y = torch.from_numpy(train_data[places]).long(), torch.from_numpy(train_data[places + 1])
+    return x.pin_memory().to(device), y.long().to(device)
+
+meta_vocab"""
+
+
+def forked(text: str) -> str:
+    """nanoGPT's kind of script, with another way to a batch."""
+    head, rest = test_whole_forks.SCRIPT.split("def get_batch", 1)
+    return f"{head}{text}{rest.split('meta_vocab', 1)[1]}"
+
+
+def test_a_batch_that_numpy_picks_is_known(tmp_path: Path) -> None:
+    config = "batch_size = 16\n"
+    found = test_whole_forks.explained(tmp_path / "a", config, script=forked(PICKED))
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"] == test_whole_forks.explained(tmp_path / "b", config)["peak"]
+
+
+def test_a_data_set_elsewhere_is_what_its_program_makes(tmp_path: Path) -> None:
+    script = test_whole_forks.SCRIPT.replace("join('data', dataset)", "join('/disk', dataset)")
+    config = "batch_size = 16\ndataset = 'openwebtext'\n"
+    found = test_whole_forks.explained(tmp_path, config, script=script)
+    assert (found["trust"], found["doubts"]) == ("read", [])
