@@ -24,6 +24,10 @@ LOOP = frozenset(
 )
 
 
+# How the names of what scripts save and go on from end.
+CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors")
+
+
 @dataclass(frozen=True, slots=True)
 class SourceText:
     """A module of the project: its dotted name, its path as people see it, and its text."""
@@ -106,8 +110,9 @@ class ReadScript:
     The first of ``modules`` is the script; the others are what it imports within the project.
     ``values`` are those that follow the run; so do ``words``, the flags of the launch line, and
     ``variables``, its environment. ``vocabulary`` is the size of a tokenizer that only a run reads.
-    ``files`` are those of its data of which something is known. ``checked``: its batch, context and
-    passes have to be those of the run, or the run is in doubt.
+    ``files`` are those of its data of which something is known. ``fresh``: there is no checkpoint
+    that it could go on from. ``checked``: its batch, context and passes have to be those of the
+    run, or the run is in doubt.
     """
 
     modules: tuple[SourceText, ...]
@@ -116,6 +121,7 @@ class ReadScript:
     variables: tuple[tuple[str, Plain | FromRun | NotKnown], ...] = ()
     vocabulary: int | None = None
     files: tuple[DataFile, ...] = ()
+    fresh: bool = False
     checked: bool = False
 
     @property

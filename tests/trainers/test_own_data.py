@@ -186,3 +186,28 @@ def test_a_description_is_what_the_program_writes_that_makes_it(tmp_path: Path) 
         tmp_path / "plain", "batch_size = 4\n", script=own.replace("model = GPT(", assigned)
     )
     assert peak(found) == peak(plain)
+
+
+STREAM = """
+class Stream(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        from datasets import load_dataset
+        held = []
+        for each in load_dataset('a/b', split='train', streaming=True):
+            held.extend(tiktoken.get_encoding('gpt2').encode_ordinary(each['text']).ids)
+            while len(held) > T:
+                yield torch.tensor(held[:T]), torch.tensor(held[1:T + 1])
+                held = held[T:]
+"""
+
+
+def test_a_batch_that_cannot_be_read_is_as_large_as_the_run_says(
+    tmp_path: Path, with_fifty: int
+) -> None:
+    """In doubt, as nobody knows what its code makes of the data."""
+    stream = STREAM + "loader = DataLoader(Stream(), batch_size=B)\n"
+    fed = LOOP.replace("for it in range(9):\n    x, y = get_batch()", "for x, y in loader:")
+    found = explained(tmp_path, HEAD + "vocab_size = 50\nblock_size = T\n" + NET + stream + fed)
+    assert found["trust"] == "doubted", found["doubts"]
+    assert "taken for 8 x 64 tokens" in found["doubts"][0]
+    assert found["peak"]["allocated_bytes"] == with_fifty

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import FUNCTIONS, Given, Number, World
+from nanolint.run.tokenizers import LENGTH, SIZES, vocabulary_of
 from nanolint.trainers.script import builtin_functions, environment, tensors
 from nanolint.trainers.script.arguments import is_parser, takes_others
 from nanolint.trainers.script.calls import note_library_module
@@ -71,11 +72,22 @@ def call(
         return core.unknown(f"calls {name} at run time", place)
     instance = Instance(function, place, {}, tuple(arguments), dict(named))
     instance.fields.update(named)
+    _size(instance, [*arguments, *named.values()])
     if name.startswith("torch.nn.") and last[:1].isupper():
         note_library_module(core, instance)
     if (name.startswith("torch.optim.") and "lr_scheduler" not in name) or last in _OPTIMIZERS:
         core.state.happen("optimizer", place, instance)
     return instance
+
+
+def _size(instance: Instance, arguments: Sequence[Thing]) -> None:
+    """Tokenizers that packages bring by name have as many tokens as is known."""
+    assert isinstance(instance.of, External)
+    size = vocabulary_of(instance.of.name, [scalar(each) for each in arguments[:1]])
+    if size is not None:
+        instance.fields["max_token_value"] = Number(size - 1)
+        for name in (*SIZES, LENGTH):
+            instance.fields[name] = Number(size)
 
 
 def _is_bare(name: str) -> bool:
@@ -132,6 +144,8 @@ def _worked_out(name: str, arguments: Sequence[Thing], place: Place) -> Thing:
             return Number(known)
     for each in arguments:
         if isinstance(each, Instance) and name == "len":
+            if LENGTH in each.fields:
+                return each.fields[LENGTH]
             return NotKnown("how much there is", place.path, place.line)
     return made(name, arguments, place.path, place.line)
 

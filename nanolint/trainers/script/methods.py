@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import FUNCTIONS, Number
+from nanolint.run.tokenizers import GROWS, LENGTH
 from nanolint.source.bounds import Unevaluable
 from nanolint.source.scope import Scope as Bounds
 from nanolint.source.scope import guarded
@@ -134,6 +135,10 @@ def _of_instance(
             return row(arguments) if len(arguments) > 1 else arguments[0]
         if name == "keys":
             return row([Number(str(key)) for key in inner.fields])
+    if name in GROWS and LENGTH in inner.fields:
+        unknown = core.unknown("how many tokens a tokenizer was given", place)
+        core.state.journal.write(inner.fields, LENGTH, unknown)
+        return unknown
     vocabulary = core.vocabulary(name)
     if vocabulary is not None:
         return vocabulary

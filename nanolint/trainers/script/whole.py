@@ -12,6 +12,7 @@ from nanolint.run.roles import Role
 from nanolint.run.terms import Given, Surface, leaves
 from nanolint.trainers.nanogpt.read import imported_names
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.script.checkpoints import starts_afresh
 from nanolint.trainers.script.core import plain_name
 from nanolint.trainers.script.corpora import texts_of
 from nanolint.trainers.script.modules import find_module, roots_of
@@ -54,6 +55,7 @@ def whole_script(
         variables=tuple(_followed(around.variables, Surface.VARIABLE, follows)),
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
         files=tuple(texts_of(texts.values(), path.parent)),
+        fresh=starts_afresh(path),
     )
 
 

@@ -7,8 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.offsets import Index
-from nanolint.memory.model.reading.values import Instance, Namespace, Native, Unknown
+from nanolint.memory.model.reading.values import (
+    Instance,
+    Namespace,
+    Native,
+    Raised,
+    Unknown,
+    Unread,
+)
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT64, INT16, INT32, INT64, Dtype
 from nanolint.memory.tensors.ops.conversion import to
@@ -181,12 +189,24 @@ def batches(machine: Script, dataset: Value, size: Value, collate: Value = None)
     """
     elements = _elements(machine, dataset)
     tape, start, before = machine.card.tape, machine.card.tape.mark(), None
-    for element in elements:
-        yield _batch(machine, element, size, collate)
+    while True:
+        yield _loaded(machine, elements, size, collate)
         wrote = written(tape, start)
         if wrote == before and not machine.card.grad_enabled:
             return
         before, start = wrote, tape.mark()
+
+
+def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:
+    """The next batch; not known where the data set's own code cannot be read."""
+    before = machine.card.tape.mark()
+    try:
+        return _batch(machine, next(elements), size, collate)
+    except (Unread, Raised, *CATCHABLE) as error:
+        if machine.card.tape.mark() != before:
+            raise
+        why = error.reason if isinstance(error, Unread) else f"{type(error).__name__}: {error}"
+        return machine.unknown(f"what a data loader loads ({why})")
 
 
 def written(tape: Tape, start: Mark) -> list[int]:

@@ -139,10 +139,19 @@ def is_much(machine: Script, owner: Value) -> bool:
 def moved(
     machine: Script, owner: Value, plainly: Value, name: str, *given: Value, **named: Value
 ) -> Value:
-    """``x.to(device)`` of as much as nobody knows. Raises Unread where that is the card."""
+    """``x.to(device)`` of as much as nobody knows: where that is the card, and in a loop, a batch.
+
+    Raises Unread where it is the card, and cannot be taken for one.
+    """
     for each in (*given, *named.values()):
         if each is machine.card or (isinstance(each, str) and each.startswith("cuda")):
             name = "cuda"
+    if name == "cuda" and isinstance(owner, Unknown) and machine.in_loop():
+        batch, context = machine.around.shape
+        taken = f"taken for {batch:,} x {context:,} tokens"
+        doubt = f"what is moved to the card is {taken} ({machine.place}): {owner.reason}"
+        machine.doubts += [doubt] if doubt not in machine.doubts else []
+        return empty(machine.card, machine.around.shape, INT64, DATA)
     if name == "cuda":
         why = owner.reason if isinstance(owner, Unknown) else "as much as there is data"
         raise machine.unread(f"what is moved to the card is not known ({why})")

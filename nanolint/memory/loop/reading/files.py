@@ -21,6 +21,7 @@ from nanolint.memory.model.reading.values import (
     Unread,
 )
 from nanolint.memory.tensors.device import NotTraced
+from nanolint.run.program import CHECKPOINTS
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -86,8 +87,14 @@ def paths(machine: Script) -> Namespace:
         return posixpath.join(*parts) if unknown is None else unknown
 
     def exists(path: Value) -> Value:
-        known = _known_file(machine, written(path))
-        return machine.unknown("whether a file exists") if known is None else known.exists
+        path = written(path)
+        known = _known_file(machine, path)
+        if known is not None:
+            return known.exists
+        saved = isinstance(path, str) and path.endswith(CHECKPOINTS)
+        if saved and machine.around.fresh:
+            return False
+        return machine.unknown("whether a file exists")
 
     known = ("basename", "dirname", "splitext", "normpath")
     names: dict[str, Value] = {name: Native(name, getattr(posixpath, name)) for name in known}

@@ -52,6 +52,10 @@ class Script(Machine):
         """Whether a branch that is not taken is the evaluation of a later step, to be read now."""
         raise NotImplementedError
 
+    def in_loop(self) -> bool:
+        """Whether a loop is being run."""
+        raise NotImplementedError
+
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""
         raise NotImplementedError

@@ -6,7 +6,15 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, corpora, files, outside, passing, training
+from nanolint.memory.loop.reading import (
+    arrays,
+    corpora,
+    files,
+    outside,
+    passing,
+    tokenizers,
+    training,
+)
 from nanolint.memory.loop.reading.compiling import compile_in_place
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.model.reading.interpreter import Interpreter
@@ -109,6 +117,10 @@ class Values(Interpreter, Script):
             self.seen.called(given, learns=self.card.grad_enabled)
         return super().call(function, arguments, keywords)
 
+    def length(self, value: Unknown) -> Value:
+        known = value.length if isinstance(value, tokenizers.Tokenizer) else None
+        return super().length(value) if known is None else known
+
     def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
         for one, other in ((left, right), (right, left)):
             contents = isinstance(one, Unknown) and one.reason == CONTENTS
@@ -131,6 +143,8 @@ class Values(Interpreter, Script):
             return files.of_file(self, owner, name)
         if isinstance(owner, corpora.Text):
             return corpora.attribute_of(self, owner, name)
+        if isinstance(owner, tokenizers.Tokenizer) and name not in corpora.ENCODERS:
+            return tokenizers.attribute_of(self, owner, name)
         if isinstance(owner, Unknown) and self.around.vocabulary is not None:
             if name in outside.VOCABULARIES:
                 return self.around.vocabulary

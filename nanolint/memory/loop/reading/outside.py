@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, ddp, files, processes, training
+from nanolint.memory.loop.reading import arrays, ddp, files, processes, tokenizers, training
 from nanolint.memory.model.reading.interpreter import parsed
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.scopes import Frame, Kind
@@ -79,7 +79,7 @@ def table(machine: Script) -> dict[str, Value]:
     machine.library("torch.distributed").names.update(processes.table(machine, machine.group))
     optimizer = machine.imported[training.OPTIM].names["Optimizer"]
     given = {"Optimizer": optimizer, "doubt": packages["doubt"]}
-    return {
+    return tokenizers.install(machine) | {
         "torch.distributed.optim": training.read_text(
             machine, "sharded.py", "torch.distributed.optim", given
         ),

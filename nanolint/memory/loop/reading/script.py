@@ -134,6 +134,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         shape=(run.batch_size, run.block_size),
         vocabulary=program.vocabulary,
         files=program.files,
+        fresh=program.fresh,
         last_step=run.max_iters,
     )
 

@@ -43,6 +43,11 @@ class Turns:
     def happens(self, what: Event) -> None:
         """What divides the run."""
 
+    @property
+    def inside(self) -> bool:
+        """Whether a loop is being run."""
+        return bool(self._open)
+
     def stepped(self) -> None:
         """An optimizer has stepped."""
         self._stepping.update(self._open)

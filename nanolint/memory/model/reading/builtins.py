@@ -132,7 +132,7 @@ def table(machine: Machine) -> dict[str, Value]:
     plain("repr", lambda x: _text(machine, repr(x) if isinstance(x, str) else x))
     plain("id", id)
     plain("hash", lambda _: machine.unknown("a hash"))
-    plain("len", lambda x: _length(machine, x))
+    looks("len", lambda x: _length(machine, x))
     plain("sum", lambda values, start=0: _sum(machine, values, start))
     plain("reversed", lambda values: iter(list(machine.iterate(values))[::-1]))
     plain("iter", lambda values: iter(machine.iterate(values)))
@@ -182,7 +182,7 @@ def _length(machine: Machine, value: Value) -> Value:
         return len(value.native)
     if isinstance(value, Tensor):
         return value.shape[0]
-    return len(value)
+    return machine.length(value) if isinstance(value, Unknown) else len(value)
 
 
 def _sum(machine: Machine, values: Value, start: Value) -> Value:

@@ -137,6 +137,10 @@ class Machine:
         """What a list is that could not be read to its end. Raises ``error`` as a rule."""
         raise error
 
+    def length(self, value: Unknown) -> Value:
+        """``len()`` of what is not known."""
+        return value.bare()
+
     def happens(self, what: Event) -> None:
         """Something that divides a run into its phases."""
 

@@ -43,6 +43,8 @@ FILLS = (  # torch.nn.init: values change, memory does not
     *("trunc_normal_", "xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_"),
     *("sparse_",),
 )
+# Devices beside CUDA's, of which a run has none.
+OTHERS = {each: Native(each, lambda: False) for each in ("is_available", "is_built")}
 ANNOTATIONS = ("LongTensor", "FloatTensor", "BoolTensor", "Size", "FloatStorage")
 
 
@@ -158,6 +160,7 @@ def table(machine: Machine) -> dict[str, Value]:
             },
         ),
         "torch.backends": Namespace("torch.backends", {}),
+        **{name: Namespace(name, {**OTHERS}) for name in ("torch.backends.mps", "torch.xpu")},
         "torch.backends.cuda": Namespace("torch.backends.cuda", {}),
         "torch.backends.cudnn": Namespace("torch.backends.cudnn", {}),
         "torch.utils": Namespace("torch.utils", {"checkpoint": checkpointing}),
