@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from nanolint.trace.fit import FITTED, Point, fit
+from nanolint.trace.fit import fit
+from nanolint.trace.survey import FITTED, Point
 from validation.accuracy import tape_of
 from validation.record_compiled import HALF, shaped
 

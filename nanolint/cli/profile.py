@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
     from nanolint.run.terms import Place
-    from nanolint.trace.fit import Point
     from nanolint.trace.process import Asked, PretendedCard
+    from nanolint.trace.survey import Point
     from nanolint.trace.traced import Traced
 
 # Evaluations are many of the same: a few, early and late, are traced where the script lets one say.
@@ -83,8 +83,8 @@ class Profiler:
         return self._points[key]
 
     def _point(self, batch_size: int, micro_steps: int) -> Point | None:
-        from nanolint.trace.fit import Point
         from nanolint.trace.process import CannotTrace
+        from nanolint.trace.survey import Point
 
         values = self._settable.values(batch_size, micro_steps)
         if values is None:

@@ -8,9 +8,8 @@ found by bisection. What is fitted is compared with micro-batches that were trac
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.memory.allocator.play import play
@@ -19,55 +18,16 @@ from nanolint.memory.recording import allocated_peak
 from nanolint.run.profile import HeldOut, Kind, Regime
 from nanolint.run.profile_file import LONGEST_TEXT
 from nanolint.trace.polynomial import polynomial
-from nanolint.trace.traced import lasting_name
+from nanolint.trace.survey import FITTED, Survey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nanolint.memory.tape import Tape
-
-    Tracer: TypeAlias = Callable[[int, int], "Point | None"]
+    from nanolint.trace.survey import Point, Tracer
 
 MOST_TRACES = 60
-FITTED = 3  # micro-batches of a regime: lowest, middle, highest
-
-
-class Point(NamedTuple):
-    """One trace: the micro-batch, the micro-steps, the tape, what each allocation requested."""
-
-    batch_size: int
-    micro_steps: int
-    tape: Tape
-    requests: Sequence[int]
-
-    @property
-    def events(self) -> tuple[int, ...]:
-        """Those of the tape, with releases that follow on each other youngest first.
-
-        Their order changes nothing: free neighbours are one block whatever was freed first. It is
-        that of addresses in the host's memory where torch lets go of a table of tensors.
-        """
-        marks = {at for at, _ in self.tape.phases}
-        found, released = list[int](), list[int]()
-        for number, event in enumerate(self.tape.events):
-            if released and (event >= 0 or number in marks):
-                found += sorted(released)
-                released.clear()
-            (released if event < 0 else found).append(event)
-        return (*found, *sorted(released))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Those of the allocations, as far as they do not depend on the micro-batch."""
-        lasting = {name: lasting_name(name) for name in dict.fromkeys(self.tape.names)}
-        return tuple(lasting[name] for name in self.tape.names)
-
-    @property
-    def structure(self) -> tuple[object, ...]:
-        """All but the sizes."""
-        tape = self.tape
-        return self.events, self.names, tuple(tape.components), tuple(tape.phases)
+NEAR = 3  # traces around the run's own micro-batch, one of which is held out
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,34 +54,40 @@ def fit(
     The thresholds are looked for with the first number of micro-steps, and tried with the others.
     Where neighbours differ, the ``preferred`` between them are traced first, in their order, and
     each number of micro-steps leaves the later ones enough traces for theirs. Where there are not
-    enough for all, the preferred come before the lowest and the highest, and each with the number
-    of micro-steps that it is preferred with before any with another.
+    enough for all, the preferred are traced in their order, each with the number of micro-steps
+    that it is preferred with; up to ``NEAR`` go to what is around the first of them, and a line
+    through two is held against a third between.
     """
-    surveys, thresholds = list[_Survey](), list[int]()
+    surveys, thresholds = list[Survey](), list[int]()
     needs = [len(_between(preferred, batches) | set(batches)) for batches in wanted.values()]
     scarce = most < sum(needs)
+    near = NEAR if scarce and most >= 2 * NEAR else 0
     if scarce:
-        needs = [sum(each == steps for each in preferred.values()) for steps in wanted]
+        first = [*preferred.values()][: most - near]
+        needs = [first.count(steps) for steps in wanted]
     for number, (steps, batches) in enumerate(wanted.items()):
-        left = most - sum(len(each.points) for each in surveys)
-        own = max(left - sum(needs[number + 1 :]), min(left, needs[number]))
-        survey = _Survey(trace, steps, own, tuple(preferred))
+        left = most - sum(len(each.points) for each in surveys) - near
+        share = max(left - sum(needs[number + 1 :]), min(left, needs[number]))
+        survey = Survey(trace, steps, share, tuple(preferred))
         asked = sorted(set(batches))
         if scarce:
             kept = _between(preferred, batches)
             survey.look(batch for batch in preferred if preferred[batch] == steps)
+            if near:
+                survey.look_near(next(iter(preferred)), near)
+                near = 0
             survey.look(batch for batch in preferred if batch in kept)
         survey.look(asked)
         survey.look(batch for batch in thresholds if asked[0] < batch < asked[-1])
         survey.resolve()
         survey.hold_out()
-        thresholds = thresholds or survey.anchors()
+        thresholds = thresholds or _anchors(survey.groups())
         surveys.append(survey)
     kinds: dict[Kind, int] = {}
     regimes, held_out, worst = list[Regime](), list[HeldOut](), Fraction(0)
     for survey in surveys:
         for points in survey.groups():
-            chosen = _chosen(points)
+            chosen = _chosen(points, fewest=scarce)
             regime = _regime(chosen, points, kinds)
             regimes.append(regime)
             for point in points:
@@ -130,7 +96,7 @@ def fit(
                     held_out.append(found)
                     worst = max(worst, error)
     per_mille = -(-worst.numerator * 1000 // worst.denominator)
-    complete = all(survey.complete for survey in surveys)
+    complete = all(survey.points and survey.complete for survey in surveys)
     return Fitted(tuple(kinds), tuple(regimes), tuple(held_out), per_mille, complete)
 
 
@@ -139,108 +105,15 @@ def _between(preferred: Iterable[int], batches: Iterable[int]) -> set[int]:
     return {each for each in preferred if low <= each <= high}
 
 
-class _Survey:
-    """The traces of one number of micro-steps."""
-
-    def __init__(
-        self, trace: Tracer, micro_steps: int, most: int, preferred: Sequence[int]
-    ) -> None:
-        self._trace, self._micro_steps, self._most = trace, micro_steps, most
-        self._preferred = preferred
-        self.points: dict[int, Point] = {}
-        self._numbers: dict[int, int] = {}  # of each micro-batch's structure
-        self._structures: dict[tuple[object, ...], int] = {}
-        self._refused: set[int] = set()
-
-    def look(self, batches: Iterable[int]) -> None:
-        for batch in batches:
-            self._at(batch)
-
-    def resolve(self) -> None:
-        """Trace what is preferred between neighbours that differ, then bisect the widest gap."""
-        while self._left():
-            gaps = self._gaps()
-            inside = (
-                batch
-                for batch in self._preferred
-                if batch not in self._refused and any(low < batch < high for low, high in gaps)
-            )
-            wide = max(gaps, key=lambda gap: gap[1] - gap[0], default=None)
-            place = next(inside, sum(wide) // 2 if wide is not None else None)
-            if place is None or place in self._refused:
-                return
-            self._at(place)
-
-    def hold_out(self) -> None:
-        """Trace micro-batches inside each regime that is wide enough; they may divide it."""
-        tried = set[int]()
-        while self._left():
-            wanted = (place for points in self.groups() for place in _places(points))
-            place = next(
-                (each for each in wanted if each not in self.points | dict.fromkeys(tried)), None
-            )
-            if place is None:
-                return
-            tried.add(place)
-            self._at(place)
-            self.resolve()
-
-    def groups(self) -> list[list[Point]]:
-        """Neighbours that have the same structure."""
-        groups: list[list[Point]] = []
-        last = None
-        for batch in sorted(self.points):
-            number = self._numbers[batch]
-            if number != last:
-                groups.append([])
-            groups[-1].append(self.points[batch])
-            last = number
-        return groups
-
-    def anchors(self) -> list[int]:
-        """The micro-batches that the others' regimes are fitted on."""
-        return sorted({point.batch_size for points in self.groups() for point in _chosen(points)})
-
-    @property
-    def complete(self) -> bool:
-        return not self._gaps()
-
-    def _left(self) -> bool:
-        return len(self.points) + len(self._refused) < self._most
-
-    def _gaps(self) -> list[tuple[int, int]]:
-        batches = sorted(self.points)
-        return [
-            (low, high)
-            for low, high in pairwise(batches)
-            if high - low > 1 and self._numbers[low] != self._numbers[high]
-        ]
-
-    def _at(self, batch: int) -> None:
-        if batch in self.points or batch in self._refused or not self._left():
-            return
-        point = self._trace(batch, self._micro_steps)
-        if point is None:
-            self._refused.add(batch)
-            return
-        self.points[batch] = point
-        number = self._structures.setdefault(point.structure, len(self._structures))
-        self._numbers[batch] = number
+def _anchors(groups: Iterable[Sequence[Point]]) -> list[int]:
+    """The micro-batches that the others' regimes are fitted on."""
+    return sorted({point.batch_size for points in groups for point in _chosen(points)})
 
 
-def _places(points: Sequence[Point]) -> list[int]:
-    """The middle of a regime, and one that is held out: a place between the middle and its end."""
-    low, high = points[0].batch_size, points[-1].batch_size
-    if high - low < FITTED - 1 or len(points) > FITTED:
-        return []
-    middle = (low + high) // 2
-    return [middle, (middle + high) // 2] if len(points) < FITTED else [(low + middle) // 2 + 1]
-
-
-def _chosen(points: Sequence[Point]) -> list[Point]:
-    """The lowest, the one nearest to the middle, the highest."""
+def _chosen(points: Sequence[Point], *, fewest: bool = False) -> list[Point]:
+    """The lowest, the one nearest to the middle, the highest; of three the ``fewest`` are two."""
     if len(points) <= FITTED:
-        return list(points)
+        return [points[0], points[-1]] if fewest and len(points) == FITTED else list(points)
     first, *inner, last = points
     middle = (first.batch_size + last.batch_size) / 2
     return [first, min(inner, key=lambda point: abs(point.batch_size - middle)), last]

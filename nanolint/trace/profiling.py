@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from nanolint.memory.recording import allocated_peak
 from nanolint.memory.verdict.search import divisors_down
 from nanolint.run.profile import LARGEST_BATCH, represented
-from nanolint.trace.fit import MOST_TRACES, Fitted, fit
+from nanolint.trace.fit import MOST_TRACES, fit
 from nanolint.trace.process import CannotTrace
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run
-    from nanolint.trace.fit import Point, Tracer
+    from nanolint.trace.fit import Fitted
+    from nanolint.trace.survey import Point, Tracer
     from nanolint.trace.traced import Traced
 
 ROOM = 4
@@ -32,7 +33,9 @@ def wanted_of(run: Run, trace: Tracer) -> dict[int, tuple[int, ...]]:
     first = trace(own, steps)
     if first is None:
         raise CannotTrace(f"it cannot be traced with its own micro-batch, {own}")
-    others = (trace(batch, steps) for batch in (1, own // 2, own + 1) if batch not in (0, own))
+    smaller = [(batch, passes) for batch, passes in kept_by(run).items() if batch < own][:1]
+    places = (*smaller, (1, steps), (own + 1, steps))
+    others = (trace(batch, passes) for batch, passes in places if batch != own)
     other = next((point for point in others if point is not None), None)
     most = own * max(run.micro_steps, ROOM)
     high = own if other is None else min(most, _largest(first, other), LARGEST_BATCH)
@@ -41,9 +44,8 @@ def wanted_of(run: Run, trace: Tracer) -> dict[int, tuple[int, ...]]:
     for batch, passes in divisors_down(own, run.micro_steps, high):
         if represented(passes) != steps:
             kept.setdefault(represented(passes), []).append(batch)
-    least = other.batch_size if other else own
     bounds = {each: (min(batches), max(batches)) for each, batches in sorted(kept.items())}
-    return {steps: (least, own, high), **bounds}
+    return {steps: (1, max(1, own // 2), own, high), **bounds}
 
 
 def _largest(first: Point, other: Point) -> int:

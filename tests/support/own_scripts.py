@@ -12,7 +12,8 @@ from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import write
 from nanolint.run.settled import Options
-from nanolint.trace.fit import Point, fit
+from nanolint.trace.fit import fit
+from nanolint.trace.survey import Point
 from nanolint.trainers.nanogpt.config import read_config
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.profiles import digest_of, free_keys, weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,8 @@ from nanolint.memory.recording import allocated_peak
 from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import digest, read, write
-from nanolint.trace.fit import Fitted, Point, fit
+from nanolint.trace.fit import Fitted, fit
+from nanolint.trace.survey import Point
 
 T, C = 1024, 64
 THRESHOLD = 3072  # tokens; an embedding's gradient is sorted from there on
@@ -201,5 +203,62 @@ def test_few_traces_are_of_runs_that_keep_the_effective_batch() -> None:
     """From the run's own micro-batch downward: that is what --fix chooses among."""
     found = fit(all_differ, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 5, KEPT)
     assert bounds(found, 2) == [(64, 64)]
-    assert bounds(found, 1) == [(128, 128)]
-    assert bounds(found, 4) == [(each, each) for each in (8, 16, 32)]
+    assert bounds(found, 1) == []
+    assert bounds(found, 4) == [(each, each) for each in (4, 8, 16, 32)]
+    assert not found.complete
+
+
+def some_differ(batch: int, micro_steps: int) -> Point:
+    """Of a compiled run: powers of two meet sizes that others do not."""
+    return (
+        all_differ(batch, micro_steps) if batch.bit_count() == 1 else all_alike(batch, micro_steps)
+    )
+
+
+def all_alike(batch: int, micro_steps: int) -> Point:
+    tape = Tape()
+    tape.alloc(4 * batch * T, "model.py:1 x = block(x)", Component.ACTIVATIONS)
+    return Point(batch, micro_steps, tape, tape.sizes)
+
+
+def none_above(batch: int, micro_steps: int) -> Point | None:
+    """Of a script that refuses more than it was written for."""
+    return all_alike(batch, micro_steps) if batch <= 64 else None
+
+
+@pytest.mark.parametrize(
+    ("trace", "regime", "held_out"),
+    [
+        (all_alike, (64, 96), 80),
+        (some_differ, (80, 96), 88),
+        (none_above, (48, 64), 56),
+    ],
+    ids=["a regime of its own", "one beside it", "nothing larger"],
+)
+def test_few_traces_hold_one_out_around_the_runs_own_micro_batch(
+    trace: Any, regime: tuple[int, int], held_out: int
+) -> None:
+    """The line through two micro-batches is held against a third, between them."""
+    found = fit(trace, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 8, KEPT)
+    assert regime in bounds(found, 2)
+    assert [each.batch_size for each in found.held_out if each.micro_steps == 2] == [held_out]
+    assert found.error_per_mille == 0
+    assert max(high for _, high in bounds(found, 4)) == 32
+
+
+def test_where_no_neighbours_are_alike_the_traces_are_bounded_all_the_same() -> None:
+    found = fit(all_differ, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 8, KEPT)
+    assert not found.held_out
+    assert sum(len(each.traced) for each in found.regimes) <= 8
+
+
+def test_what_is_held_against_a_line_and_is_off_it_is_the_margin() -> None:
+    def square(batch: int, micro_steps: int) -> Point:
+        tape = Tape()
+        tape.alloc(T * batch * batch, "model.py:1 mask", Component.ACTIVATIONS)
+        return Point(batch, micro_steps, tape, tape.sizes)
+
+    found = fit(square, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 8, KEPT)
+    worst = max(found.held_out, key=lambda each: each.allocated_bytes)
+    assert (worst.batch_size, worst.allocated_bytes) == (80, (64**2 + 96**2 - 2 * 80**2) // 2 * T)
+    assert found.error_per_mille == 40

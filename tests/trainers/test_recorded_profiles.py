@@ -10,7 +10,7 @@ from nanolint.memory.allocator.play import play
 from nanolint.memory.profile import profiled, tape_of
 from nanolint.memory.recording import allocated_peak
 from nanolint.run.profile_file import read
-from nanolint.trace.fit import FITTED
+from nanolint.trace.survey import FITTED
 from nanolint.trainers.profiles import SHIPPED
 
 if TYPE_CHECKING:
