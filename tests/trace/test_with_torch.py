@@ -163,6 +163,22 @@ def test_a_single_process_of_torchrun_is_told_its_rank(project: Path, cache: Pat
     assert allocated_peak(ranked.tape) >= alone + PARAMETERS // 2
 
 
+def test_a_slow_trace_is_not_taken_for_processes_that_hang(project: Path, cache: Path) -> None:
+    """NCCL ends the process where a collective takes longer than its group allows: ten minutes, or
+    as here one second, which compiling may take, and nothing is over before a backward pass."""
+    script = (project / "train.py").read_text()
+    setting_up = 'torch.distributed.init_process_group("nccl")\n'
+    slow = (
+        "    import datetime, time\n"
+        "    group = torch.distributed.new_group(timeout=datetime.timedelta(seconds=1))\n"
+        '    torch.distributed.all_reduce(torch.zeros(1, device="cuda"), group=group)\n'
+        "    time.sleep(3)\n"
+    )
+    assert setting_up in script
+    (project / "train.py").write_text(script.replace(setting_up, setting_up + slow))
+    assert "timeout" not in traced(project, cache, ranked=True).printed
+
+
 def test_a_module_is_run_as_one(project: Path, cache: Path) -> None:
     (project / "pack").mkdir()
     (project / "pack" / "__init__.py").touch()

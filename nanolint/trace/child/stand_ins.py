@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import torch
 
 TOKENS = 1 << 24  # in a file of tokens that is missing
+PATIENCE = timedelta(days=1)  # --timeout ends a trace before
 DRAWN = (
     "normal_", "uniform_", "trunc_normal_", "kaiming_uniform_", "kaiming_normal_",
     "xavier_uniform_", "xavier_normal_", "orthogonal_", "zeros_", "ones_", "constant_",
@@ -116,6 +118,14 @@ def _alone() -> None:
         return initialise("nccl", rank=rank, world_size=world, store=store)
 
     distributed.init_process_group = distributed_c10d.init_process_group = alone
+    make = distributed_c10d._new_process_group_helper
+
+    def patient(*arguments: Any, **options: Any) -> Any:
+        """Nothing that was begun is over before a backward pass (exchanged.py), and compiling takes
+        long: NCCL's watchdog would take that for a process that hangs, and end this one."""
+        return make(*arguments, **{**options, "timeout": PATIENCE})
+
+    distributed_c10d._new_process_group_helper = patient
     compare = distributed._verify_params_across_processes
 
     def compared(*arguments: Any, **options: Any) -> None:
