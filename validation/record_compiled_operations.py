@@ -29,10 +29,11 @@ Case = dict[str, Any]
 
 
 def sample() -> list[Case]:
-    """Some cases of each operation that a gradient flows through, and one without."""
+    """Some cases of each operation: those first that a gradient flows through."""
     found: dict[str, list[Case]] = {name: [] for name in EXPRESSIONS}
-    for case in operations():  # those that torch does not refuse
-        if "no_grad" not in case["mode"] and len(found[case["name"]]) < EACH:
+    cases = [case for case in operations() if "no_grad" not in case["mode"]]
+    for case in sorted(cases, key=lambda case: not _learns(case)):  # none that torch refuses
+        if len(found[case["name"]]) < EACH:
             found[case["name"]].append({key: case[key] for key in case if key != "events"})
     return [case for cases in found.values() for case in cases]
 
@@ -41,6 +42,10 @@ def recorded() -> list[Case]:
     """The table."""
     rows: list[Case] = json.loads(TABLE.read_text()) if TABLE.exists() else []
     return rows
+
+
+def _learns(case: Case) -> bool:
+    return any(learns for *_, learns in case["inputs"].values())
 
 
 def _key(case: Case) -> str:

@@ -8,6 +8,7 @@ where PyTorch says ``input`` or ``self``, and what makes a new tensor has to be 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.memory.tensors.ops import (
@@ -57,6 +58,11 @@ def _own(module: ModuleType, names: str) -> dict[str, Function]:
     return {name: getattr(module, name) for name in names.split()}
 
 
+def _each(function: Function, names: str) -> dict[str, Function]:
+    """One function by several names, told which."""
+    return {name: partial(function, how=name.strip("_")) for name in names.split()}
+
+
 # torch.NAME(x, ...) and x.NAME(...).
 EITHER: dict[str, Function] = {
     **_own(pointwise, "add sub rsub mul div floor_divide remainder neg maximum minimum lerp"),
@@ -85,10 +91,9 @@ EITHER: dict[str, Function] = {
     **_own(linear, "matmul mm bmm addmm baddbmm outer"),
     **_own(contractions, "inner dot"),
     **_own(loss, "softmax log_softmax"),
-    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), comparison.compare),
-    **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), comparison.compare),
-    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), comparison.bitwise),
-    **dict.fromkeys(("logical_not", "isnan", "isneginf", "isposinf"), comparison.check),
+    **_each(comparison.compare, "eq ne lt le gt ge logical_and logical_or logical_xor"),
+    **_each(comparison.bitwise, "bitwise_and bitwise_or bitwise_xor"),
+    **_each(comparison.check, "logical_not isnan isneginf isposinf"),
     "subtract": pointwise.sub,
     "multiply": pointwise.mul,
     "divide": pointwise.div,
@@ -205,11 +210,8 @@ METHODS: dict[str, Function] = {
     "__neg__": pointwise.neg,
     "__abs__": unary.abs,
     "__invert__": comparison.bitwise_not,
-    **dict.fromkeys(
-        ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"), comparison.compare
-    ),
-    **dict.fromkeys(("__and__", "__or__", "__xor__"), comparison.bitwise),
-    **dict.fromkeys(("__rand__", "__ror__", "__rxor__"), comparison.bitwise),
+    **_each(comparison.compare, "__eq__ __ne__ __lt__ __le__ __gt__ __ge__"),
+    **_each(comparison.bitwise, "__and__ __or__ __xor__ __rand__ __ror__ __rxor__"),
     "__getitem__": indexing.getitem,
     "__iter__": lambda x: iter(parts.unbind(x)),
     "__len__": lambda x: x.shape[0],

@@ -33,6 +33,7 @@ class Tracer(Protocol):
         strides: Strides,
         dtype: Dtype,
         role: Role,
+        how: str,
     ) -> Tensor:
         """An operation on elements."""
 

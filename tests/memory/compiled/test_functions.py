@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from nanolint.memory.compiled.derive.formulas import FORMULAS
 from nanolint.memory.compiled.derive.function import CompiledFunction
+from nanolint.memory.compiled.derive.joint import simplify
+from nanolint.memory.compiled.derive.passes import capture
+from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.tape import Component, Tape
 from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.names import FUNCTIONS, METHODS
 from nanolint.memory.tensors.ops.inplace import add_, mul_
 from nanolint.memory.tensors.ops.linear import linear
 from nanolint.memory.tensors.ops.pointwise import add, div, lerp, mul
 from nanolint.memory.tensors.ops.reductions import sum as total
+from nanolint.memory.tensors.ops.unary import pow as power
 from nanolint.memory.tensors.ops.unary import sqrt, square
 from nanolint.memory.tensors.parameter import Parameter
 from nanolint.memory.tensors.role import role
@@ -106,3 +114,27 @@ def test_sizes_that_change_are_doubted_unless_each_has_a_graph_of_its_own() -> N
         for rows in (4, 8, 16):
             compiled(tensor(device, (rows, 4)))
         assert len(device.tape.assumed) == doubts, dynamic
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (METHODS["__lt__"], METHODS["__gt__"]),
+        (lambda x, number: mul(power(x, 2), number), lambda x, number: mul(power(x, 3), number)),
+        (FUNCTIONS["isnan"], FUNCTIONS["logical_not"]),
+        (FUNCTIONS["log2"], FUNCTIONS["log1p"]),
+    ],
+)
+def test_operations_of_one_kind_are_one_only_where_they_are_the_same(
+    first: Any, second: Any
+) -> None:
+    device = Device(Tape())
+    x = tensor(device)
+
+    def distinct(*functions: Any) -> int:
+        number = () if first in {FUNCTIONS["isnan"], FUNCTIONS["log2"]} else (0.5,)
+        found = capture(device, lambda: [each(x, *number) for each in functions], (x,), FORMULAS)
+        simplify(found.graph, Inductor())
+        return len(set(found.graph.outputs))
+
+    assert (distinct(first, first), distinct(first, second)) == (1, 2)

@@ -14,6 +14,7 @@ from nanolint.memory.compiled.derive.access import (
 from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
+    FALLS_BACK,
     POINTWISE,
     PUTS,
     Operation,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 PRODUCTS = frozenset({"mm", "bmm", "addmm", "scaled_mm"})
-OTHERS = frozenset({"convolution", "multinomial"})  # library calls with one result
+OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
 
 
 class Calling(Realizing):
@@ -191,6 +192,11 @@ class Calling(Realizing):
             values, shape = [source], source.shape
         if values:
             shape = values[0].shape
+        kind = LOOPS
+        if FALLS_BACK in each.settings:
+            kind = LIBRARY
+            for value in (*indices, *values):
+                self.realize(value.box)
         zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
         write = dependency(Access(zeros, 0, zeros.strides), each.shape)
         self._add(Kernel(LOOPS, before, (write,), prod(each.shape), what="zeros"))
@@ -198,7 +204,7 @@ class Calling(Realizing):
             dependency(access, shape) for index in indices for access in over(index, each, shape)
         ]
         reads += [dependency(access, shape) for value in values for access in value.loads()]
-        kernel = Kernel(LOOPS, reads, (), prod(shape), what="atomic sums")
+        kernel = Kernel(kind, reads, (), prod(shape), what="atomic sums")
         kernel.mutates, kernel.after = (zeros,), (self.kernels[-1],)
         self._add(kernel)
         summed = Memory(f"buf{kernel.number}", zeros.shape, zeros.strides, zeros.dtype, zeros.role)

@@ -10,6 +10,7 @@ from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     INPUT,
     POINTWISE,
+    RANDOM,
     REDUCTION,
     VIEW,
     Operation,
@@ -20,6 +21,7 @@ from nanolint.memory.compiled.derive.unverified import UNVERIFIED
 from nanolint.memory.compiled.derive.writing import Writing
 from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.device import NotTraced, NotVerified
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides
 from nanolint.memory.tensors.ops.pointwise import add
 from nanolint.memory.tensors.ops.views import cast, view
@@ -175,15 +177,17 @@ class Capture(Writing):
         strides: Strides,
         dtype: Dtype,
         role: Role,
+        how: str,
     ) -> Tensor:
-        """An operation on elements: numbers are settings. Raises NotVerified."""
+        """An operation on elements: numbers and ``how`` are settings. Raises NotVerified."""
         if label in UNVERIFIED:
             raise NotVerified(UNVERIFIED[label])
         tensors = [each for each in operands if isinstance(each, Tensor)]
         known = tuple(None if isinstance(each, Tensor) else each for each in operands)
         cost = COSTS.get(label, 1 + len(known) - len(tensors))
+        settings = (*known, how) if how else known
         return self.make(
-            label, POINTWISE, tensors, shape, dtype, role, *known, strides=strides, cost=cost
+            label, POINTWISE, tensors, shape, dtype, role, *settings, strides=strides, cost=cost
         )
 
     def view(
@@ -203,8 +207,16 @@ class Capture(Writing):
         return found
 
     def create(self, what: str, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
-        """A tensor that depends on no other."""
+        """A tensor that depends on no other, or on a seed."""
+        if what == "random":
+            return self.random(shape, role)
         return self.make(what, POINTWISE, (), shape, dtype, role, cost=2)
+
+    def random(self, shape: Shape, role: Role) -> Traced:
+        """Random numbers, of a seed of their own."""
+        count = len(self.graph.all)
+        seed = self.make("seed", RANDOM, (), (), INT64, role.made("seeds"), count)
+        return self.make("random", RANDOM, (seed,), shape, FLOAT32, role)
 
     def call(self, name: str, arguments: Any, named: Any) -> Any:
         """An operation by its formula. Raises NotTraced."""

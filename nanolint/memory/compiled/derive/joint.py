@@ -50,6 +50,8 @@ def _without_effect(graph: Operations) -> list[tuple[Operation, Operation]]:
         if len(each.of) != 1:
             continue
         source = each.of[0]
+        if source.kind == INPUT and each in graph.outputs:  # it would be handed out itself
+            continue
         same = source.shape == each.shape and source.dtype is each.dtype
         if (each.name == "clone" and same and source.strides == each.strides) or (
             each.kind == VIEW and each.name == "view" and same

@@ -50,7 +50,8 @@ def _match(difference: Operation) -> _Scaled | None:
     if top.name != "amax" or top.of != (whole,) or len(top.users) != 1:
         return None
     linear = whole.of[0] if whole.name == CONVERT else whole
-    if linear.name not in FACTORS or not linear.of:
+    rounds = any(isinstance(each, str) for each in linear.settings)
+    if linear.name not in FACTORS or rounds or not linear.of:
         return None
     if len(linear.of) == 1:
         number_first = linear.settings and linear.settings[0] is not None

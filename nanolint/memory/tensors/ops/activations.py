@@ -5,28 +5,40 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import promote
+from nanolint.memory.tensors.dtypes import BOOL, promote
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.exponentials import floating
-from nanolint.memory.tensors.ops.inplace import relu_
+from nanolint.memory.tensors.ops.inplace import relu_, relu_backward
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise
 from nanolint.memory.tensors.ops.unary import abs
 from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.tracing import traced, tracer_at
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Number
     from nanolint.memory.tensors.tensor import Tensor
 
 
-def _kernel(x: Tensor, label: str, *, saves_result: bool) -> Tensor:
-    """An operation whose backward pass is one kernel on its input or on its result."""
+def _kernel(x: Tensor, label: str, *, saves_result: bool, bounds: int = 0) -> Tensor:
+    """An operation whose backward pass is one kernel on its input or on its result.
+
+    With ``bounds`` the gradient depends on whether the input lies between so many numbers: traced,
+    that is a comparison of its own (torch/_decomp/decompositions.py), which may be what is kept.
+    """
     out = elementwise(floating(x), label, x)
     role = x.role.gradient
 
     def backward(g: Tensor, saved: Tensor) -> list[Tensor | None]:
-        return [elementwise(promote(g.dtype, saved.dtype), "", g, saved, role=role)]
+        if bounds and tracer_at(g.device) is not None:
+            masks = [
+                elementwise(BOOL, "comparison", saved, how=f"{label} {place}")
+                for place in range(bounds)
+            ]
+            inside = masks[0] if bounds == 1 else compare(masks[0], masks[1], how="bits")
+            return [where(inside, 0.0, elementwise(g.dtype, "", g, role=role, how=label))]
+        return [elementwise(promote(g.dtype, saved.dtype), "", g, saved, role=role, how=label)]
 
     return record(out, (x,), backward, out if saves_result else x)
 
@@ -56,7 +68,8 @@ def relu(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.relu``."""
     if inplace:
         return relu_(x)
-    return _kernel(x, "ReLU output", saves_result=True)
+    out = elementwise(floating(x), "ReLU output", x)
+    return record(out, (x,), relu_backward(x.role.gradient), out)
 
 
 def sigmoid(x: Tensor) -> Tensor:
@@ -71,7 +84,7 @@ def tanh(x: Tensor) -> Tensor:
 
 def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) -> Tensor:
     """``F.leaky_relu``."""
-    return _kernel(x, "leaky ReLU output", saves_result=False)
+    return _kernel(x, "leaky ReLU output", saves_result=False, bounds=1)
 
 
 def elu(x: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
@@ -83,7 +96,7 @@ def hardtanh(
     x: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inplace: bool = False
 ) -> Tensor:
     """``F.hardtanh`` and ``F.relu6``."""
-    return _kernel(x, "clipped", saves_result=False)
+    return _kernel(x, "clipped", saves_result=False, bounds=2)
 
 
 def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
@@ -93,7 +106,7 @@ def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
 
 def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.hardsigmoid``."""
-    return _kernel(x, "clipped", saves_result=False)
+    return _kernel(x, "clipped", saves_result=False, bounds=2)
 
 
 def selu(x: Tensor, inplace: bool = False) -> Tensor:
@@ -111,7 +124,7 @@ def softsign(x: Tensor) -> Tensor:
 
 def threshold(x: Tensor, threshold: Number, value: Number, inplace: bool = False) -> Tensor:
     """``F.threshold``."""
-    return _kernel(x, "clipped", saves_result=False)
+    return _kernel(x, "clipped", saves_result=False, bounds=1)
 
 
 def logsigmoid(x: Tensor) -> Tensor:

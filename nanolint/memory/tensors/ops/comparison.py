@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.role import Role
 
 
-def compare(x: Operand, other: Operand) -> Tensor:
+def compare(x: Operand, other: Operand, *, how: str = "") -> Tensor:
     """``x == other``, ``x < other`` and their like, ``torch.logical_and``: no gradient."""
-    return elementwise(BOOL, "comparison", x, other)
+    return elementwise(BOOL, "comparison", x, other, how=how)
 
 
-def bitwise(x: Operand, other: Operand) -> Tensor:
+def bitwise(x: Operand, other: Operand, *, how: str = "") -> Tensor:
     """``x & other``, ``x | other``, ``x ^ other``."""
-    return elementwise(result_type(x, other), "bits", x, other)
+    return elementwise(result_type(x, other), "bits", x, other, how=how)
 
 
 def bitwise_not(x: Tensor) -> Tensor:
@@ -34,9 +34,9 @@ def bitwise_not(x: Tensor) -> Tensor:
     return elementwise(x.dtype, "bits", x)
 
 
-def check(x: Tensor) -> Tensor:
+def check(x: Tensor, *, how: str = "") -> Tensor:
     """``torch.isnan``, ``torch.isneginf``, ``torch.logical_not``."""
-    return elementwise(BOOL, "comparison", x)
+    return elementwise(BOOL, "comparison", x, how=how)
 
 
 def isinf(x: Tensor) -> Tensor:
@@ -117,7 +117,7 @@ def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> 
 
     def backward(g: Tensor, x: Tensor, *_bounds: Tensor) -> list[Tensor | None]:
         zero = filled(g, ())
-        inside = [elementwise(BOOL, "comparison", x) for _ in bounds]
+        inside = [elementwise(BOOL, "comparison", x, how=f"{each}") for each in bounds]
         found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
         del zero
         return [found]

@@ -31,7 +31,7 @@ def exp(x: Tensor) -> Tensor:
 
 def exp2(x: Tensor) -> Tensor:
     """``torch.exp2``."""
-    out = elementwise(floating(x), "exponential", x)
+    out = elementwise(floating(x), "exponential", x, how="2")
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         once = mul(g, out)
@@ -43,7 +43,7 @@ def exp2(x: Tensor) -> Tensor:
 def expm1(x: Tensor) -> Tensor:
     """``torch.expm1``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "exponential", wide)
+    out = elementwise(floating(wide), "exponential", wide, how="minus 1")
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         above = add(out, 1)
@@ -62,7 +62,7 @@ def log(x: Tensor) -> Tensor:
 def log2(x: Tensor) -> Tensor:
     """``torch.log2`` and ``torch.log10``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "logarithm", wide)
+    out = elementwise(floating(wide), "logarithm", wide, how="2")
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         scaled = mul(x, 0.69)
@@ -77,7 +77,7 @@ log10 = log2
 def log1p(x: Tensor) -> Tensor:
     """``torch.log1p``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "logarithm", wide)
+    out = elementwise(floating(wide), "logarithm", wide, how="plus 1")
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         above = add(x, 1)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL
+from nanolint.memory.tensors.dtypes import BOOL, promote
 from nanolint.memory.tensors.layout import like_strides
-from nanolint.memory.tensors.ops.comparison import masked_fill
+from nanolint.memory.tensors.ops.comparison import compare, masked_fill, where
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.ops.creation import create, filled
+from nanolint.memory.tensors.ops.linear import product_and_bias
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, lerp, mul, neg
 from nanolint.memory.tensors.ops.views import cast, expand, preserved
 from nanolint.memory.tensors.tensor import Tensor, empty
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.tensors.dtypes import Number
     from nanolint.memory.tensors.ops.pointwise import Operand
+    from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tracing import Tracer
 
     Backward = Callable[..., Iterable[Tensor | None]]
@@ -212,19 +214,28 @@ def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) ->
 
 def relu_(x: Tensor) -> Tensor:
     """``x.relu_()``, which saves its result."""
-    role = x.role.gradient
+    return written(x, (x,), relu_backward(x.role.gradient), x)
+
+
+def relu_backward(role: Role) -> Callable[[Tensor, Tensor], list[Tensor | None]]:
+    """``threshold_backward`` of what was kept: a kernel, or a comparison and a choice where it is
+    traced (torch/_decomp/decompositions.py), of which the comparison may be what is kept."""
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
-        return [elementwise(g.dtype, "", g, out, role=role)]
+        if tracer_at(g.device) is not None:
+            return [where(compare(out, 0), 0.0, g)]
+        return [elementwise(promote(g.dtype, out.dtype), "", g, out, role=role)]
 
-    return written(x, (x,), backward, x)
+    return backward
 
 
 def addmm_(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """``x.addmm_(mat1, mat2)`` where nothing learns."""
-    if x.device.tracer is None:
-        x.device.multiply()
-    return quietly(x, mat1, mat2)
+    quietly_only(x, mat1, mat2)
+    if tracer_at(x.device) is not None:
+        return replaced(x, product_and_bias(x.detach(), mat1, mat2, None))
+    x.device.multiply()
+    return x
 
 
 def masked_fill_(x: Tensor, mask: Tensor, value: Operand) -> Tensor:

@@ -42,10 +42,10 @@ def linear(
     if half_bias is None:
         return _matmul(flow, t(half_weight), role)
     if flow.ndim == 2:
-        return _addmm(half_bias, flow, t(half_weight), role)
+        return product_and_bias(half_bias, flow, t(half_weight), role)
     if flow.ndim > 2 and flow.is_contiguous:
         flat = reshape(flow, (prod(x.shape[:-1]), x.shape[-1]))
-        out = _addmm(half_bias, flat, t(half_weight), role)
+        out = product_and_bias(half_bias, flat, t(half_weight), role)
         return view(out, (*x.shape[:-1], weight.shape[0]))
     out = _matmul(flow, t(half_weight), role)
     if tracer_at(out.device) is not None:
@@ -80,7 +80,7 @@ def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Num
     """``torch.addmm``: x plus (n, k) times (k, m)."""
     second = to_half(mat2)
     first = to_half(mat1)
-    return _addmm(to_half(x), first, second, None)
+    return product_and_bias(to_half(x), first, second, None)
 
 
 def baddbmm(
@@ -229,7 +229,7 @@ def _bmm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
 
 
 @traced
-def _addmm(bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+def product_and_bias(bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     rows, columns = x.shape[0], y.shape[1]
     by_lt = bias.shape == (columns,) and bias.is_contiguous and y.shape[0] > 1 and columns > 1
     out = _product(x, y, (rows, columns), role, biased=by_lt)

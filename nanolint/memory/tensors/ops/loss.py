@@ -18,7 +18,7 @@ from nanolint.memory.tensors.ops.sorting import Chosen, max
 from nanolint.memory.tensors.ops.sums import reduction as reduction_scratch
 from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.tracing import traced, tracer_at
 from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def gumbel_softmax(
     x: Tensor, tau: Number = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
     """``F.gumbel_softmax`` (torch/nn/functional.py)."""
-    noise = neg(log(zeros_like(x.detach())))
+    noise = neg(log(_random_like(x.detach())))
     noisy = add(x, noise)
     noise = div(noisy, tau)
     del noisy
@@ -66,6 +66,12 @@ def gumbel_softmax(
     one = scatter_(zeros_like(x.detach()), dim, index, 1.0)
     difference = sub(one, soft.detach())
     return add(difference, soft)
+
+
+def _random_like(x: Tensor) -> Tensor:
+    if tracer_at(x.device) is None:
+        return zeros_like(x)
+    return create(x.device, x.shape, x.dtype, x.role, "random")
 
 
 @traced

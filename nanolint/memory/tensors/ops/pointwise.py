@@ -54,8 +54,13 @@ def result_type(*operands: Operand) -> Dtype:
     return best
 
 
-def elementwise(dtype: Dtype, label: str, *operands: Operand, role: Role | None = None) -> Tensor:
-    """The result of an operation on elements, in the layout of its operands."""
+def elementwise(
+    dtype: Dtype, label: str, *operands: Operand, role: Role | None = None, how: str = ""
+) -> Tensor:
+    """The result of an operation on elements, in the layout of its operands.
+
+    ``how`` tells it from others of its label: in a compiled graph those that are alike are one.
+    """
     tensors = [each for each in operands if isinstance(each, Tensor)]
     first = tensors[0]
     if len(tensors) == 1:
@@ -70,7 +75,7 @@ def elementwise(dtype: Dtype, label: str, *operands: Operand, role: Role | None 
     device = _device(tensors)
     tracer = tracer_at(device)
     if tracer is not None:
-        return tracer.elementwise(label, operands, shape, strides, dtype, role)
+        return tracer.elementwise(label, operands, shape, strides, dtype, role, how)
     return empty(device, shape, dtype, role, strides)
 
 
@@ -84,7 +89,7 @@ def _device(tensors: Sequence[Tensor]) -> Device:
 
 def add(x: Operand, other: Operand, *, alpha: Number = 1, role: Role | None = None) -> Tensor:
     """``x + alpha * other``: both gradients are the gradient itself, but for ``alpha``."""
-    out = elementwise(result_type(x, other), "sum", x, other, role=role)
+    out = elementwise(result_type(x, other), "sum", x, other, role=role, how=f"{alpha}")
     if alpha == 1:
         return record(out, (_tensor(x), _tensor(other)), lambda g: [g, g])
     needs_x, needs_y = _needs(x), _needs(other)
@@ -98,7 +103,7 @@ def add(x: Operand, other: Operand, *, alpha: Number = 1, role: Role | None = No
 
 def sub(x: Operand, other: Operand, *, alpha: Number = 1, role: Role | None = None) -> Tensor:
     """``x - alpha * other``."""
-    out = elementwise(result_type(x, other), "difference", x, other, role=role)
+    out = elementwise(result_type(x, other), "difference", x, other, role=role, how=f"{alpha}")
     needs_x, needs_y = _needs(x), _needs(other)
 
     def backward(g: Tensor) -> list[Tensor | None]:
@@ -150,7 +155,7 @@ def div(
     dtype = result_type(x, other)
     if dtype.kind < FLOATING and rounding_mode is None:
         dtype = FLOAT32
-    out = elementwise(dtype, "quotient", x, other, role=role)
+    out = elementwise(dtype, "quotient", x, other, role=role, how=rounding_mode or "")
     if rounding_mode is not None:
         needs = _needs(x), _needs(other)
         return record(
@@ -180,7 +185,7 @@ def div(
 
 def floor_divide(x: Operand, other: Operand) -> Tensor:
     """``x // other``: nothing flows back."""
-    return elementwise(result_type(x, other), "quotient", x, other)
+    return elementwise(result_type(x, other), "quotient", x, other, how="floor")
 
 
 def remainder(x: Operand, other: Operand) -> Tensor:

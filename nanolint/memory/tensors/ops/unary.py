@@ -38,7 +38,7 @@ def rsqrt(x: Tensor) -> Tensor:
     out = elementwise(floating(wide), "reciprocal square root", wide)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
-        cube = elementwise(out.dtype, "power", out)
+        cube = elementwise(out.dtype, "power", out, how="3")
         half = mul(g, -0.5)
         return [mul(half, cube)]
 
@@ -87,7 +87,7 @@ def tan(x: Tensor) -> Tensor:
     out = elementwise(floating(wide), "tangent", wide)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
-        square = elementwise(out.dtype, "power", out)
+        square = elementwise(out.dtype, "power", out, how="2")
         above = add(square, 1)
         return [mul(g, above)]
 
@@ -173,12 +173,12 @@ def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     wide = to_float32(x)
     of_float = not isinstance(exponent, int)
     dtype = floating(wide) if of_float else wide.dtype
-    out = elementwise(dtype, "power", wide)
+    out = elementwise(dtype, "power", wide, how=f"{exponent}")
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         if exponent == 0:
             return [filled(g)]
-        smaller = elementwise(x.dtype, "power", x)
+        smaller = elementwise(x.dtype, "power", x, how=f"{exponent - 1}")
         scaled = mul(smaller, exponent)
         return [mul(g, scaled)]
 

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
+# torch/_meta_registrations.py: rows of the gradient of a bias are so many elements apart.
+BIAS_ALIGNMENT = 16
+
+
 def _swapped(shape: Shape) -> Strides:
     """The strides of (B, H, T, D) whose memory is (B, T, H, D) in order."""
     b, h, n, d = shape
@@ -111,7 +115,8 @@ def efficient(
             for each, role in zip(saved[:3], roles, strict=True)
         ]
         if learns_bias and bias is not None:
-            results.append((bias.shape, contiguous_strides(bias.shape), bias.dtype, bias.role))
+            rows_of = (*bias.shape[:-1], _up(bias.shape[-1], BIAS_ALIGNMENT))
+            results.append((bias.shape, contiguous_strides(rows_of), bias.dtype, bias.role))
         half = q.dtype.itemsize == 2
         work = efficient_workspace_bytes(b * h, n, d, half=half) // 4
         delta, dq, sums = ("delta", b * h * n), ("workspace of dq", work), ("row sums", b * n * h)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.operations import POINTWISE, RANDOM
+from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
-from nanolint.memory.tensors.layout import broadcast, like_strides, normalized
+from nanolint.memory.tensors.dtypes import BOOL, INT64
+from nanolint.memory.tensors.layout import broadcast, like_strides, normalized, result_strides
 from nanolint.memory.tensors.ops.activations import sigmoid
 from nanolint.memory.tensors.ops.comparison import compare
 from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.parts import sliced
 from nanolint.memory.tensors.ops.pointwise import mul, result_type, sub
-from nanolint.memory.tensors.ops.views import cast, clone, unsqueeze
+from nanolint.memory.tensors.ops.views import cast, clone, contiguous, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.tensors.unknown import NotModelled
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.compiled.derive.traced import Traced
+    from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.ops.pointwise import Operand
+    from nanolint.memory.tensors.role import Role
 
 
 def dropout(
@@ -30,8 +33,7 @@ def dropout(
     """A mask from a random seed, times x, times a number (torch/_inductor/decomposition.py)."""
     if not (training and p > 0):
         return x
-    seed = t.make("seed", RANDOM, (), (), INT64, x.role.made("dropout seeds"), len(t.graph.all))
-    random = t.make("random", RANDOM, (seed,), x.shape, FLOAT32, x.role.made("random numbers"))
+    random = t.random(x.shape, x.role.made("random numbers"))
     label = x.role.made("dropout mask", x.role.dims)
     mask = t.make("comparison", POINTWISE, (random,), x.shape, BOOL, label, p, cost=2)
     strides = like_strides(x.shape, x.strides)
@@ -57,10 +59,12 @@ def glu(_t: Capture, x: Tensor, dim: int = -1) -> Tensor:
     return mul(first, sigmoid(second))
 
 
-def masked_fill(t: Capture, x: Tensor, mask: Tensor, _value: Operand = 0) -> Tensor:
-    """``aten.where`` of the mask, a number and x."""
-    shape = broadcast(x.shape, mask.shape)
-    out = t.make("where", POINTWISE, (mask, x), shape, x.dtype, x.role.made("masked"), cost=2)
+def masked_fill(t: Capture, x: Tensor, mask: Tensor, value: Operand = 0) -> Tensor:
+    """``aten.where`` of the mask, a number and x, in order (torch/_refs)."""
+    role = x.role.made("masked")
+    number = None if isinstance(value, Tensor) else value
+    with t.device.no_grad():
+        out = contiguous(_choice(t, (mask, x), x.dtype, role, number))
 
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
         return [masked_fill(t, g, mask)]
@@ -73,14 +77,13 @@ def where(t: Capture, mask: Tensor, x: Operand, y: Operand) -> Tensor:
     dtype = result_type(x, y)
     sides = [cast(each, dtype) if isinstance(each, Tensor) else each for each in (x, y)]
     tensors = [each for each in sides if isinstance(each, Tensor)]
-    shape = broadcast(mask.shape, *(each.shape for each in tensors))
     role = (tensors[0] if tensors else mask).role.made("choice")
     numbers = tuple(None if isinstance(each, Tensor) else each for each in sides)
-    out = t.make("where", POINTWISE, (mask, *tensors), shape, dtype, role, *numbers, cost=2)
+    out = _choice(t, (mask, *tensors), dtype, role, *numbers)
 
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
         return [
-            t.make("where", POINTWISE, (mask, g), g.shape, g.dtype, g.role, side, cost=2)
+            _choice(t, (mask, g), g.dtype, g.role, side)
             if isinstance(each, Tensor) and each.node is not None
             else None
             for side, each in enumerate((x, y))
@@ -90,6 +93,15 @@ def where(t: Capture, mask: Tensor, x: Operand, y: Operand) -> Tensor:
     return record(out, needed, backward, mask)
 
 
+def _choice(
+    t: Capture, of: Sequence[Tensor], dtype: Dtype, role: Role, *numbers: Number | None
+) -> Traced:
+    """``aten.where``, in the layout of its operands."""
+    shape = broadcast(*(each.shape for each in of))
+    strides = result_strides(shape, *((each.shape, each.strides) for each in of))
+    return t.make("where", POINTWISE, of, shape, dtype, role, *numbers, strides=strides, cost=2)
+
+
 def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
     """``tril`` and ``triu``: a choice by the numbers of row and column (torch/_refs)."""
     label = x.role.made("numbers")
@@ -97,7 +109,7 @@ def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
     rows = unsqueeze(create(x.device, x.shape[-2:-1], INT64, label), -1)
     mask = compare(sub(columns, rows), diagonal)
     role = x.role.made("triangle")
-    out = t.make("where", POINTWISE, (mask, x), x.shape, x.dtype, role, 0, cost=2)
+    out = _choice(t, (mask, x), x.dtype, role, 0)
     return record(out, (x,), lambda g: [triangle(t, g, diagonal)])
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
+from nanolint.memory.compiled.derive.operations import CALL, FALLS_BACK, POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotVerified
-from nanolint.memory.tensors.dtypes import FLOAT32, INT64
+from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
-    from nanolint.memory.tensors.dtypes import Number
+    from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.role import Role
 
 
@@ -79,10 +79,24 @@ def index_select(t: Capture, x: Tensor, dim: int, index: Tensor) -> Tensor:
     return record(out, (x,), backward, index)
 
 
+ATOMIC_SINCE = (9, 0)  # compute capability
+# From here on bfloat16 is added by kernels of Triton's where the card can; before, nowhere.
+ATOMIC_BFLOAT16_SINCE = (2, 12)
+
+
+def _falls_back(t: Capture, dtype: Dtype) -> bool:
+    """``needs_fallback_due_to_atomic_add_limitations`` (torch/_inductor/utils.py)."""
+    if dtype is not BFLOAT16:
+        return dtype in {INT64, BOOL}
+    return t.device.capability < ATOMIC_SINCE or t.device.release < ATOMIC_BFLOAT16_SINCE
+
+
 def _put(t: Capture, x: Tensor, index: Tensor, src: Tensor | Number, *how: Any) -> Tensor:
-    """A copy of x, which a kernel then writes into."""
+    """A copy of x, which a kernel then writes into, or ATen."""
     values = [src] if isinstance(src, Tensor) else []
     role = x.role.made("scattered")
+    if values and _falls_back(t, values[0].dtype):
+        how = (*how, FALLS_BACK)
     return t.make("put", CALL, (x, index, *values), x.shape, x.dtype, role, *how)
 
 
@@ -103,8 +117,12 @@ def scatter_add(t: Capture, x: Tensor, dim: int, index: Tensor, src: Tensor) -> 
 def index_add(
     t: Capture, x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
 ) -> Tensor:
-    """``aten.index_add``: an ``index_put`` that adds."""
-    out = _put(t, x, index, source, normalized(dim, x.ndim), "rows")
+    """``aten.index_add``: an ``index_put`` that adds; ATen's own in bfloat16."""
+    if x.dtype is BFLOAT16:
+        role = x.role.made("sum by index")
+        out: Tensor = t.make("index_add", CALL, (x, index, source), x.shape, x.dtype, role)
+    else:
+        out = _put(t, x, index, source, normalized(dim, x.ndim), "rows")
     inputs, backward = index_adding(x, dim, source, alpha)
     return record(out, inputs, backward, index, source)
 

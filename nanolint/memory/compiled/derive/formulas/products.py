@@ -97,7 +97,7 @@ def conv1d(
 
 
 FORMULAS: Formulas = {
-    "_addmm": addmm,
+    "product_and_bias": addmm,
     "_dot": vectors,
     "_mv": vectors,
     "_product": product,
