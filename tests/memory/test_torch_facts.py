@@ -17,7 +17,7 @@ from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_bytes
 from nanolint.memory.torch import WORKSPACE_BYTES, variable_in_error, workspace_bytes
 from nanolint.memory.verdict.verdict import judge
-from nanolint.run.coverage import not_covered
+from nanolint.run.coverage import SPLIT_GRAPH, not_covered
 from nanolint.run.run import Attention, Run
 from nanolint.settings.torch_version import NEWEST
 from nanolint.units import MIB
@@ -255,6 +255,14 @@ def test_the_error_advises_what_that_release_does() -> None:
 
 def doubts(run: Run, name: str = "rtx-4090") -> list[str]:
     return [doubt.text for doubt in not_covered(run, card(name).gpu)]
+
+
+def test_what_several_processes_evaluate_compiled_is_doubted_and_their_training_is_not() -> None:
+    several = replace(GPT2, world_size=2)
+    assert doubts(several) == []
+    assert doubts(replace(several, eval_only=True)) == [SPLIT_GRAPH]
+    assert doubts(replace(several, eval_only=True, compile=False)) == []
+    assert doubts(replace(GPT2, eval_only=True)) == []
 
 
 def test_a_release_that_nobody_compared_is_doubted() -> None:

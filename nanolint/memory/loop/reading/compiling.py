@@ -8,14 +8,12 @@ from nanolint.memory.compiled.derive.function import CompiledFunction
 from nanolint.memory.loop.reading.ddp import is_wrapper
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import Class, Instance, Method, Namespace, Native
+from nanolint.run.coverage import SPLIT_GRAPH
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
-
-# torch/_dynamo/backends/distributed.py, DDPOptimizer: a graph for each bucket of gradients.
-SPLIT = "torch.compile splits the graph at DDP's buckets, which is read as one graph"
 
 
 def compiler(machine: Script, inductor: Inductor | None) -> Native:
@@ -94,8 +92,8 @@ def _function(
     machine: Script, called: Value, inductor: Inductor, module: Instance | None, dynamic: Value
 ) -> CompiledFunction:
     def call(*given: Value, **named: Value) -> Value:
-        if machine.group.reduces and SPLIT not in machine.doubts:
-            machine.doubts.append(SPLIT)
+        if machine.group.reduces and SPLIT_GRAPH not in machine.doubts:
+            machine.doubts.append(SPLIT_GRAPH)
         return machine.call(called, list(given), named)
 
     def state() -> bool | None:
