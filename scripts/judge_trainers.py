@@ -42,6 +42,7 @@ ROLES = {
     "context": Role.CONTEXT,
     "accumulation": Role.ACCUMULATION,
 }
+KINDS = ("*.py", "*.yaml", "*.yml", "*.json")  # of files that a script is read with
 LONGEST = 60  # characters of an equation
 
 
@@ -135,9 +136,11 @@ def described(
 
 @contextmanager
 def checkout(repository: Path, commit: str, script: str) -> Iterator[Path]:
-    """A script of a commit on disk, with the modules beside it, for a while."""
+    """A script of a commit on disk, with the modules and settings beside it, for a while."""
     with tempfile.TemporaryDirectory() as folder:
-        archive = ["git", "-C", str(repository), "archive", commit, "--", "*.py"]
+        listed = git(repository, "ls-tree", "-r", "--name-only", commit).splitlines()
+        kinds = [each for each in KINDS if any(name.endswith(each[1:]) for name in listed)]
+        archive = ["git", "-C", str(repository), "archive", commit, "--", *kinds]
         packed = subprocess.run(archive, capture_output=True, check=False).stdout
         if packed:
             with tarfile.open(fileobj=io.BytesIO(packed)) as files:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanolint.launches.placed import Piece, Placed
+from nanolint.source.json_places import elements, members, skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +17,6 @@ _PLAIN_OR_ESCAPED = re.compile(
     r"[^\\]+|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.",
     re.DOTALL,
 )
-_BLANK = " \t\r\n"
-_DECODER = json.JSONDecoder()
 
 
 def strings_of(text: str) -> Iterator[tuple[int, int]]:
@@ -53,13 +52,13 @@ def cell_sources(text: str) -> list[Placed]:
     """
     whole = Placed.whole(text)
     sources: list[Placed] = []
-    for key, at in _members(text, _skip(text, 0)):
+    for key, at in members(text, skip(text, 0)):
         if key != "cells":
             continue
         sources = []
-        for cell in _elements(text, at):
+        for cell in elements(text, at):
             source = Placed("")
-            for name, start in _members(text, cell):
+            for name, start in members(text, cell):
                 if name == "source":
                     source = _source(text, start, whole)
             sources.append(source)
@@ -70,7 +69,7 @@ def _source(text: str, start: int, whole: Placed) -> Placed:
     """A string, or the strings of a list, in a row."""
     from nanolint.launches.placed import joined
 
-    starts = [start] if text[start : start + 1] == '"' else list(_elements(text, start))
+    starts = [start] if text[start : start + 1] == '"' else list(elements(text, start))
     parts = []
     for each in starts:
         match = _STRING.match(text, each)
@@ -78,41 +77,3 @@ def _source(text: str, start: int, whole: Placed) -> Placed:
             raise ValueError("a line of a cell is no text")
         parts.append(unescaped(whole.part(match.start() + 1, match.end() - 1)))
     return joined(parts)
-
-
-def _members(text: str, at: int) -> Iterator[tuple[str, int]]:
-    """Each key of the object that begins at ``at``, and where its value begins."""
-    if text[at : at + 1] != "{":
-        raise ValueError("an object is expected")
-    at = _skip(text, at + 1)
-    while text[at : at + 1] == '"':
-        key, at = _DECODER.raw_decode(text, at)
-        at = _skip(text, at)
-        if text[at : at + 1] != ":":
-            raise ValueError("a : is missing")
-        at = _skip(text, at + 1)
-        yield key, at
-        at = _behind(text, at)
-
-
-def _elements(text: str, at: int) -> Iterator[int]:
-    """Where each element of the list that begins at ``at`` begins."""
-    if text[at : at + 1] != "[":
-        raise ValueError("a list is expected")
-    at = _skip(text, at + 1)
-    while at < len(text) and text[at] != "]":
-        yield at
-        at = _behind(text, at)
-
-
-def _behind(text: str, at: int) -> int:
-    """Where what follows the value at ``at`` and its comma begins."""
-    _, at = _DECODER.raw_decode(text, at)
-    at = _skip(text, at)
-    return _skip(text, at + 1) if text[at : at + 1] == "," else at
-
-
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BLANK:
-        at += 1
-    return at

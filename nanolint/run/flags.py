@@ -45,6 +45,7 @@ class LaunchLine:
     variables: tuple[Flag, ...] = ()
     end: int | None = None
     added: str = " {flag}={value}"
+    assigned: tuple[Flag, ...] = ()  # words without dashes: train.rows=8
     unknown: str | None = None  # why there may be other flags: a word that only the run has
 
     def with_flag(self, flag: str, value: object) -> str:
@@ -67,8 +68,18 @@ def read_line(
         flags,
         tuple(_flag(f"{name}=", word) for name, word in environment.items()),
         _place_for_another(words, end),
+        assigned=tuple(_assigned(words)),
         unknown=next((why for why in alone if why not in values), None),
     )
+
+
+def _assigned(words: Sequence[Argument]) -> Iterator[Flag]:
+    """The words that are no value of a flag, and set something by its name."""
+    for before, word in zip((None, *words), words, strict=False):
+        name, equals, _ = word.text.partition("=")
+        is_value = before is not None and _is_flag(before) and "=" not in before.text
+        if equals and not is_value and all(each.isidentifier() for each in name.split(".")):
+            yield _flag(f"{name}=", word)
 
 
 def _place_for_another(words: Sequence[Argument], end: int | None) -> int | None:

@@ -26,11 +26,13 @@ LOOP = frozenset(
 
 # How the names of what scripts save and go on from end.
 CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors")
+SETTINGS = "settings:"  # how the name begins that a file of settings has in place of a module's
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A module of the project: its dotted name, its path as people see it, and its text."""
+    """A module of the project: its dotted name, its path as people see it, and its text; or a file
+    of settings that the script reads, YAML or JSON."""
 
     module: str
     path: str

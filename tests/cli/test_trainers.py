@@ -260,7 +260,7 @@ def test_why_the_batch_of_a_script_is_not_known(file: Path) -> None:
     file.write_text(f"import json\n{text}", encoding="utf-8")
     found = nanolint("explain", str(file))
     assert found.status == 2
-    assert "holds no run: its batch is not known: an item that only the run knows" in found.err
+    assert "its batch is not known: read from a JSON file that only the run names" in found.err
     assert "(train.py:" in found.err
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.trainers.script import settings_files
 from nanolint.trainers.script.parameters import weight
 from nanolint.trainers.script.things import Class, External, Function, Instance, Table, Thing
 
@@ -32,6 +33,7 @@ def attribute(core: Core, owner: Instance, name: str, place: Place) -> Thing | N
     if found is None and isinstance(owner.of, External) and owner.of.last == "ModuleDict":
         held = owner.arguments[0] if owner.arguments else None
         found = held.entries.get(name) if isinstance(held, Table) else None
+    found = found or settings_files.part_of_path(owner, name)
     if found is not None or not isinstance(owner.of, Class):
         return found
     return from_class(core, owner.of, owner, name, place)

@@ -67,8 +67,9 @@ class Around:
 
     ``vocabulary`` stands for the size of a tokenizer that only the run reads. ``capability`` and
     ``memory_bytes`` are the card's, None where no card is named. ``words`` are the flags of its
-    launch line in their order, ``variables`` the environment that it sets. ``changes`` are values
-    put on top, by the names that people call them: ``--set DEPTH=12``.
+    launch line in their order, ``assigned`` its words like ``train.rows=8``, ``variables`` the
+    environment that it sets. ``changes`` are values put on top, by the names that people call them:
+    ``--set DEPTH=12``.
     """
 
     world_size: int = 1
@@ -77,6 +78,7 @@ class Around:
     has_bfloat16: bool = True
     words: tuple[Word, ...] = ()
     variables: tuple[Word, ...] = ()
+    assigned: tuple[Word, ...] = ()
     changes: tuple[Word, ...] = ()
     launched: Place = LAUNCH_LINE
     vocabulary: Given | None = None

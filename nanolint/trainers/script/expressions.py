@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number, Surface
 from nanolint.source.from_ast import OPERATORS
-from nanolint.trainers.script import call_sites, comprehensions, conditions
+from nanolint.trainers.script import call_sites, comprehensions, conditions, settings_files
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.operations import made, repeated, row, scalar, unknown_at
@@ -129,8 +129,9 @@ def _binary(core: Core, node: ast.BinOp, scope: Scope) -> Thing:
         return broadcast(left, right, unknown_at("a dimension of an array", node, scope))
     if isinstance(left, Row) and isinstance(right, Row) and isinstance(node.op, ast.Add):
         return row([*left.items, *right.items])
+    path = settings_files.joined(left, right) if isinstance(node.op, ast.Div) else None
     symbol = OPERATORS.get(type(node.op), "@")
-    return made(symbol, (left, right), scope.source.path, node.lineno)
+    return path or made(symbol, (left, right), scope.source.path, node.lineno)
 
 
 def _unary(core: Core, node: ast.UnaryOp, scope: Scope) -> Thing:

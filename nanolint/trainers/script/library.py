@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import FUNCTIONS, Given, Number, World
 from nanolint.run.tokenizers import LENGTH, SIZES, vocabulary_of
-from nanolint.trainers.script import builtin_functions, environment, tensors
+from nanolint.trainers.script import builtin_functions, environment, settings_files, tensors
 from nanolint.trainers.script.arguments import is_parser, takes_others
 from nanolint.trainers.script.calls import note_library_module
 from nanolint.trainers.script.conditions import truth
@@ -68,7 +68,7 @@ def call(
         found = tensors.constructed(last, arguments, named, place)
         if found is not None:
             return found
-    if name.startswith("os.path.") or name in ("open", "input"):
+    if name.startswith("os.path.") or name == "input":
         return core.unknown(f"calls {name} at run time", place)
     instance = Instance(function, place, {}, tuple(arguments), dict(named))
     instance.fields.update(named)
@@ -158,4 +158,8 @@ def _read_as(given: Given, name: str, place: Place) -> Thing:
     return Given(given.key, scalar(number), given.surface, given.place, given.default)
 
 
-_HANDLERS: dict[str, Handler] = {**builtin_functions.HANDLERS, **environment.HANDLERS}
+_HANDLERS: dict[str, Handler] = {
+    **builtin_functions.HANDLERS,
+    **environment.HANDLERS,
+    **settings_files.HANDLERS,
+}

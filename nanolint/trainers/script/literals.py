@@ -12,6 +12,8 @@ from nanolint.trainers.script.modules import is_literal
 if TYPE_CHECKING:
     import ast
 
+    from nanolint.run.terms import Place
+    from nanolint.source.values import Scalar
     from nanolint.trainers.script.core import Core
     from nanolint.trainers.script.things import Scope, Thing
 
@@ -22,10 +24,14 @@ def given_literal(
     """``value`` as something given under the name ``key``, where ``node`` writes it down."""
     if not isinstance(value, Number) or value.value is None or not is_literal(node):
         return value
-    place = scope.source.place(node)
+    return given_value(core, key, value.value, surface, scope.source.place(node))
+
+
+def given_value(core: Core, key: str, value: Scalar, surface: Surface, place: Place) -> Thing:
+    """A value that stands at ``place``, or the one that is put on top of it."""
     change = core.state.around.change(key)
     if change is None:
-        found = Given(key, value.value, surface, place)
+        found = Given(key, value, surface, place)
     elif isinstance(change.value, NotKnown):
         return change.value
     else:

@@ -11,7 +11,7 @@ from nanolint.source.bounds import Unevaluable
 from nanolint.source.scope import Scope as Bounds
 from nanolint.source.scope import guarded
 from nanolint.trainers.script import arguments as argparse
-from nanolint.trainers.script import tensors
+from nanolint.trainers.script import settings_files, tensors
 from nanolint.trainers.script.operations import made, row, scalar, unwrapped
 from nanolint.trainers.script.parameters import parameters
 from nanolint.trainers.script.passes import ACCUMULATES
@@ -123,6 +123,9 @@ def _of_instance(
         core.state.journal.write(inner.fields, "compiled in place", Number(value=True))
         return NONE
     if isinstance(inner.of, External):
+        text = settings_files.method(inner, name, place)
+        if text is not None:
+            return text
         if inner.of.last in ("device", "Namespace", "SimpleNamespace") and name == "__dict__":
             return Table(inner.fields)
         if name in ("append", "add_module", "register_buffer", "clear_session"):

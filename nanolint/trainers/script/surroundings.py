@@ -45,6 +45,7 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         has_bfloat16=bfloat16_supported(gpu, options.torch_version, counts_emulation=True),
         words=(*map(_word, line.flags), *_configured(options)),
         variables=tuple(map(_word, line.variables)),
+        assigned=tuple(map(_word, line.assigned)),
         changes=changes,
         vocabulary=vocabulary,
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.run.equation import NotKnown
-from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
+from nanolint.run.program import SETTINGS, FromRun, Placed, ReadScript, SourceText
 from nanolint.run.program import NotKnown as Hidden
 from nanolint.run.roles import Role
 from nanolint.run.terms import Given, Surface, leaves
@@ -16,10 +17,11 @@ from nanolint.trainers.script.checkpoints import starts_afresh
 from nanolint.trainers.script.core import plain_name
 from nanolint.trainers.script.corpora import texts_of
 from nanolint.trainers.script.modules import find_module, roots_of
+from nanolint.trainers.script.settings_files import SUFFIXES
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nanolint.run.described import Described
@@ -43,6 +45,7 @@ def whole_script(
     words = [word for word in around.words if not _stands_in(word, path)]
     follows = {micro_batch: FromRun(BATCH), **_passes(described, run)}
     texts = dict(sources(text, path))
+    texts.update(_settings(described, path, texts))
     names = {each: source.module for each, source in texts.items()}
     placed = list(_placed(described, follows, around, names))
     if None in placed:
@@ -57,6 +60,20 @@ def whole_script(
         files=tuple(texts_of(texts.values(), path.parent)),
         fresh=starts_afresh(path),
     )
+
+
+def _settings(
+    described: Described, script: Path, texts: Mapping[Path, SourceText]
+) -> Iterator[tuple[Path, SourceText]]:
+    """The files of settings that values were read from."""
+    places = (place for given in described.given for place in (given.place, given.default))
+    paths = dict.fromkeys(place.path for place in places if place is not None)
+    for path in paths:
+        if path is None or path in texts or not path.name.endswith(SUFFIXES):
+            continue
+        shown = _shown(path, roots_of(script))
+        with suppress(Unusable):
+            yield path, SourceText(f"{SETTINGS}{shown}", shown, read_source(path))
 
 
 def _stands_in(word: Word, path: Path) -> bool:

@@ -22,11 +22,15 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tensors.device import NotTraced
 from nanolint.run.program import CHECKPOINTS
+from nanolint.source.settings_text import Listed, Mapped
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Place, Value
     from nanolint.run.program import DataFile
+    from nanolint.source.settings_text import Node
 
 
 MOST_OF_MAKER = 200_000  # statements of a program that prepares data
@@ -66,6 +70,8 @@ class Pickled(Unknown):
 
 def of_file(machine: Script, owner: File, name: str) -> Value:
     """What is asked of an open file: its text, of which the characters may be known."""
+    if name == "read" and machine.text_of(owner.path) is not None:
+        return Native(name, lambda *_: owner, plain=False)
     if name != "read":
         return owner.bare()
     known = _known_file(machine, owner.path)
@@ -135,6 +141,27 @@ def unpickled(machine: Script, file: Value, *_: Value, **__: Value) -> Value:
         return Pickled(known.vocabulary, machine.place)
     found = None if known is None else _produced(machine, known)
     return machine.unknown("the contents of a file") if found is None else found
+
+
+def settings(machine: Script, read: Callable[[str], Node]) -> Native:
+    """``json.load``, ``yaml.safe_load`` and the like: the project's own settings, as far as they
+    are known to be read."""
+
+    def load(file: Value = None, *rest: Value, **named: Value) -> Value:
+        source = machine.text_of(file.path) if isinstance(file, File) else None
+        if source is None:
+            return unpickled(machine, file, *rest, **named)
+        return _plain(machine, read(source.text))
+
+    return Native("load", load, plain=False)
+
+
+def _plain(machine: Script, node: Node) -> Value:
+    if isinstance(node, Mapped):
+        return {key: _plain(machine, each) for key, each in node.entries}
+    if isinstance(node, Listed):
+        return [_plain(machine, each) for each in node.items]
+    return node.value if node.known else machine.unknown("a value of a file")
 
 
 def _produced(machine: Script, known: DataFile) -> Value:

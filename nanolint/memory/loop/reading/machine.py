@@ -44,6 +44,10 @@ class Script(Machine):
         """The reading of another program, which finds ``inputs``."""
         raise NotImplementedError
 
+    def text_of(self, path: Value) -> SourceText | None:
+        """The file of settings at ``path``, as the program writes it."""
+        raise NotImplementedError
+
     def read(self) -> None:
         """Read the script, to its end or that of its last step."""
         raise NotImplementedError

@@ -20,6 +20,7 @@ from nanolint.memory.model.reading.values import (
 from nanolint.memory.tensors.dtypes import INT32
 from nanolint.memory.tensors.tensor import empty
 from nanolint.run.program import NotKnown
+from nanolint.source.settings_text import read_json, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 # What is asked of a tokenizer, or of what holds one, for its size.
 VOCABULARIES = frozenset({"n_vocab", "vocab_size", "max_token_value"})
 BYTES_OF_TOKENS = "token_bytes"  # of a file with a number for each token
+
+
+LOADERS = ("load", "safe_load", "full_load", "unsafe_load")  # of PyYAML
+LOADER_CLASSES: dict[str, Value] = dict.fromkeys(("Loader", "SafeLoader", "FullLoader", "CLoader"))
 
 
 def silent(name: str, value: Value = None) -> Native:
@@ -65,6 +70,7 @@ def table(machine: Script) -> dict[str, Value]:
         "load": Native("load", lambda *a, **k: files.unpickled(machine, *a, **k), plain=False),
         "dump": Native("dump", lambda *a, **k: files.dumped(machine, *a, **k), plain=False),
     }
+    json, yaml = files.settings(machine, read_json), files.settings(machine, read_yaml)
     around = {
         "posix": files.paths(machine),
         "opened": Native("open", lambda path: files.File(path, machine.place), plain=False),
@@ -101,7 +107,8 @@ def table(machine: Script) -> dict[str, Value]:
         "numpy.random": numpy.names["random"],
         "random": arrays.chance(machine),
         "pickle": Namespace("pickle", stored),
-        "json": Namespace("json", stored),
+        "json": Namespace("json", stored | dict.fromkeys(("load", "loads"), json)),
+        "yaml": Namespace("yaml", dict.fromkeys(LOADERS, yaml) | LOADER_CLASSES),
         **dict.fromkeys(("tqdm", "tqdm.auto", "tqdm.notebook"), progress),
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace("torch.nn.parallel", {"DistributedDataParallel": parallel}),

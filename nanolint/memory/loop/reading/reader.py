@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import repeat
@@ -30,6 +31,7 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
+from nanolint.run.program import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -78,6 +80,12 @@ class Reader(Values):
         self.library("torch").names["compile"] = compiler(self, inductor)
         self._inductor = inductor
         self._builtins |= outside.builtins(self)
+
+    def text_of(self, path: Value) -> SourceText | None:
+        if not isinstance(path, str):
+            return None
+        plain = posixpath.normpath(path)
+        return self._sources.get(f"{SETTINGS}{plain}")
 
     def read(self) -> None:
         """Read the script. Raises Finished behind the last step, Unread where it cannot."""

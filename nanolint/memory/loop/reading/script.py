@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from json import dumps
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16, refuses_float8
@@ -14,7 +15,7 @@ from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.values import Raised
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.device import NotTraced
-from nanolint.run.program import FromRun
+from nanolint.run.program import SETTINGS, FromRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -116,7 +117,9 @@ def written(program: ReadScript, run: Run) -> Iterable[SourceText]:
         text = source.text
         for each in sorted(program.values, key=lambda each: -each.start):
             if each.module == source.module:
-                text = f"{text[: each.start]}{_value(each.value, run)!r}{text[each.end :]}"
+                value = _value(each.value, run)
+                spelled = repr(value) if not each.module.startswith(SETTINGS) else dumps(value)
+                text = f"{text[: each.start]}{spelled}{text[each.end :]}"
         yield source if text is source.text else replace(source, text=text)
 
 

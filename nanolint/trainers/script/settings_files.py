@@ -1,0 +1,244 @@
+"""Files of settings that a script reads: YAML and JSON of the project, and what is in them."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import Span
+from nanolint.errors import Unusable
+from nanolint.files.door import is_file
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Given, Number, Place, Surface
+from nanolint.source.settings_text import Leaf, Listed, NoSettings, read_json, read_yaml
+from nanolint.source.text import LineIndex
+from nanolint.trainers.nanogpt.reading import read_source
+from nanolint.trainers.script.core import literal
+from nanolint.trainers.script.literals import given_value
+from nanolint.trainers.script.operations import row, scalar
+from nanolint.trainers.script.things import REST, External, Instance, Table, Thing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from nanolint.source.settings_text import Node
+    from nanolint.trainers.script.core import Core, Handler
+
+FILE = "open file"
+_PATHS = ("pathlib.Path", "Path", "pathlib.PurePath")
+SUFFIXES = (".json", ".yaml", ".yml")
+# What only takes a table for something with attributes, which a table is here.
+SAME = (
+    *("omegaconf.OmegaConf.create", "omegaconf.OmegaConf.to_container", "easydict.EasyDict"),
+    *("munch.munchify", "munch.Munch.fromDict", "box.Box", "addict.Dict", "omegaconf.DictConfig"),
+    *("ml_collections.ConfigDict", "ml_collections.config_dict.ConfigDict"),
+)
+
+
+def opened(path: Thing, place: Place) -> Thing | None:
+    """``open(path)`` of a file of settings; None where that is not known."""
+    name = _written(path)
+    if name is None or not name.endswith(SUFFIXES):
+        return None
+    return Instance(External(FILE), place, {}, (Number(name),))
+
+
+def method(owner: Instance, name: str, place: Place) -> Thing | None:
+    """A method of an open file or of a path: what has the same text."""
+    of = owner.of.name if isinstance(owner.of, External) else ""
+    if of == FILE and name in ("read", "__enter__"):
+        return owner
+    if of in _PATHS and name in ("resolve", "absolute"):
+        return owner
+    return opened(owner, place) if of in _PATHS and name in ("open", "read_text") else None
+
+
+def part_of_path(owner: Instance, name: str) -> Thing | None:
+    """``path.parent``; None for anything else."""
+    text = _written(owner) if name == "parent" and owner.of != External(FILE) else None
+    if text is None:
+        return None
+    return Instance(owner.of, owner.place, {}, (Number(posixpath.dirname(text) or "."),))
+
+
+def joined(left: Thing, right: Thing) -> Thing | None:
+    """``path / name``; None for anything else."""
+    if not isinstance(left, Instance) or not isinstance(left.of, External):
+        return None
+    both = [_written(each) for each in (left, right)]
+    if left.of.name not in _PATHS or None in both:
+        return None
+    return Instance(left.of, left.place, {}, tuple(Number(each) for each in both))
+
+
+def _written(path: Thing) -> str | None:
+    """The text of a path."""
+    if isinstance(path, Instance) and isinstance(path.of, External) and path.of.name in _PATHS:
+        parts = [scalar(each) for each in path.arguments]
+        known = all(isinstance(each, str) for each in parts)
+        return posixpath.join(*map(str, parts)) if parts and known else None
+    text = scalar(path)
+    return text if isinstance(text, str) else None
+
+
+def _loaded(read: Callable[[str], Node], what: str) -> Handler:
+    def handler(
+        core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+    ) -> Thing:
+        source = arguments[0] if arguments else next(iter(named.values()), None)
+        is_open = isinstance(source, Instance) and source.of == External(FILE)
+        name = _written(source.arguments[0] if is_open else source) if source is not None else None  # type: ignore[union-attr]
+        if name is None or not (is_open or name.endswith(SUFFIXES)):
+            return core.unknown(f"read from {what} that only the run names", place)
+        return _read(core, name, read, place)
+
+    return handler
+
+
+def _read(core: Core, name: str, read: Callable[[str], Node], place: Place) -> Thing:
+    found = list(dict.fromkeys(_places(core.state.roots, name)))
+    if not found:
+        return core.unknown(f"read from {name}, which is not there", place)
+    if len(found) > 1:
+        return core.unknown(f"read from {name}, of which the project has several", place)
+    try:
+        text = read_source(found[0])
+        node = read(text)
+    except (Unusable, NoSettings) as error:
+        return core.unknown(f"read from {name}: {error}", place)
+    return _thing(core, node, "", _File(found[0], LineIndex(text)))
+
+
+def _places(roots: Sequence[Path], name: str) -> list[Path]:
+    """Where a path leads from a folder that the script may be started in, within the project."""
+    top = roots[-1] if roots else None
+    found = []
+    for root in roots:
+        path = root / posixpath.normpath(name)
+        inside = top is not None and any(path.is_relative_to(each) for each in roots)
+        if inside and ".." not in path.parts and is_file(path):
+            found.append(path)
+    return found
+
+
+class _File:
+    def __init__(self, path: Path, lines: LineIndex) -> None:
+        self._path, self._lines = path, lines
+
+    def place(self, leaf: Leaf) -> Place:
+        row, _ = self._lines.position(leaf.start)
+        return Place(self._path, row, Span(leaf.start, leaf.end))
+
+
+def _thing(core: Core, node: Node, key: str, file: _File) -> Thing:
+    if isinstance(node, Listed):
+        return row([_thing(core, each, f"{key}[{at}]", file) for at, each in enumerate(node.items)])
+    if not isinstance(node, Leaf):
+        return Table({name: _thing(core, each, str(name), file) for name, each in node.entries})
+    place = file.place(node)
+    if not node.known:
+        return NotKnown("a value of a kind that no setting has", place.path, place.line)
+    if node.value is None:
+        return Number(None)
+    return given_value(core, key, node.value, Surface.ENTRY, place)
+
+
+def _open(
+    core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+) -> Thing:
+    path = arguments[0] if arguments else named.get("file")
+    if isinstance(path, NotKnown):
+        return path
+    found = opened(path, place) if path is not None else None
+    return found or core.unknown("calls open at run time", place)
+
+
+def _same(
+    _core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+) -> Thing:
+    first = arguments[0] if arguments else None
+    if isinstance(first, (Table, NotKnown)):
+        return first
+    if first is not None:
+        return NotKnown("settings", place.path, place.line)
+    entries: dict[object, Thing] = {}
+    entries.update(named)
+    return Table(entries)
+
+
+def _merged(
+    _core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """``OmegaConf.merge``: each over those before it, entry by entry."""
+    result: Thing = Table()
+    for each in arguments:
+        result = _over(result, each, place)
+    return result
+
+
+def _over(under: Thing, over: Thing, place: Place) -> Thing:
+    if isinstance(over, NotKnown):
+        return over
+    if not isinstance(under, Table) or not isinstance(over, Table):
+        return (
+            over if not isinstance(over, Instance) else NotKnown("settings", place.path, place.line)
+        )
+    entries = dict(under.entries)
+    for key, value in over.entries.items():
+        entries[key] = _over(entries[key], value, place) if key in entries else value
+    if REST in over.entries:
+        return over.entries[REST]
+    return Table(entries)
+
+
+def _of_launch_line(
+    core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """``OmegaConf.from_cli()``: the words ``a.b=1`` of the launch line."""
+    if arguments or named:
+        return core.unknown("settings of a list of words", place)
+    table = Table()
+    for word in core.state.around.assigned:
+        inner = table
+        *outer, last = word.key.split(".")
+        for name in outer:
+            found = inner.entries.setdefault(name, Table())
+            inner = found if isinstance(found, Table) else Table()
+        if isinstance(word.value, NotKnown):
+            inner.entries[last] = word.value
+        else:
+            where = word.place or core.state.around.launched
+            given = Given(word.key, literal(word.value), Surface.FLAG, where)
+            core.state.given[given] = None
+            inner.entries[last] = given
+    return table
+
+
+def _of_path(function: Callable[[str], str]) -> Handler:
+    def handler(
+        core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
+    ) -> Thing:
+        text = _written(arguments[0]) if arguments else None
+        return core.unknown("a path at run time", place) if text is None else Number(function(text))
+
+    return handler
+
+
+_YAML = _loaded(read_yaml, "a YAML file")
+_JSON = _loaded(read_json, "a JSON file")
+_OMEGA = _loaded(lambda text: read_yaml(text, floats=True), "a YAML file")
+
+HANDLERS: dict[str, Handler] = {
+    "open": _open,
+    "io.open": _open,
+    "os.path.dirname": _of_path(posixpath.dirname),
+    "os.path.normpath": _of_path(posixpath.normpath),
+    **dict.fromkeys(("os.path.abspath", "os.path.realpath"), _of_path(str)),
+    **dict.fromkeys(("json.load", "json.loads", "orjson.loads"), _JSON),
+    **{f"yaml.{each}": _YAML for each in ("load", "safe_load", "full_load", "unsafe_load")},
+    "omegaconf.OmegaConf.load": _OMEGA,
+    "omegaconf.OmegaConf.merge": _merged,
+    "omegaconf.OmegaConf.from_cli": _of_launch_line,
+    **dict.fromkeys(SAME, _same),
+}
