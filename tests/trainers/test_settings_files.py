@@ -137,7 +137,7 @@ def test_a_flag_counts_more_than_its_default_of_a_file(tmp_path: Path) -> None:
     [
         ('"d.yaml"', "read from d.yaml, which is not there"),
         ('"../c.yaml"', "read from ../c.yaml, which is not there"),
-        ("input()", "calls input at run time"),
+        ("input()", "read from a YAML file that only the run names"),
         ('"c.json"', None),  # a YAML reader takes it
     ],
 )
