@@ -42,6 +42,8 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
             card = target.gpu.compute_capability if target else None
             read = _with_optimizer(read, run, card)
     except Unread as error:
+        if error.ends:
+            return _ends(resolution, error)
         if read.read is not None:  # its model alone, with nanoGPT's loop around it
             resolution = if_readable(replace(resolution, read=read.read), target)
         return _unread(resolution, error, whole=isinstance(run.program, ReadScript))
@@ -68,6 +70,12 @@ def _with_optimizer(read: Resolution, run: Run, capability: tuple[int, int] | No
         return read
     doubts = tuple(each for each in read.doubts if each.subject is not Subject.OPTIMIZER)
     return replace(read, doubts=doubts)
+
+
+def _ends(found: Resolution, error: Unread) -> Resolution:
+    """``found`` of a script that fails before it has trained: there is no run to judge."""
+    why = Unresolved("the run", f"the script {error}", impossible=True)
+    return replace(found, run=None, unresolved=(why,), read=None)
 
 
 def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:

@@ -12,12 +12,13 @@ from nanolint.run.trust import Subject
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configurator import behind_the_launch_line, file_of
 from nanolint.trainers.nanogpt.data_files import VOCABULARY, data_files, is_told
-from nanolint.trainers.nanogpt.reading import read_source
+from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.train_script import names_read
 from nanolint.trainers.script.whole import MAIN, sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from nanolint.run.run import Run
     from nanolint.run.settled import Project, Setting
@@ -28,6 +29,8 @@ BEYOND_READING = frozenset({Subject.PROCESSES, Subject.SCRIPT, Subject.VOCABULAR
 
 # Set by a config or its user, or by the card in the place of what they set.
 _SET = (Layer.IMPORT, Layer.LAUNCHED, Layer.FILE, Layer.OVERRIDE, Layer.GPU)
+_CONFIGS = (Layer.LAUNCHED, Layer.FILE)
+_SETS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Pass)
 _FOLLOWED = ("batch_size", "block_size", "gradient_accumulation_steps")
 # What stands for a value that only a run tells.
 _NOT_KNOWN = "open('')"
@@ -66,7 +69,8 @@ def whole_run(
     start = statement.lineno - 1
     stop = statement.end_lineno or statement.lineno
     before, after = "".join(lines[:start]), "".join(lines[stop:])
-    set_here, values = _assignments(project, settings, deciding, run, len(before))
+    configs = _doing_more(settings, script)
+    set_here, values = _assignments(project, settings, deciding, run, len(before), configs)
     if rest:
         set_here += f"; exec({rest!r})"
     text = f"{before}{set_here}{chr(10) * (stop - start)}{after}"
@@ -83,18 +87,49 @@ def outlives(doubt: Doubt, project: Project) -> bool:
     return doubt.subject in BEYOND_READING and doubt.path != configurator
 
 
+def _doing_more(settings: Mapping[str, Setting], script: Path) -> dict[Path, str]:
+    """The configs that do more than to set values: they call, define or import something."""
+    found: dict[Path, str] = {}
+    for setting in settings.values():
+        path = setting.origin.path
+        if path is None or path in found or setting.origin.layer not in _CONFIGS or path == script:
+            continue
+        try:
+            text = read_source(path)
+            tree = syntax_tree(text)
+        except Unusable:
+            continue
+        if not all(isinstance(each, _SETS) or _is_said(each) for each in tree.body):
+            found[path] = text
+    return found
+
+
+def _is_said(statement: ast.stmt) -> bool:
+    """Whether it is a docstring, or only prints."""
+    if not isinstance(statement, ast.Expr):
+        return False
+    value = statement.value
+    prints = isinstance(value, ast.Call) and ast.unparse(value.func) == "print"
+    return prints or isinstance(value, ast.Constant)
+
+
 def _assignments(
     project: Project,
     settings: Mapping[str, Setting],
     deciding: Mapping[str, str | None],
     run: Run,
     start: int,
+    configs: Mapping[Path, str],
 ) -> tuple[str, tuple[Placed, ...]]:
-    """The statements that stand for the configurator's line, and their places that follow a run."""
+    """The statements that stand for the configurator's line, and their places that follow a run.
+
+    ``configs`` are run first, as the configurator does, and what they set is set again: a value of
+    theirs that is not known here is what they make of it.
+    """
     follows = {deciding.get(role, role): role for role in _FOLLOWED}
-    parts: list[str] = ["pass"]
+    parts = ["pass", *(f"; exec({text!r}, {path.name!r})" for path, text in configs.items())]
     placed: list[Placed] = []
-    at = start + len(parts[0])
+    at = start + sum(map(len, parts))
     for key, setting in settings.items():
         role = follows.get(key)
         if role is not None and setting.value != Known(getattr(run, role)):
@@ -102,8 +137,10 @@ def _assignments(
         is_set = setting.origin.layer in _SET and key.isidentifier()
         if not (is_set or role) or (key == VOCABULARY and key not in project.environment):
             continue
-        if not isinstance(setting.value, Known) and setting.origin.path == project.train_script:
-            continue  # the script itself says it
+        if not isinstance(setting.value, Known) and (
+            setting.origin.path == project.train_script or setting.origin.path in configs
+        ):
+            continue  # the script itself says it, or the config does
         value = _written(setting)
         part = f"; {key} = {value}"
         parts.append(part)

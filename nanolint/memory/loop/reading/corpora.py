@@ -154,5 +154,7 @@ def moved(
         return empty(machine.card, machine.around.shape, INT64, DATA)
     if name == "cuda":
         why = owner.reason if isinstance(owner, Unknown) else "as much as there is data"
-        raise machine.unread(f"what is moved to the card is not known ({why})")
+        error = machine.unread(f"what is moved to the card is not known ({why})")
+        error.decided = True
+        raise error
     return owner if isinstance(owner, Unknown) else machine.call(plainly, list(given), named)

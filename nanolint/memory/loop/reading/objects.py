@@ -172,7 +172,12 @@ class Values(Interpreter, Script):
         if name == "step" and isinstance(owner, Instance) and training.is_optimizer(owner):
             step = super().attribute(owner, name)
             return Native("step", lambda *a, **k: self._step(owner, step, a, k), plain=False)
-        return super().attribute(owner, name)
+        try:
+            return super().attribute(owner, name)
+        except AttributeError as error:
+            if isinstance(owner, Tensor) and owner.device is self.host:
+                return self.unknown(str(error))  # numpy's arrays have methods of their own
+            raise
 
     def _step(
         self, optimizer: Instance, step: Value, given: tuple[Value, ...], named: dict[str, Value]

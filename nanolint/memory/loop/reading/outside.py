@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import arrays, ddp, files, processes, tokenizers, training
-from nanolint.memory.model.reading.interpreter import parsed
+from nanolint.memory.loop.reading.executing import known, run
 from nanolint.memory.model.reading.plain import ordered
-from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import (
     Generated,
     Namespace,
     Native,
-    Place,
     Unknown,
 )
 from nanolint.memory.tensors.dtypes import INT32
 from nanolint.memory.tensors.tensor import empty
-from nanolint.run.program import NotKnown
 from nanolint.source.settings_text import read_json, read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
-    from nanolint.source.values import Plain
 
 
 # What is asked of a tokenizer, or of what holds one, for its size.
@@ -51,7 +44,7 @@ def table(machine: Script) -> dict[str, Value]:
         "packages.py",
         "packages",
         {
-            "words": _known(machine.around.words),
+            "words": known(machine.around.words),
             "argparse_boolean": "BooleanOptionalAction",
             "scaler_pieces": Native("scaler_pieces", lambda: training.scaler_pieces(machine)),
             "reducer": Native("reducer", lambda *a: ddp.made(machine, *a), plain=False),
@@ -136,7 +129,7 @@ def builtins(machine: Script) -> dict[str, Value]:
             lambda path="", *_, **__: files.File(files.written(path), machine.place),
             plain=False,
         ),
-        "exec": Native("exec", lambda text, *_, **__: _run(machine, text), plain=False),
+        "exec": Native("exec", lambda text, *given, **_: run(machine, text, *given), plain=False),
     }
 
 
@@ -144,46 +137,8 @@ def _unknown(machine: Script, reason: str) -> Native:
     return Native(reason, lambda *_, **__: machine.unknown(reason), plain=False)
 
 
-def _run(machine: Script, text: Value) -> None:
-    """``exec``: of a text that is known its statements, of a file the configurator's."""
-    tree = parsed(text) if isinstance(text, str) else None
-    if tree is None:
-        _configure(machine)
-    elif machine.module is not None:
-        machine.execute(tree.body, Frame(machine.module, machine.module.names, kind=Kind.MODULE))
-
-
-def _configure(machine: Script) -> None:
-    """nanoGPT's configurator and its like: the launch line's values replace globals."""
-    module = machine.module
-    if module is None:
-        return
-    for name, value in _known(machine.around.words):
-        key = name.lstrip("-").replace("-", "_")
-        if key in module.names:
-            module.names[key] = _literal(value)
-
-
-def _literal(value: Value) -> Value:
-    """A word of the launch line as a configurator takes it: ``depth=4`` is a number."""
-    try:
-        return ast.literal_eval(value) if isinstance(value, str) else value
-    except (ValueError, SyntaxError):
-        return value
-
-
-def _known(given: Iterable[tuple[str, Plain | NotKnown]]) -> list[tuple[str, Value]]:
-    """The names with their values; one that only the run has is known to be there, and no more."""
-    return [
-        (name, Unknown(value.reason, Place(value.path, value.line)))
-        if isinstance(value, NotKnown)
-        else (name, value)
-        for name, value in given
-    ]
-
-
 def _system(machine: Script) -> dict[str, Value]:
-    environment: dict[str, Value] = dict(_known(machine.around.variables))
+    environment: dict[str, Value] = dict(known(machine.around.variables))
     if machine.around.world_size > 1:
         world = str(machine.around.world_size)
         environment |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": world}
@@ -206,7 +161,7 @@ def _system(machine: Script) -> dict[str, Value]:
 
 
 def _interpreter(machine: Script) -> dict[str, Value]:
-    given = _known(machine.around.words)
+    given = known(machine.around.words)
     words = [f"--{name.lstrip('-')}={value}" for name, value in given]
     unknown = next((value for _, value in given if isinstance(value, Unknown)), None)
     return {

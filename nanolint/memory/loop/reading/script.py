@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import replace
 from json import dumps
 from typing import TYPE_CHECKING
@@ -63,7 +64,9 @@ def read_script(
         pass
     except FAILURES as error:
         if not machine.phases.are_late:
-            raise machine.unread(_described(error)) from error
+            unread = machine.unread(_described(error))
+            unread.ends = not machine.passed and _is_bound_nowhere(error)
+            raise unread from error
         device.tape.close()
         machine.doubts.append(later.NOT_READ)
     else:
@@ -88,6 +91,12 @@ def _is_all(machine: Reader, run: Run) -> bool:
     if run.eval_only:
         return machine.seen.only_evaluates
     return 0 < machine.phases.done == run.max_iters + 1
+
+
+def _is_bound_nowhere(error: BaseException) -> bool:
+    """Whether it is a name that Python does not have either."""
+    name = error.name if isinstance(error, NameError) else None
+    return name is not None and not hasattr(builtins, name)
 
 
 def _described(error: BaseException) -> str:

@@ -198,7 +198,8 @@ def _next(machine: Machine, values: Value, *default: Value) -> Value:
     iterator = values.values if isinstance(values, Generated) else values
     if isinstance(iterator, Instance):
         return machine.call(machine.attribute(iterator, "__next__"), [])
-    return next(iterator, *default)
+    # What a module lists, such as its parameters, is a list here.
+    return next(iter(iterator) if isinstance(iterator, list) else iterator, *default)
 
 
 def _map(machine: Machine, function: Value, values: tuple[Value, ...]) -> Iterator[Value]:

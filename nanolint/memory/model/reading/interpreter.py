@@ -134,7 +134,7 @@ class Interpreter(Machine):
         except KeyError:
             if module.starred is not None:
                 return module.starred
-            raise NameError(f"name '{name}' is not defined") from None
+            raise NameError(f"name '{name}' is not defined", name=name) from None
 
     def attribute(self, owner: Value, name: str) -> Value:
         if isinstance(owner, Unknown):

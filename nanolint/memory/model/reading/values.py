@@ -55,6 +55,7 @@ class Unread(UserError):
         self.reason = reason
         self.place = place
         self.decided = False  # whether it is known that memory of the card depends on it
+        self.ends = False  # whether it is known that the program fails here
 
 
 class Raised(Exception):

@@ -1,0 +1,60 @@
+"""``exec``: what a script runs of texts, and of files, that its launch line names."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.interpreter import parsed
+from nanolint.memory.model.reading.scopes import Frame, Kind
+from nanolint.memory.model.reading.values import Namespace, Place, Unknown
+from nanolint.run.program import NotKnown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.source.values import Plain
+
+
+def run(machine: Script, text: Value, path: Value = None, *_: Value) -> None:
+    """``exec``: of a text that is known its statements, of a file the configurator's.
+
+    Where nanolint put the text, ``path`` is the file that it stands in.
+    """
+    tree, module = parsed(text) if isinstance(text, str) else None, machine.module
+    if tree is None:
+        _configure(machine)
+    elif module is not None:
+        within = Namespace(module.name, module.names, path) if isinstance(path, str) else module
+        machine.execute(tree.body, Frame(within, module.names, kind=Kind.MODULE))
+
+
+def _configure(machine: Script) -> None:
+    """nanoGPT's configurator and its like: the launch line's values replace globals."""
+    module = machine.module
+    if module is None:
+        return
+    for name, value in known(machine.around.words):
+        key = name.lstrip("-").replace("-", "_")
+        if key in module.names:
+            module.names[key] = _literal(value)
+
+
+def _literal(value: Value) -> Value:
+    """A word of the launch line as a configurator takes it: ``depth=4`` is a number."""
+    try:
+        return ast.literal_eval(value) if isinstance(value, str) else value
+    except (ValueError, SyntaxError):
+        return value
+
+
+def known(given: Iterable[tuple[str, Plain | NotKnown]]) -> list[tuple[str, Value]]:
+    """The names with their values; one that only the run has is known to be there, and no more."""
+    return [
+        (name, Unknown(value.reason, Place(value.path, value.line)))
+        if isinstance(value, NotKnown)
+        else (name, value)
+        for name, value in given
+    ]

@@ -1,0 +1,48 @@
+"""Configs that do more than to set values, and scripts that fail before they have trained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.command import nanolint
+from tests.trainers.test_whole_forks import SCRIPT, after, explained
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG = "batch_size = 16\nn_embd = 128\n"
+
+
+def test_what_a_config_puts_on_the_card_is_counted(tmp_path: Path) -> None:
+    more = f"import torch\n{CONFIG}table = torch.zeros(1024, 1024, 64, device='cuda')\n"
+    plain, heavy = explained(tmp_path / "a", CONFIG), explained(tmp_path / "b", f"{more}print(1)\n")
+    assert (heavy["trust"], heavy["doubts"]) == ("read", [])
+    assert after(heavy, "forward") - after(plain, "forward") == 1024 * 1024 * 64 * 4
+
+
+def test_what_a_config_puts_on_the_card_that_is_not_known_is_no_sure_number(tmp_path: Path) -> None:
+    found = explained(tmp_path, f"{CONFIG}import images\nencoder = images.load().to('cuda')\n")
+    assert found["trust"] in ("doubted", "unknown")
+    assert "train_words.py:4" in str(found["doubts"])
+
+
+def test_a_function_of_a_config_is_called(tmp_path: Path) -> None:
+    script = SCRIPT.replace("optimizer.zero_grad(set", "before_step(); optimizer.zero_grad(set")
+    config = f"{CONFIG}def before_step():\n    return n_embd\n"
+    assert explained(tmp_path, config, script=script)["doubts"] == []
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_a_script_that_fails_before_it_has_trained_is_no_run(tmp_path: Path, certain: bool) -> None:
+    script = SCRIPT.replace("print(validate())", "print(validate(), log_media)")
+    if not certain:
+        script = script.replace(
+            "import os", "import os, other\nfor each in other.names(): each()\n#"
+        )
+    explained(tmp_path, CONFIG, script=script)
+    config = tmp_path / "config" / "train_words.py"
+    said = " ".join(nanolint("--gpu", "rtx-4070", str(config)).out.split())
+    assert "name 'log_media' is not defined (train.py:" in said
+    assert ("because of the run" in said) is certain
