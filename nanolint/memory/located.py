@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 class Located(Tape):
     """``wheres`` are the places of the allocations, None where nothing of the program made it."""
 
-    __slots__ = ("_depth", "_node", "_nodes", "reader", "wheres")
+    __slots__ = ("_depth", "_node", "_nodes", "later", "reader", "wheres")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def clear(self) -> None:
+        super().clear()
         self.wheres: list[Where | None] = []
         self.reader: Reader | None = None
+        self.later = 0
         self._nodes: dict[int, Where | None] = {}
         self._node: int | None = None
         self._depth = 0
@@ -39,6 +40,10 @@ class Located(Tape):
             return self._nodes[self._node]
         return reader.where()
 
+    def place(self, handle: Handle) -> Where | None:
+        """Who made an allocation."""
+        return self.wheres[handle]
+
     def made(self, node: int) -> None:
         """An operation takes its place in the graph of a backward pass."""
         self._nodes[node] = self.here()
@@ -56,7 +61,12 @@ class Located(Tape):
 
     def _make(self, plan: MemoryPlan, start: int, stop: int, slots: list[Handle]) -> None:
         """Buffers bring their places."""
-        self.wheres += [getattr(name, "where", None) for name in plan.names[start:stop]]
+        found: list[Where | None] = [
+            getattr(name, "where", None) for name in plan.names[start:stop]
+        ]
+        if self.later:
+            found = [each and each._replace(call=each.call + self.later) for each in found]
+        self.wheres += found
         super()._make(plan, start, stop, slots)
 
     def copy(self, start: Mark, end: Mark, successor: dict[Handle, Handle]) -> int:

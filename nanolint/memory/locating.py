@@ -57,9 +57,13 @@ class Locator(Protocol):
     """A tape that wants to be told which line of the program runs."""
 
     reader: Reader | None
+    later: int  # how many calls lie between those of a plan and those that it is played for
 
     def here(self) -> Where | None:
         """Where the program stands, or the operation whose gradient is made."""
+
+    def place(self, handle: int, /) -> Where | None:
+        """Who made an allocation."""
 
     def made(self, node: int, /) -> None:
         """An operation takes its place in the graph of a backward pass."""

@@ -18,6 +18,7 @@ from nanolint.memory.model.gpt import GPT
 from nanolint.memory.profile import profiled
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.memory.tensors.autograd import Entangled
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.ops.attention import FLASH_SINCE
 from nanolint.memory.torch import bias_workspace_bytes, passing_bias_workspace_bytes
@@ -147,9 +148,25 @@ def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
     """The events of a script that is read whole."""
     from nanolint.memory.loop.reading.script import read_script
 
-    device = device_of(recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
     inductor = recipe.shapes.inductor if recipe.compiled else None
-    read_script(program, recipe.run, recipe.gpu, device, inductor=inductor)
+
+    def read(device: Device) -> None:
+        read_script(program, recipe.run, recipe.gpu, device, inductor=inductor)
+
+    _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
+
+
+def _on_card(
+    read: Callable[[Device], None], run: Run, shapes: Shapes, tape: Tape, *, compiled: bool
+) -> None:
+    """Read what runs on a card; once more, each layer, where those that are alike are not."""
+    try:
+        read(device_of(run, shapes, tape, compiled=compiled))
+    except Entangled:
+        tape.clear()
+        device = device_of(run, shapes, tape, compiled=compiled)
+        device.copies_layers = False
+        read(device)
 
 
 def write_own(run: Run, shapes: Shapes, gpu: Gpu | None, tape: Tape, *, compiled: bool) -> None:
@@ -159,8 +176,11 @@ def write_own(run: Run, shapes: Shapes, gpu: Gpu | None, tape: Tape, *, compiled
 
     program = own_script()
     run = replace(run, program=program)
-    device = device_of(run, shapes, tape, compiled=compiled)
-    read_script(program, run, gpu, device, inductor=shapes.inductor if compiled else None)
+
+    def read(device: Device) -> None:
+        read_script(program, run, gpu, device, inductor=shapes.inductor if compiled else None)
+
+    _on_card(read, run, shapes, tape, compiled=compiled)
 
 
 def device_of(run: Run, shapes: Shapes, tape: Tape, *, compiled: bool) -> Device:
@@ -192,19 +212,22 @@ def write(
     capability: tuple[int, int] | None = None,
 ) -> None:
     """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
-    device = device_of(run, shapes, tape, compiled=compiled)
     if compiled and (run.checkpoints_blocks or run.chunks_loss):
         raise NotImplementedError("what torch.compile makes of checkpointed blocks or such a loss")
-    model = _model(run, shapes, device, capability)
-    if compiled and run.program is None:
-        from nanolint.memory.compiled.program import Compiled
 
-        model = Compiled(model, device, shapes)
-    elif compiled:
-        from nanolint.memory.compiled.derive.derived import Derived
+    def trained(device: Device) -> None:
+        model = _model(run, shapes, device, capability)
+        if compiled and run.program is None:
+            from nanolint.memory.compiled.program import Compiled
 
-        model = Derived(model, device, shapes.inductor)
-    train(run, model, device, micro_steps)
+            model = Compiled(model, device, shapes)
+        elif compiled:
+            from nanolint.memory.compiled.derive.derived import Derived
+
+            model = Derived(model, device, shapes.inductor)
+        train(run, model, device, micro_steps)
+
+    _on_card(trained, run, shapes, tape, compiled=compiled)
 
 
 def _model(run: Run, shapes: Shapes, device: Device, capability: tuple[int, int] | None) -> Module:

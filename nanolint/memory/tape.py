@@ -142,6 +142,10 @@ class Tape:
     )  # fmt: skip
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Nothing was recorded; what was lets go of its memory elsewhere."""
         self.events: list[int] = []
         self.sizes: list[int] = []
         self.names: list[str] = []

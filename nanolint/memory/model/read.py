@@ -110,6 +110,7 @@ class Read(Module):
     def _settle(self, device: Device) -> None:
         """All that it owns has its name, and belongs to the card from now on."""
         self._machine.tokens = count_tokens(self._model)
+        self._machine.layers.look_at(self._model)
         for name, parameter in modules.parameters(self._model):
             learns = parameter.requires_grad
             parameter.device = device

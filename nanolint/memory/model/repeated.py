@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.model.module import Module
 from nanolint.memory.model.twin import Kind, Twin, slot_of, tensor_on
-from nanolint.memory.tensors.autograd import Leaf, numbers, run_graph
+from nanolint.memory.tape import Tape
+from nanolint.memory.tensors.autograd import Entangled, Leaf, numbers, run_graph
 from nanolint.memory.tensors.device import Device, Storage
 from nanolint.memory.tensors.gradients import land, matched, receive, take_off
 from nanolint.memory.tensors.tensor import Node, Tensor, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from nanolint.memory.tape import Handle
+    from nanolint.memory.tape import Handle, MemoryPlan
     from nanolint.memory.tensors.parameter import Parameter
 
 
@@ -45,95 +46,149 @@ class Repeated(Module):
 
 
 class Plans:
-    """The plans of one kind of layer; ``make`` builds one on a card."""
+    """The plans of one kind of layer; ``make`` builds one on a card, which writes to a ``tape``."""
 
-    def __init__(self, make: Callable[[Device], Module]) -> None:
+    def __init__(self, make: Callable[[Device], Module], tape: Callable[[], Tape] = Tape) -> None:
         self._make = make
-        self._known: dict[object, _Forward] = {}
+        self._tape = tape
+        self._known: dict[object, Forward] = {}
 
-    def forward(self, x: Tensor, training: bool) -> _Forward:
+    def forward(self, x: Tensor, training: bool) -> Forward:
         """The plan of a call with x."""
         device = x.device
         workspaces = device.passing_workspace_bytes, device.passing_bias_bytes
-        card = device.sm_count, device.threads_per_sm, *workspaces
-        release = device.attention_state, device.release
-        settings = device.half, device.grad_enabled, training, *card, *release
-        key = x.shape, x.strides, x.dtype, x.role, x.requires_grad, *settings
+        sizes = device.sm_count, device.threads_per_sm, *workspaces
+        release = device.attention_state, device.release, device.capability
+        like, half, grad_enabled = Kind.of(x), device.half, device.grad_enabled
+        requires_grad = x.requires_grad
+        key = like, requires_grad, half, grad_enabled, training, *sizes, *release
         known = self._known.get(key)
         if known is None:
-            like = x.shape, x.strides, x.dtype, x.role, x.requires_grad
-            known = self._known[key] = _Forward(lambda: Twin(self._make, like, *settings))
+            card = device.alone(Tape())
+
+            def twin() -> Twin:
+                return Twin(
+                    self._make, like, card.alone(self._tape()), half,
+                    requires_grad=requires_grad, grad_enabled=grad_enabled, training=training,
+                )  # fmt: skip
+
+            known = self._known[key] = Forward(twin)
         return known
 
 
-class _Forward:
+class Forward:
     """A layer's forward pass, and its backward passes as they are asked for."""
 
     def __init__(self, twin: Callable[[], Twin]) -> None:
         self._twin = twin
         first = twin()
+        self._written = _told(first.tape)
         self.plan = first.plan(first.start)
         self.out = Kind.of(first.out)
         self.x_slot, self.out_slot = slot_of(first.x), slot_of(first.out)
-        self.casts = [
-            (place, slot_of(cast), Kind.of(cast))
-            for place, cast in enumerate(map(first.cast_of, first.parameters))
-            if cast is not None
+        places = {each.node: place for place, each in enumerate(first.parameters)}
+        self.casts = [  # in the order in which the end of autocast's block lets them go
+            (places[leaf], slot_of(cast), Kind.of(cast)) for leaf, cast in first.casts()
         ]
         self.slots = len(first.tape.sizes)
         root = first.let_go()  # a name, so that what it saved is not freed yet
         self.learns = root is not None
         own = {self.x_slot, *range(first.start.allocations, self.slots)}
         self.saved = own - {~event for event in first.tape.events if event < 0}
+        events = len(first.tape.events)
+        del root
+        # In this order it goes where nobody asks for a backward pass.
+        self.dropped = [~each for each in first.tape.events[events:] if ~each in self.saved]
         self._backwards: dict[object, _Backward] = {}
 
-    def play(self, x: Tensor, parameters: tuple[Parameter, ...]) -> Tensor:
-        """The call with x, for the layer of these ``parameters``."""
+    def twin(self) -> Twin:
+        """Another one. Raises Entangled where it is no longer like the first."""
+        found = self._twin()
+        if _told(found.tape) != self._written:
+            raise Entangled
+        return found
+
+    def play(self, x: Tensor, parameters: Sequence[Parameter], calls: int = 0) -> Tensor:
+        """The call with x, for the layer of these ``parameters``.
+
+        ``calls`` of functions lie between the twin's and this one.
+        """
         device, events = x.device, x.device.tape.events
         slots = [0] * self.slots
-        device.tape.play(self.plan, slots)
+        _play(device.tape, calls, self.plan, slots)
         out = tensor_on(device, Storage(slots[self.out_slot], events), self.out)
+        inside: list[Node] = [each.node for each in parameters if isinstance(each.node, Leaf)]
         shared = {self.x_slot: x.storage, self.out_slot: out.storage}
         # What others hold, too, is held by a storage; what only the graph does by its slot.
         for place, slot, kind in self.casts:
             cast = tensor_on(device, Storage(slots[slot], events), kind)
             shared[slot] = cast.storage
             device.casts[parameters[place].node] = cast
+            if self.learns:
+                cast.node = _Inside((), ((cast.shape, cast.dtype, cast.role),), next(numbers))
+                inside.append(cast.node)
         if self.learns:
             shared = {slot: storage for slot, storage in shared.items() if slot in self.saved}
             slots[self.x_slot] = -1 if x.storage is None else x.storage.handle
             edge = None if x.node is None else (x.node, x.index)
-            out.node = _Copied(edge, self, device, slots, shared, parameters, Kind.of(out))
+            of = Kind.of(out)
+            out.node = _Copied(edge, self, device, slots, shared, parameters, of, calls)
+            out.node.hides = inside
+            if device.tape.locator is not None:
+                device.tape.locator.made(out.node.number)
         return out
 
-    def backward(self, gradient: Tensor, accumulates: bool) -> _Backward:
+    def backward(self, gradient: Tensor, accumulates: tuple[bool, ...]) -> _Backward:
         """The plan of a backward pass that begins with ``gradient``, which is on its way."""
         storage = gradient.storage
         alone = gradient.in_flight == 1 and storage is not None and storage.in_flight == 1
         key = gradient.strides, gradient.is_view, alone, accumulates
         known = self._backwards.get(key)
         if known is None:
-            twin = self._twin()
+            twin = self.twin()
             known = _Backward(twin, self, Kind.of(gradient), alone, accumulates)
             self._backwards[key] = known
         return known
 
 
+def _play(
+    tape: Tape,
+    calls: int,
+    plan: MemoryPlan,
+    slots: list[Handle],
+    shared: dict[int, Storage | None] | None = None,
+) -> None:
+    locator = tape.locator
+    if locator is not None:
+        locator.later = calls
+    tape.play(plan, slots, shared)
+    if locator is not None:
+        locator.later = 0
+
+
+def _told(tape: Tape) -> tuple[list[int], list[int], list[str]]:
+    return tape.events.copy(), tape.sizes.copy(), tape.names.copy()
+
+
 class _Backward:
-    """A layer's backward pass: with ``accumulates`` its parameters have gradients already."""
+    """A layer's backward pass; those of its parameters that ``accumulates`` have gradients."""
 
     def __init__(
-        self, twin: Twin, forward: _Forward, kind: Kind, alone: bool, accumulates: bool
+        self,
+        twin: Twin,
+        forward: Forward,
+        kind: Kind,
+        alone: bool,
+        accumulates: tuple[bool, ...],
     ) -> None:
         device = twin.device
         index, entry = twin.out.index, twin.entry
         root = twin.let_go()
         assert root is not None, "a gradient for what nothing made differentiable"
-        leaves = [each.node for each in twin.parameters if isinstance(each.node, Leaf)]
-        if accumulates:
-            for leaf in leaves:
-                shape, dtype, role = leaf.outputs[0]
-                leaf.gradient = empty(device, shape, dtype, role.gradient)
+        for each, has_gradient in zip(twin.parameters, accumulates, strict=True):
+            if has_gradient and isinstance(each.node, Leaf):
+                shape, dtype, role = each.node.outputs[0]
+                each.node.gradient = empty(device, shape, dtype, role.gradient)
         gradient = empty(device, kind.shape, kind.dtype, kind.role, kind.strides)
         gradient.is_view = kind.is_view
         self.slot = slot_of(gradient)
@@ -152,28 +207,39 @@ class _Backward:
         self.of_x = None if found is None else (slot_of(found), Kind.of(found))
         self.gradients = [
             None
-            if accumulates or not isinstance(each.node, Leaf) or each.node.gradient is None
+            if has_gradient or not isinstance(each.node, Leaf) or each.node.gradient is None
             else (slot_of(each.node.gradient), Kind.of(each.node.gradient))
-            for each in twin.parameters
+            for each, has_gradient in zip(twin.parameters, accumulates, strict=True)
         ]
+
+
+class _Inside(Node):
+    """What made a part of a layer that was copied as one: no gradient comes here."""
+
+    __slots__ = ()
 
 
 class _Copied(Node):
     """The whole layer as one node of autograd's graph."""
 
-    __slots__ = ("device", "events", "forward", "parameters", "shared", "slots")
+    __slots__ = (
+        "calls", "device", "events", "forward", "hides", "parameters", "shared", "slots",
+    )  # fmt: skip
 
     def __init__(
         self,
         edge: tuple[Node, int] | None,
-        forward: _Forward,
+        forward: Forward,
         device: Device,
         slots: list[Handle],
         shared: dict[int, Storage | None],
-        parameters: tuple[Parameter, ...],
+        parameters: Sequence[Parameter],
         out: Kind,
+        calls: int,
     ) -> None:
         super().__init__((edge,), ((out.shape, out.dtype, out.role),), next(numbers))
+        self.calls = calls
+        self.hides: Sequence[Node] = ()
         self.forward = forward
         self.device = device
         self.events = device.tape.events
@@ -181,8 +247,15 @@ class _Copied(Node):
         self.shared = shared
         self.parameters = parameters
 
+    def inside(self) -> Sequence[Node]:
+        """The leaves of its parameters, and what made their casts."""
+        return self.hides
+
     def run(self) -> list[Tensor | None]:
-        """The gradient of the input."""
+        """The gradient of the input. Raises Entangled where another one is there already."""
+        edge = self.edges[0]
+        if edge is not None and edge[0].gradients[edge[1]] is not None:
+            raise Entangled  # inside, each part would be added to it as it comes
         (gradient,), self.gradients = self.gradients, [None]
         if gradient is None:
             return [None]
@@ -190,8 +263,8 @@ class _Copied(Node):
         shared, self.shared = self.shared, {}
         assert slots is not None, "a second backward pass through what has been freed"
         device, parameters = self.device, self.parameters
-        accumulates = any(
-            isinstance(each.node, Leaf) and each.node.gradient is not None for each in parameters
+        accumulates = tuple(
+            [isinstance(each.node, Leaf) and each.node.gradient is not None for each in parameters]
         )
         plan = self.forward.backward(gradient, accumulates)
         land(gradient)
@@ -202,7 +275,7 @@ class _Copied(Node):
         slots[plan.slot] = -1 if storage is None else storage.handle
         shared[plan.slot] = storage
         del gradient, storage
-        device.tape.play(plan.plan, slots, shared)
+        _play(device.tape, self.calls, plan.plan, slots, shared)
         for parameter, made in zip(parameters, plan.gradients, strict=True):
             if made is not None and isinstance(parameter.node, Leaf):
                 slot, kind = made
@@ -215,5 +288,8 @@ class _Copied(Node):
 
     def __del__(self) -> None:
         if self.slots is not None:  # nobody asked for a backward pass
-            alone = sorted(self.forward.saved - self.shared.keys())
-            self.events += [~self.slots[slot] for slot in alone]
+            for slot in self.forward.dropped:
+                if slot in self.shared:
+                    self.shared.pop(slot)
+                else:
+                    self.events.append(~self.slots[slot])

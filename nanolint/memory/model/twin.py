@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.memory.tape import MemoryPlan, Tape
+from nanolint.memory.locating import named
+from nanolint.memory.tape import MemoryPlan
 from nanolint.memory.tensors.autograd import numbers
-from nanolint.memory.tensors.device import Device, Storage
 from nanolint.memory.tensors.tensor import Node, Tensor, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from nanolint.memory.model.module import Module
-    from nanolint.memory.tape import Component, Mark
+    from nanolint.memory.tape import Component, Mark, Tape
+    from nanolint.memory.tensors.device import Device, Storage
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
-    from nanolint.memory.tensors.parameter import Parameter
     from nanolint.memory.tensors.role import Role
 
 
@@ -47,52 +47,42 @@ class Twin:
     def __init__(
         self,
         make: Callable[[Device], Module],
-        like: tuple[Shape, Strides, Dtype, Role, bool],
+        like: Kind,
+        device: Device,
         half: Dtype | None,
+        *,
+        requires_grad: bool,
         grad_enabled: bool,
         training: bool,
-        sm_count: int,
-        threads_per_sm: int,
-        workspace: int,
-        bias_workspace: int,
-        attention_state: bool | None,
-        release: tuple[int, int],
     ) -> None:
-        self.tape = Tape()
-        self.device = device = Device(
-            self.tape,
-            sm_count=sm_count,
-            threads_per_sm=threads_per_sm,
-            workspace_bytes=workspace,
-            passing_bias_bytes=bias_workspace,
-            keeps_workspace=False,
-            attention_state=attention_state,
-            release=release,
-        )
+        self.tape = device.tape
+        self.device = device
         self.layer = layer = make(device)
         layer.train(training)
         for each in layer.state():
             each.move()
         device.half, device.grad_enabled = half, grad_enabled
         self.parameters = layer.parameters()
-        shape, strides, dtype, role, requires_grad = like
-        self.x = empty(device, shape, dtype, role, strides)
+        self.x = empty(device, like.shape, like.dtype, like.role, like.strides)
+        self.x.is_view = like.is_view
         self.entry = Entry(self.x) if requires_grad else None
         self.x.node = self.entry
         self.start = self.tape.mark()
         self.out: Tensor = layer(self.x)
 
-    def cast_of(self, parameter: Parameter) -> Tensor | None:
-        """Autocast's copy of a parameter."""
-        found = self.device.casts.get(parameter.node)
-        return found if isinstance(found, Tensor) else None
+    def casts(self) -> Iterator[tuple[Node, Tensor]]:
+        """Autocast's copies of parameters, by their leaves, in the order they were made in."""
+        for leaf, cast in self.device.casts.items():
+            assert isinstance(leaf, Node)
+            assert isinstance(cast, Tensor)
+            yield leaf, cast
 
     def plan(self, start: Mark, shared: Iterable[int] = ()) -> MemoryPlan:
         """What was written since ``start``."""
         tape = self.tape
         made = range(start.allocations, len(tape.sizes))
         allocations = [
-            Made(slot, tape.sizes[slot], tape.names[slot], tape.components[slot]) for slot in made
+            Made(slot, tape.sizes[slot], _name(tape, slot), tape.components[slot]) for slot in made
         ]
         return MemoryPlan(allocations, tape.events[start.events :], set(shared))
 
@@ -102,6 +92,12 @@ class Twin:
         self.device.casts.clear()
         del self.x, self.out
         return root
+
+
+def _name(tape: Tape, slot: int) -> str:
+    """What an allocation is called, with its place where the tape has one."""
+    locator = tape.locator
+    return tape.names[slot] if locator is None else named(tape.names[slot], locator.place(slot))
 
 
 class Entry(Node):

@@ -18,7 +18,7 @@ from nanolint.memory.tensors.tensor import Node, empty
 from nanolint.memory.tensors.tracing import tracer_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype
@@ -31,6 +31,10 @@ Gradients: TypeAlias = "Iterable[Tensor | None]"
 Saved: TypeAlias = "tuple[Tensor | None, ...] | Packed"
 
 numbers = count()
+
+
+class Entangled(Exception):
+    """A layer that was copied as one is not: a part of it is used elsewhere, or changes."""
 
 
 class Operation(Node):
@@ -227,6 +231,7 @@ def run_backward_from(outputs: Sequence[Tensor], gradients: Sequence[Tensor | No
 def run_graph(root: Node, device: Device) -> None:
     """A backward pass from a node that has its gradients: see ``run_backward``."""
     waiting = _uses(root)
+    _check_whole(waiting)
     order = count()
     ready: list[tuple[int, int, Node]] = [(-root.number, next(order), root)]
     locator = device.tape.locator
@@ -250,6 +255,17 @@ def run_graph(root: Node, device: Device) -> None:
                     heappush(ready, (-target.number, next(order), target))
     if locator is not None:
         locator.runs(before)
+
+
+def _check_whole(nodes: Collection[Node]) -> None:
+    """Raise Entangled where what a node stands for is reached by another way, too."""
+    seen: set[Node] = set()
+    for node in nodes:
+        if node.inside:
+            inside = node.inside()
+            if any(each in nodes or each in seen for each in inside):
+                raise Entangled
+            seen.update(inside)
 
 
 def _uses(root: Node) -> dict[Node, int]:

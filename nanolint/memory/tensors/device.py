@@ -90,6 +90,7 @@ class Device:
         self.half: Dtype | None = None
         self.casts: dict[object, object] = {}
         self.thread = MAIN
+        self.copies_layers = True  # whether those that are alike may be copied
         self.saver: Any = None  # takes what operations save (saving.py)
         self.tracer: Any = None  # takes operations instead of running them (tracing.py)
         self._workspaces = {
@@ -111,6 +112,25 @@ class Device:
     def resident_threads(self) -> int:
         """Those that the whole card holds at once."""
         return self.sm_count * self.threads_per_sm
+
+    def alone(self, tape: Tape) -> Device:
+        """A card like this one with nothing on it, whose threads have their workspaces."""
+        return Device(
+            tape,
+            sm_count=self.sm_count,
+            threads_per_sm=self.threads_per_sm,
+            workspace_bytes=self.passing_workspace_bytes,
+            passing_bias_bytes=self.passing_bias_bytes,
+            keeps_workspace=False,
+            attention_state=self.attention_state,
+            capability=self.capability,
+            release=self.release,
+        )
+
+    @property
+    def awaits_bias_workspace(self) -> bool:
+        """Whether the next product that adds a bias takes cuBLASLt's workspace for good."""
+        return bool(self._first_bias_bytes)
 
     @property
     def awaits_workspace(self) -> bool:

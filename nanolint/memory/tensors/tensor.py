@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.layout import contiguous_strides, is_contiguous
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from nanolint.memory.tensors.device import Device, Storage
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
@@ -23,6 +25,7 @@ class Node:
     """
 
     __slots__ = ("edges", "gradients", "number", "outputs")
+    inside: Callable[[], Sequence[Node]] | None = None  # the nodes that one stands for
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ from nanolint.memory.loop.reading.compiling import compile_in_place
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.naming import count_tokens, name_parameters
-from nanolint.memory.model.reading.offsets import Index, Window
+from nanolint.memory.model.reading.offsets import Draws, Index, Window
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import CONTENTS, Class, Instance, Native, Unknown
 from nanolint.memory.tensors.tensor import Tensor
@@ -56,8 +56,7 @@ class Values(Interpreter, Script):
         if isinstance(value, files.Listing):
             return iter([value.bare()])
         if isinstance(value, Tensor) and value.device is self.host and arrays.are_numbers(value):
-            why = (CONTENTS, self.place)
-            return (Index(*why, origin=object()) for _ in range(value.shape[0]))
+            return Draws(value.shape[0], CONTENTS, self.place)
         return super().iterate(value)
 
     def unlisted(self, _node: ast.ListComp, error: Unread) -> Value:
@@ -98,6 +97,7 @@ class Values(Interpreter, Script):
             self._building = is_part
         if not is_part and isinstance(made, Instance) and modules.is_module(made):
             name_parameters(self, made)
+            self.layers.look_at(made)
             self.tokens = max(self.tokens, count_tokens(made))
         return made
 

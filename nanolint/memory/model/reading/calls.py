@@ -7,8 +7,10 @@ them until it returns, and so does a module, whose ``__call__`` passes them on f
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.alike import READ
 from nanolint.memory.model.reading.machine import DEPTH
 from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
 from nanolint.memory.model.reading.torch.modules import HOOKS, PRE_HOOKS, make_parameter
@@ -136,15 +138,23 @@ def _object(
     if owner.cls.has("__call__"):
         return call(machine, machine.attribute(owner, "__call__"), arguments, keywords)
     if owner.cls.has("forward"):
-        held = tuple(arguments), dict(keywords)
-        if PRE_HOOKS in owner.attributes or HOOKS in owner.attributes:
-            return _hooked(machine, owner, *held)
-        out = call(machine, machine.attribute(owner, "forward"), arguments, keywords)
-        del held
-        return out
+        read = partial(_forward, machine, owner, arguments, keywords)
+        out = machine.layers.call(owner, arguments, keywords, read)
+        return read() if out is READ else out
     if owner.cls.unknown is not None:
         return _unknown(machine, owner.cls.unknown, [*arguments, *keywords.values()])
     raise TypeError(f"'{owner.cls.name}' object is not callable")
+
+
+def _forward(
+    machine: Machine, owner: Instance, arguments: list[Value], keywords: dict[str, Value]
+) -> Value:
+    held = tuple(arguments), dict(keywords)
+    if PRE_HOOKS in owner.attributes or HOOKS in owner.attributes:
+        return _hooked(machine, owner, *held)
+    out = call(machine, machine.attribute(owner, "forward"), arguments, keywords)
+    del held
+    return out
 
 
 def _hooked(
@@ -168,6 +178,7 @@ def _run(
 ) -> Value:
     """A function of the program."""
     node = function.node
+    machine.layers.runs(function)
     names = _bound(function, arguments, keywords)
     frame = Frame(function.module, names, function.closure, function)
     del names

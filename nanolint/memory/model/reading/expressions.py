@@ -7,18 +7,21 @@ holds it: so a temporary tensor is released where PyTorch releases it.
 from __future__ import annotations
 
 import ast
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading import operators
-from nanolint.memory.model.reading.offsets import window
+from nanolint.memory.model.reading.offsets import Draws, window
 from nanolint.memory.model.reading.scopes import MISSING, Frame, Kind
 from nanolint.memory.model.reading.values import Function, Unknown, Unread
+from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.device import Device
 
 
 def _constant(_machine: Machine, node: ast.Constant, _frame: Frame) -> Value:
@@ -207,7 +210,11 @@ def _turns(
     element: Callable[[], Value],
 ) -> Iterator[Value]:
     first, rest = generators[0], generators[1:]
-    for value in machine.iterate(machine.evaluate(first.iter, frame)):
+    values = machine.iterate(machine.evaluate(first.iter, frame))
+    if isinstance(values, Draws) and not rest and not first.ifs:
+        yield from _drawn(machine, first.target, frame, values, element)
+        return
+    for value in values:
         machine.step()
         machine.assign(first.target, value, frame)
         del value
@@ -216,6 +223,34 @@ def _turns(
                 yield from _turns(machine, rest, frame, element)
             else:
                 yield element()
+
+
+def _drawn(
+    machine: Machine, target: ast.expr, frame: Frame, values: Draws, element: Callable[[], Value]
+) -> Iterator[Value]:
+    """What is made of each of some numbers that nobody knows.
+
+    A tensor of the host, alike the one before, stands for all that follow.
+    """
+    before: Value = None
+    while values.left:
+        machine.step()
+        machine.assign(target, next(values), frame)
+        calls, events = machine.calls, len(machine.card.tape.events)
+        made = element()
+        yield made
+        computes = machine.calls == calls and len(machine.card.tape.events) == events
+        if computes and _alike(made, before, machine.host):
+            yield from repeat(made, values.left)
+            return
+        before = made
+
+
+def _alike(one: Value, other: Value, host: Device) -> bool:
+    for each in (one, other):
+        if not isinstance(each, Tensor) or each.device is not host or each.node is not None:
+            return False
+    return (one.shape, one.strides, one.dtype) == (other.shape, other.strides, other.dtype)
 
 
 def _list_of(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:

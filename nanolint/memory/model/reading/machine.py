@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.locating import Line, Where
+from nanolint.memory.model.reading.alike import Layers
 from nanolint.memory.model.reading.values import Event, Place, Unknown, Unread
 from nanolint.memory.tensors.device import NotTraced
 
@@ -57,6 +58,7 @@ class Machine:
         self.calls = 0
         self._wheres: dict[tuple[str, int, int, int], Where] = {}
         self.imported: dict[str, Namespace] = {}
+        self.layers = Layers(self)
 
     @property
     def place(self) -> Place:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.tape import Component
+from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.parameter import Parameter
 from nanolint.memory.tensors.role import role
 
@@ -19,6 +20,8 @@ def name_parameters(machine: Machine, model: Instance) -> None:
     tape = machine.card.tape
     for name, parameter in modules.parameters(model):
         parameter.role = role(kind_of(name), Component.PARAMETERS)
+        if isinstance(parameter.node, Leaf):
+            parameter.node.outputs = ((parameter.shape, parameter.dtype, parameter.role),)
         if parameter.storage is not None and parameter.device is machine.card:
             called = parameter.role.describe(parameter.shape, parameter.dtype)
             tape.names[parameter.storage.handle] = called

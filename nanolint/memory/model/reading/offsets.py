@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.values import Unknown
@@ -53,3 +54,17 @@ def window(start: Value, stop: Value, step: Value) -> Window | None:
     if start.origin is not stop.origin or start.scale != stop.scale or stop.shift < start.shift:
         return None
     return Window(start.reason, start.place, stop.shift - start.shift)
+
+
+class Draws(Iterator[Index]):
+    """Numbers that nobody knows, ``left`` of them."""
+
+    def __init__(self, count: int, why: str, place: Place) -> None:
+        self.left = count
+        self._of = why, place
+
+    def __next__(self) -> Index:
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+        return Index(*self._of, origin=object())

@@ -1,0 +1,290 @@
+"""Layers whose events are copied write what they would write if each were read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nanolint.gpus.lookup import find
+from nanolint.memory.located import Located
+from nanolint.memory.model.reading.alike import Layers
+from nanolint.memory.recording import write, write_own
+from nanolint.memory.shapes import Shapes
+from nanolint.run.program import FromRun, ReadModel, SourceText
+from nanolint.trainers.nanogpt.resolve import default_run
+from tests.support.runs import SMALL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GPU = find("rtx-4090").gpu
+PLAIN = """\
+def __init__(self, number):
+    super().__init__()
+    self.norm = nn.LayerNorm(64)
+    self.up = nn.Linear(64, 128)
+    self.down = nn.Linear(128, 64)
+    self.drop = nn.Dropout(0.1)
+
+def forward(self, x):
+    return x + self.drop(self.down(F.gelu(self.up(self.norm(x)))))
+"""
+MODEL = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+SCALE = 2
+SEEN = []
+CALLS = 0
+
+{above}
+class Block(nn.Module):
+{block}
+
+class Model(nn.Module):
+    def __init__(self, vocab_size):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size, 64)
+        self.layers = nn.ModuleList([Block(number) for number in range(6)])
+        {init}
+
+    def forward(self, idx, targets):
+        x = self.table(idx)
+        kept = 0
+        for number, layer in enumerate(self.layers):
+            {call}
+        {behind}
+        logits = x @ self.table.weight.t()
+        return logits, F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+"""
+
+
+def text_of(
+    block: str = PLAIN,
+    call: str = "x = layer(x)",
+    init: str = "pass",
+    above: str = "",
+    behind: str = "pass",
+) -> str:
+    return MODEL.format(
+        block=indent(block, "    "), call=call, init=init, above=above, behind=behind
+    )
+
+
+def told(read: Callable[[], Located]) -> tuple[Any, ...]:
+    """All of a tape, with the calls that its places are in counted from the first."""
+    tape = read()
+    calls: dict[int, int] = {}
+    wheres = [
+        each and (each.stack, calls.setdefault(each.call, len(calls))) for each in tape.wheres
+    ]
+    return tape.events, tape.sizes, tape.names, tape.components, tape.phases, tape.doubts, wheres
+
+
+def one_by_one(read: Callable[[], Located], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, ...]:
+    with monkeypatch.context() as patched:
+        patched.setattr(Layers, "look_at", lambda *_: None)
+        return told(read)
+
+
+def reader(text: str, **settings: Any) -> Callable[[], Located]:
+    program = ReadModel(
+        (SourceText("model", "model.py", text),), "Model", (("vocab_size", FromRun("vocab_size")),)
+    )
+    run = replace(
+        default_run(), batch_size=2, block_size=64, vocab_size=512, compile=False,
+        gradient_accumulation_steps=4, program=program, **settings,
+    )  # fmt: skip
+
+    def read() -> Located:
+        tape = Located()
+        write(run, Shapes.of(run, GPU), tape, compiled=False)
+        return tape
+
+    return read
+
+
+class Counted:
+    """How many calls of layers were copied."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from nanolint.memory.model.reading import alike
+
+        self.played = 0
+        play = alike._Planned.play
+
+        def counted(planned: Any, *arguments: Any) -> Any:
+            self.played += 1
+            return play(planned, *arguments)
+
+        monkeypatch.setattr(alike._Planned, "play", counted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(text_of(), id="plain"),
+        pytest.param(text_of(call="x = layer(x) + x"), id="kept"),
+        pytest.param(
+            text_of(init="self.layers[2].up.weight.requires_grad = False"), id="one frozen"
+        ),
+        pytest.param(text_of(init="self.layers.requires_grad_(False)"), id="all frozen"),
+        pytest.param(text_of(call="x = layer(x) if number % 2 else x"), id="every other"),
+        pytest.param(text_of(call="x = layer(x if number < 3 else x[:, :32])"), id="other shapes"),
+        pytest.param(text_of(behind="x = x.detach()"), id="no gradient"),
+        pytest.param(text_of(PLAIN.replace("F.gelu", "above"), above="above = F.silu"), id="named"),
+        pytest.param(
+            text_of(
+                PLAIN.replace("(self, x)", "(self, x, times)").replace("x +", "x * times +"),
+                call="x = layer(x, 2 if number < 4 else 3)",
+            ),
+            id="a number, too",
+        ),
+    ],
+)
+def test_layers_that_are_copied_write_what_they_would(
+    text: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = reader(text, dtype=dtype)
+    expected = one_by_one(read, monkeypatch)
+    counted = Counted(monkeypatch)
+    assert told(read) == expected
+    assert counted.played > 10
+
+
+def changed(before: str, after: str, text: str = PLAIN) -> str:
+    assert before in text
+    return text.replace(before, after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            text_of(changed("return x", "self.seen = x\n    return x")), id="keeps its input"
+        ),
+        pytest.param(
+            text_of(changed("return x", "SEEN.append(x.detach() * 2)\n    return x")), id="a list"
+        ),
+        pytest.param(
+            text_of(
+                changed(
+                    "return x",
+                    "global CALLS\n    CALLS += 1\n    x = x * 2 if CALLS % 3 else x\n    return x",
+                )
+            ),
+            id="counts",
+        ),
+        pytest.param(
+            text_of(
+                changed("return x", "x = x * 2 if SCALE == 2 else x + SCALE\n    return x"),
+                call="global SCALE; SCALE = number // 3; x = layer(x)",
+            ),
+            id="a constant that changes",
+        ),
+        pytest.param(
+            text_of(
+                changed("return x", "x = x * 2 if Block.many else x\n    return x"),
+                call="Block.many = number > 2; x = layer(x)",
+                above="",
+            ),
+            id="an attribute of its class",
+        ),
+        pytest.param(
+            text_of(changed("return x", "x.mul_(2)\n    return x"), call="x = layer(x * 1)"),
+            id="in place",
+        ),
+        pytest.param(
+            text_of(changed("x +", "(F.relu(x, True) * x) +"), call="x = layer(x * 1)"),
+            id="in place, by its place",
+        ),
+        pytest.param(
+            text_of(
+                changed("self.drop = nn", "self.number = number\n    self.drop = nn").replace(
+                    "return x", "x = x * 2 if self.number > 3 else x\n    return x"
+                )
+            ),
+            id="a number of its own",
+        ),
+        pytest.param(text_of(changed("return x + ", "return x, ")), id="a tuple"),
+        pytest.param(
+            text_of(call="layer.drop.p = 0.0 if number % 2 else 0.5; x = layer(x)"),
+            id="settings that change",
+        ),
+        pytest.param(text_of(call="kept = layer(x) + kept", behind="x = kept"), id="all of one"),
+        pytest.param(
+            text_of(init="for each in self.layers: each.up.weight = self.layers[0].up.weight"),
+            id="shared weights",
+        ),
+        pytest.param(text_of(call="x = layer(layer(x))"), id="each twice"),
+        pytest.param(
+            text_of(call="x = layer(x)", behind="for each in self.layers: x = each(x)"),
+            id="all twice",
+        ),
+        pytest.param(
+            text_of(behind="x = x + self.layers[4].up.weight.mean()"), id="a weight elsewhere"
+        ),
+        pytest.param(
+            text_of(behind="x = x + F.linear(x, self.layers[4].up.weight).mean()"),
+            id="a weight's copy elsewhere",
+        ),
+        pytest.param(
+            text_of(call="kept = x if number == 1 else kept; x = layer(x)", behind="x = x + kept"),
+            id="a layer's input later",
+        ),
+        pytest.param(
+            text_of(
+                call="x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)",
+                above="import torch.utils.checkpoint",
+            ),
+            id="computed again",
+        ),
+        pytest.param(
+            text_of(
+                "training_calls = 0\n"
+                + changed("return x", "x = x * self.gain\n    return x").replace(
+                    "    self.drop", "    self.gain = torch.ones(64)\n    self.drop"
+                ),
+            ),
+            id="a tensor that is no parameter",
+        ),
+    ],
+)
+def test_what_does_more_than_compute_is_read_each_time(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = reader(text, dtype="bfloat16")
+    try:
+        expected = one_by_one(read, monkeypatch)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            told(read)
+    else:
+        assert told(read) == expected
+
+
+@pytest.mark.parametrize("world_size", [1, 2])
+@pytest.mark.parametrize("dropout", [0.0, 0.1])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_nanogpt_read_so_writes_the_same(
+    world_size: int, dropout: float, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = replace(
+        SMALL, n_layer=5, compile=False, world_size=world_size, dropout=dropout, dtype=dtype,
+        gradient_accumulation_steps=8, bias=dropout > 0,
+    )  # fmt: skip
+
+    def read() -> Located:
+        tape = Located()
+        write_own(run, Shapes.of(run, GPU), GPU, tape, compiled=False)
+        return tape
+
+    expected = one_by_one(read, monkeypatch)
+    counted = Counted(monkeypatch)
+    assert told(read) == expected
+    assert (counted.played > 10) is (world_size == 1)  # DDP takes each gradient as it comes
