@@ -17,6 +17,7 @@ from nanolint.memory.model.reading.forms import PLAIN, Copying, Form, Unlike
 from nanolint.memory.model.reading.steady import constants_of
 from nanolint.memory.model.reading.torch.kinds import is_module
 from nanolint.memory.model.reading.torch.modules import modules
+from nanolint.memory.model.reading.values import READ
 from nanolint.memory.model.repeated import Forward
 from nanolint.memory.model.twin import Kind, Twin
 from nanolint.memory.tape import Tape
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.parameter import Parameter
 
 FEW = 3  # layers of a class that are read, each
-READ = object()  # in place of what a call returns: it has to be read
 
 
 class _Layer(Module):

@@ -10,7 +10,6 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.alike import READ
 from nanolint.memory.model.reading.machine import DEPTH
 from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
 from nanolint.memory.model.reading.torch.modules import HOOKS, PRE_HOOKS, make_parameter
@@ -18,6 +17,7 @@ from nanolint.memory.model.reading.values import (
     ANNOTATION,
     NOT_COMPILED,
     PARAMETER,
+    READ,
     TELLS,
     Class,
     Function,
@@ -139,7 +139,7 @@ def _object(
         return call(machine, machine.attribute(owner, "__call__"), arguments, keywords)
     if owner.cls.has("forward"):
         read = partial(_forward, machine, owner, arguments, keywords)
-        out = machine.layers.call(owner, arguments, keywords, read)
+        out = machine.copied(owner, arguments, keywords, read)
         return read() if out is READ else out
     if owner.cls.unknown is not None:
         return _unknown(machine, owner.cls.unknown, [*arguments, *keywords.values()])
@@ -178,7 +178,7 @@ def _run(
 ) -> Value:
     """A function of the program."""
     node = function.node
-    machine.layers.runs(function)
+    machine.runs(function)
     names = _bound(function, arguments, keywords)
     frame = Frame(function.module, names, function.closure, function)
     del names

@@ -7,21 +7,25 @@ holds it: so a temporary tensor is released where PyTorch releases it.
 from __future__ import annotations
 
 import ast
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading import operators
-from nanolint.memory.model.reading.offsets import Draws, window
+from nanolint.memory.model.reading.comprehensions import (
+    comprehension,
+    dictionary_of,
+    list_of,
+    set_of,
+    unknown_of,
+)
+from nanolint.memory.model.reading.offsets import window
 from nanolint.memory.model.reading.scopes import MISSING, Frame, Kind
-from nanolint.memory.model.reading.values import Function, Unknown, Unread
-from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.model.reading.values import Function, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
-    from nanolint.memory.tensors.device import Device
 
 
 def _constant(_machine: Machine, node: ast.Constant, _frame: Frame) -> Value:
@@ -128,7 +132,7 @@ def _list(machine: Machine, node: ast.List, frame: Frame) -> Value:
 
 def _set(machine: Machine, node: ast.Set, frame: Frame) -> Value:
     found = _elements(machine, node.elts, frame)
-    return _unknown_of(found) or set(found)
+    return unknown_of(found) or set(found)
 
 
 def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Value]:
@@ -166,11 +170,7 @@ def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Value:
         None if each is None else machine.evaluate(each, frame)
         for each in (node.lower, node.upper, node.step)
     ]
-    return window(*parts) or _unknown_of(parts) or slice(*parts)
-
-
-def _unknown_of(values: list[Value]) -> Unknown | None:
-    return next((each for each in values if isinstance(each, Unknown)), None)
+    return window(*parts) or unknown_of(parts) or slice(*parts)
 
 
 def _lambda(machine: Machine, node: ast.Lambda, frame: Frame) -> Value:
@@ -196,89 +196,9 @@ def function_of(
     return Function(node, frame.module, inside, defaults, by_keyword)
 
 
-def _comprehension(
-    machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame
-) -> Iterator[Value]:
-    inner = Frame(frame.module, {}, frame, kind=Kind.COMPREHENSION)
-    yield from _turns(machine, node.generators, inner, lambda: machine.evaluate(node.elt, inner))
-
-
-def _turns(
-    machine: Machine,
-    generators: list[ast.comprehension],
-    frame: Frame,
-    element: Callable[[], Value],
-) -> Iterator[Value]:
-    first, rest = generators[0], generators[1:]
-    values = machine.iterate(machine.evaluate(first.iter, frame))
-    if isinstance(values, Draws) and not rest and not first.ifs:
-        yield from _drawn(machine, first.target, frame, values, element)
-        return
-    for value in values:
-        machine.step()
-        machine.assign(first.target, value, frame)
-        del value
-        if all(machine.truth(machine.evaluate(test, frame)) for test in first.ifs):
-            if rest:
-                yield from _turns(machine, rest, frame, element)
-            else:
-                yield element()
-
-
-def _drawn(
-    machine: Machine, target: ast.expr, frame: Frame, values: Draws, element: Callable[[], Value]
-) -> Iterator[Value]:
-    """What is made of each of some numbers that nobody knows.
-
-    A tensor of the host, alike the one before, stands for all that follow.
-    """
-    before: Value = None
-    while values.left:
-        machine.step()
-        machine.assign(target, next(values), frame)
-        calls, events = machine.calls, len(machine.card.tape.events)
-        made = element()
-        yield made
-        computes = machine.calls == calls and len(machine.card.tape.events) == events
-        if computes and _alike(made, before, machine.host):
-            yield from repeat(made, values.left)
-            return
-        before = made
-
-
-def _alike(one: Value, other: Value, host: Device) -> bool:
-    for each in (one, other):
-        if not isinstance(each, Tensor) or each.device is not host or each.node is not None:
-            return False
-    return (one.shape, one.strides, one.dtype) == (other.shape, other.strides, other.dtype)
-
-
-def _list_of(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
-    try:
-        return list(_comprehension(machine, node, frame))
-    except Unread as error:
-        return machine.unlisted(node, error)
-
-
-def _set_of(machine: Machine, node: ast.SetComp, frame: Frame) -> Value:
-    found = list(_comprehension(machine, node, frame))
-    return _unknown_of(found) or set(found)
-
-
-def _dictionary_of(machine: Machine, node: ast.DictComp, frame: Frame) -> Value:
-    inner = Frame(frame.module, {}, frame, kind=Kind.COMPREHENSION)
-
-    def element() -> tuple[Value, Value]:
-        key = machine.evaluate(node.key, inner)
-        return key, machine.evaluate(node.value, inner)
-
-    found = list(_turns(machine, node.generators, inner, element))
-    return _unknown_of([key for key, _ in found]) or dict(found)
-
-
 def _text(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
     parts = [machine.evaluate(each, frame) for each in node.values]
-    return _unknown_of(parts) or "".join(parts)
+    return unknown_of(parts) or "".join(parts)
 
 
 def _formatted(machine: Machine, node: ast.FormattedValue, frame: Frame) -> Value:
@@ -322,10 +242,10 @@ EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Subscript: _subscript,
     ast.Slice: _slice,
     ast.Lambda: _lambda,
-    ast.ListComp: _list_of,
-    ast.SetComp: _set_of,
-    ast.DictComp: _dictionary_of,
-    ast.GeneratorExp: _comprehension,
+    ast.ListComp: list_of,
+    ast.SetComp: set_of,
+    ast.DictComp: dictionary_of,
+    ast.GeneratorExp: comprehension,
     ast.JoinedStr: _text,
     ast.FormattedValue: _formatted,
     ast.NamedExpr: _walrus,

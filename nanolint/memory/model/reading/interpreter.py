@@ -22,6 +22,7 @@ from nanolint.memory.model.reading import (
     protocols,
     statements,
 )
+from nanolint.memory.model.reading.alike import Layers
 from nanolint.memory.model.reading.expressions import EXPRESSIONS
 from nanolint.memory.model.reading.machine import Machine
 from nanolint.memory.model.reading.scopes import Frame, Kind
@@ -47,7 +48,7 @@ from nanolint.memory.tensors.tensor import Tensor
 from nanolint.source.python import python_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from nanolint.memory.model.reading.values import Value
     from nanolint.memory.tensors.device import Device
@@ -70,6 +71,7 @@ class Interpreter(Machine):
         capability: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(card, host, version=version, absent=absent, capability=capability)
+        self.layers = Layers(self)
         if card.tape.locator is not None:
             card.tape.locator.reader = self
         self._sources: Mapping[str, SourceText] = {each.module: each for each in sources}
@@ -213,6 +215,18 @@ class Interpreter(Machine):
         return operators.compare(self, op, left, right)
 
     # Modules.
+
+    def copied(
+        self,
+        module: Instance,
+        arguments: list[Value],
+        keywords: dict[str, Value],
+        read: Callable[[], Value],
+    ) -> Value:
+        return self.layers.call(module, arguments, keywords, read)
+
+    def runs(self, function: Function) -> None:
+        self.layers.runs(function)
 
     def load(self, name: str) -> Value:
         if name in self.imported:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.locating import Line, Where
-from nanolint.memory.model.reading.alike import Layers
 from nanolint.memory.model.reading.values import Event, Place, Unknown, Unread
 from nanolint.memory.tensors.device import NotTraced
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from nanolint.memory.model.reading.scopes import Frame
-    from nanolint.memory.model.reading.values import Class, Instance, Namespace, Value
+    from nanolint.memory.model.reading.values import Class, Function, Instance, Namespace, Value
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.tensor import Tensor
 
@@ -58,7 +57,6 @@ class Machine:
         self.calls = 0
         self._wheres: dict[tuple[str, int, int, int], Where] = {}
         self.imported: dict[str, Namespace] = {}
-        self.layers = Layers(self)
 
     @property
     def place(self) -> Place:
@@ -278,6 +276,20 @@ class Machine:
         raise NotImplementedError
 
     # Modules of the program, and what moves.
+
+    def copied(
+        self,
+        module: Instance,
+        arguments: list[Value],
+        keywords: dict[str, Value],
+        read: Callable[[], Value],
+    ) -> Value:
+        """What a module returns: by ``read`` where it may be copied from then on, else READ."""
+        raise NotImplementedError
+
+    def runs(self, function: Function) -> None:
+        """A function of the program is called."""
+        raise NotImplementedError
 
     def move(self, module: Instance, device: Device | None) -> None:
         """``module.to(device)``."""

@@ -19,6 +19,7 @@ Value: TypeAlias = Any  # of the program that is read
 
 
 TELLS = "_nanolint_tells"  # the same: of what is called each time before the function
+READ = object()  # in place of what a call returns: it has to be read
 CONTENTS = "the contents of a tensor"  # why a number or a truth is not known
 NOT_COMPILED = "_torchdynamo_disable"  # an attribute of functions, as torch._dynamo sets it
 

@@ -1,0 +1,104 @@
+"""Comprehensions, and what they have instead where nobody knows the numbers that they go over."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.offsets import Draws
+from nanolint.memory.model.reading.scopes import Frame, Kind
+from nanolint.memory.model.reading.values import Unknown, Unread
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Iterator
+
+    from nanolint.memory.model.reading.machine import Machine
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.device import Device
+
+
+def unknown_of(values: list[Value]) -> Unknown | None:
+    """The first of some values that is not known."""
+    return next((each for each in values if isinstance(each, Unknown)), None)
+
+
+def comprehension(
+    machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame
+) -> Iterator[Value]:
+    inner = Frame(frame.module, {}, frame, kind=Kind.COMPREHENSION)
+    yield from _turns(machine, node.generators, inner, lambda: machine.evaluate(node.elt, inner))
+
+
+def _turns(
+    machine: Machine,
+    generators: list[ast.comprehension],
+    frame: Frame,
+    element: Callable[[], Value],
+) -> Iterator[Value]:
+    first, rest = generators[0], generators[1:]
+    values = machine.iterate(machine.evaluate(first.iter, frame))
+    if isinstance(values, Draws) and not rest and not first.ifs:
+        yield from _drawn(machine, first.target, frame, values, element)
+        return
+    for value in values:
+        machine.step()
+        machine.assign(first.target, value, frame)
+        del value
+        if all(machine.truth(machine.evaluate(test, frame)) for test in first.ifs):
+            if rest:
+                yield from _turns(machine, rest, frame, element)
+            else:
+                yield element()
+
+
+def _drawn(
+    machine: Machine, target: ast.expr, frame: Frame, values: Draws, element: Callable[[], Value]
+) -> Iterator[Value]:
+    """What is made of each of some numbers that nobody knows.
+
+    A tensor of the host, alike the one before, stands for all that follow.
+    """
+    before: Value = None
+    while values.left:
+        machine.step()
+        machine.assign(target, next(values), frame)
+        calls, events = machine.calls, len(machine.card.tape.events)
+        made = element()
+        yield made
+        computes = machine.calls == calls and len(machine.card.tape.events) == events
+        if computes and _alike(made, before, machine.host):
+            yield from repeat(made, values.left)
+            return
+        before = made
+
+
+def _alike(one: Value, other: Value, host: Device) -> bool:
+    for each in (one, other):
+        if not isinstance(each, Tensor) or each.device is not host or each.node is not None:
+            return False
+    return (one.shape, one.strides, one.dtype) == (other.shape, other.strides, other.dtype)
+
+
+def list_of(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
+    try:
+        return list(comprehension(machine, node, frame))
+    except Unread as error:
+        return machine.unlisted(node, error)
+
+
+def set_of(machine: Machine, node: ast.SetComp, frame: Frame) -> Value:
+    found = list(comprehension(machine, node, frame))
+    return unknown_of(found) or set(found)
+
+
+def dictionary_of(machine: Machine, node: ast.DictComp, frame: Frame) -> Value:
+    inner = Frame(frame.module, {}, frame, kind=Kind.COMPREHENSION)
+
+    def element() -> tuple[Value, Value]:
+        key = machine.evaluate(node.key, inner)
+        return key, machine.evaluate(node.value, inner)
+
+    found = list(_turns(machine, node.generators, inner, element))
+    return unknown_of([key for key, _ in found]) or dict(found)
