@@ -22,6 +22,7 @@ class Module:
     """Its attributes are its submodules, parameters and buffers, in the order of assignment."""
 
     training = True
+    host: Device | None = None  # where tensors lie that are numbers
     _below: tuple[Module, ...] | None = None
 
     def forward(self, *arguments: Any) -> Any:

@@ -55,9 +55,9 @@ class Read(Module):
         absent: frozenset[str],
         capability: tuple[int, int] | None = None,
     ) -> None:
-        host = Device(Tape())
+        self.host = Device(Tape())
         self._machine = Interpreter(
-            program.modules, device, host,
+            program.modules, device, self.host,
             version=run.torch, absent=absent, capability=capability,
         )  # fmt: skip
         self._model: Instance = self._reading(lambda: self._build(program, run))

@@ -43,7 +43,9 @@ class Tracer(Protocol):
         """Another shape on x: ("view",), ("permute", *order), ("expand",), ("slice", dim, start,
         length, step) or ("select", dim, index)."""
 
-    def create(self, what: str, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+    def create(
+        self, what: str, shape: Shape, dtype: Dtype, role: Role, value: str | None = None
+    ) -> Tensor:
         """A tensor that depends on no other."""
 
     def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:

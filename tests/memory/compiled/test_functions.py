@@ -16,6 +16,8 @@ from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.names import FUNCTIONS, METHODS
+from nanolint.memory.tensors.ops.activations import tanh
+from nanolint.memory.tensors.ops.creation import tensor as made
 from nanolint.memory.tensors.ops.inplace import add_, mul_
 from nanolint.memory.tensors.ops.linear import linear
 from nanolint.memory.tensors.ops.pointwise import add, div, lerp, mul
@@ -138,3 +140,27 @@ def test_operations_of_one_kind_are_one_only_where_they_are_the_same(
         return len(set(found.graph.outputs))
 
     assert (distinct(first, first), distinct(first, second)) == (1, 2)
+
+
+def test_a_number_that_is_a_tensor_is_one_for_all_layers_and_what_it_scales_is_kept() -> None:
+    """rasbt's GELU: behind the first product, what reads it may not be computed again."""
+
+    def most(number: Any) -> int:
+        device, host = Device(Tape()), Device(Tape())
+        weights = [Parameter(device, f"w{layer}", SHAPE, FLOAT32) for layer in range(3)]
+        for each in weights:
+            each.move()
+
+        def layers(x: Tensor) -> Tensor:
+            for weight in weights:
+                x = linear(x, weight)
+                x = mul(x, add(tanh(mul(x, number(host))), 1))
+            return total(x)
+
+        loss = CompiledFunction(layers, device, host=host)(tensor(device))
+        assert loss.requires_grad and not device.tape.doubts
+        events, sizes = device.tape.events, device.tape.sizes
+        return sum(sizes[each] if each >= 0 else -sizes[~each] for each in events)
+
+    shared = most(lambda host: made(0.8, device=host))
+    assert shared == most(lambda _: 0.8) + 2 * 4 * SHAPE[0] * SHAPE[1]

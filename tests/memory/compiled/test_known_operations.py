@@ -24,9 +24,7 @@ NAMED = {
     "cumprod": "cumprod",  # its gradient asks where zeros are
     "cumulative maximum": "cummax",
     "prod": "the gradient of prod",
-    # Written out in a LayerNorm, its graph was derived too small: rasbt's GPTModel in docs/zoo.md.
-    **dict.fromkeys(("var", "var biased"), "var"),
-    **dict.fromkeys(("std", "std of all", "layer norm written out"), "std"),
+    **dict.fromkeys(("std", "std of all"), "a variance of few elements, or in several steps"),
     "rotary by complex numbers": "view_as_complex",  # library calls, which are not recorded yet
 }
 NAMED |= {name: "activation checkpointing" for name in EXPRESSIONS if name.startswith(CHECKPOINTED)}

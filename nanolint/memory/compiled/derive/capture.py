@@ -206,11 +206,13 @@ class Capture(Writing):
         found.is_view = True
         return found
 
-    def create(self, what: str, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+    def create(
+        self, what: str, shape: Shape, dtype: Dtype, role: Role, value: str | None = None
+    ) -> Tensor:
         """A tensor that depends on no other, or on a seed."""
         if what == "random":
             return self.random(shape, role)
-        return self.make(what, POINTWISE, (), shape, dtype, role, cost=2)
+        return self.make(what, POINTWISE, (), shape, dtype, role, value, cost=2)
 
     def random(self, shape: Shape, role: Role) -> Traced:
         """Random numbers, of a seed of their own."""

@@ -19,7 +19,9 @@ class Derived(Module):
 
     def __init__(self, model: Module, device: Device, inductor: Inductor = NEWEST) -> None:
         self.model = model
-        self._call = CompiledFunction(model, device, inductor, state=lambda: self.training)
+        self._call = CompiledFunction(
+            model, device, inductor, host=model.host, state=lambda: self.training
+        )
 
     def parameters(self) -> tuple[Parameter, ...]:
         """The model's own."""

@@ -27,6 +27,7 @@ from nanolint.memory.compiled.derive.values import (
     inlined,
 )
 from nanolint.memory.compiled.reductions import column_sum_splits
+from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import contiguous_strides
 
@@ -56,6 +57,8 @@ class Reducing(Realizing):
             return self._scan(each, value)
         over = each.settings[0]
         assert isinstance(over, tuple)
+        if each.name == "variance":
+            return self._variance(each, value, over)
         if each.name == "amax":
             partner = self._sum_of_softmax(each)
             if partner is not None:
@@ -229,6 +232,19 @@ class Reducing(Realizing):
                 seen = inlined(part, tuple(seen.loads()), frozenset({part}))
             self.values[part] = seen
         return self.values[mean]
+
+    def _variance(self, each: Operation, value: Value, over: Sequence[object]) -> Value:
+        """``var``: the sum of squares, which is divided where it is read; the mean is nobody's."""
+        kept, gone, order = self._loops(value, over)
+        loops = (*kept, *gone)
+        reads = [stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()]
+        if prod(gone) < UNROLLED or self._splits(reads, kept, gone) > 1:
+            raise NotTraced("a variance of few elements, or in several steps")
+        (squares,) = self._two(value, over, (each.role,), "variance")
+        box = Box(squares.shape, squares.strides, FLOAT32, each.role)
+        box.memory = squares
+        seen = Value(box, squares.shape).viewed(("view",), each.shape)
+        return inlined(each, tuple(seen.loads()), frozenset({each}))
 
     def _sum_of_softmax(self, top: Operation) -> Operation | None:
         """The sum that, with this maximum, is one pass of an online softmax."""

@@ -27,11 +27,18 @@ if TYPE_CHECKING:
 MADE = role_of("tensor", Component.ACTIVATIONS)
 
 
-def create(device: Device, shape: Shape, dtype: Dtype, role: Role, what: str = "arange") -> Tensor:
-    """A new tensor; two that are ``what`` alike may be one inside a compiled graph."""
+def create(
+    device: Device,
+    shape: Shape,
+    dtype: Dtype,
+    role: Role,
+    what: str = "arange",
+    value: object = None,
+) -> Tensor:
+    """A new tensor; two that are ``what``, and of one ``value``, may be one in a compiled graph."""
     tracer = tracer_at(device)
     if tracer is not None:
-        return tracer.create(what, shape, dtype, role)
+        return tracer.create(what, shape, dtype, role, None if value is None else repr(value))
     return empty(device, shape, dtype, role)
 
 
@@ -60,7 +67,7 @@ def full(
 ) -> Tensor:
     """``torch.full``: of the number's type if nothing is said."""
     found = FLOAT32 if isinstance(fill_value, Tensor) else DEFAULTS[kind_of(fill_value)]
-    return create(device, tuple(size), dtype or found, MADE, "full")
+    return create(device, tuple(size), dtype or found, MADE, "full", fill_value)
 
 
 def arange(
@@ -127,7 +134,7 @@ def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options:
         shape.append(len(inner))
         inner = inner[0] if inner else 0.0
     found = inner.dtype if isinstance(inner, Tensor) else DEFAULTS[kind_of(inner)]
-    return create(device, tuple(shape), dtype or found, MADE, "full")
+    return create(device, tuple(shape), dtype or found, MADE, "full", data)
 
 
 def zeros_like(

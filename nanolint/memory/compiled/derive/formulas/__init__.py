@@ -17,6 +17,7 @@ from nanolint.memory.compiled.derive.formulas import (
     normalization,
     products,
     reductions,
+    variance,
     views,
 )
 
@@ -33,5 +34,6 @@ FORMULAS: Formulas = {
     **normalization.FORMULAS,
     **products.FORMULAS,
     **reductions.FORMULAS,
+    **variance.FORMULAS,
     **views.FORMULAS,
 }

@@ -35,8 +35,10 @@ def dropout(
         return x
     random = t.random(x.shape, x.role.made("random numbers"))
     label = x.role.made("dropout mask", x.role.dims)
-    mask = t.make("comparison", POINTWISE, (random,), x.shape, BOOL, label, p, cost=2)
     strides = like_strides(x.shape, x.strides)
+    mask = t.make(
+        "comparison", POINTWISE, (random,), x.shape, BOOL, label, p, strides=strides, cost=2
+    )
     role = x.role.made("dropout output", x.role.dims)
     kept = t.make("product", POINTWISE, (mask, x), x.shape, x.dtype, role, strides=strides)
     scale = 1 / (1 - p) if p < 1 else 0.0
@@ -46,7 +48,7 @@ def dropout(
 
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
         as_number = cast(mask, g.dtype)
-        return [mul(g, mul(as_number, scale))]
+        return [contiguous(mul(g, mul(as_number, scale)))]
 
     return record(out, (x,), backward, mask)
 

@@ -1,0 +1,75 @@
+"""Variances: one pass of a reduction (torch/_inductor/lowering.py, var_mean_helper_)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.formulas.reductions import dimensions, mean, reduce
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.ops.comparison import compare, where
+from nanolint.memory.tensors.ops.pointwise import div, mul, sub
+from nanolint.memory.tensors.ops.reductions import kept
+from nanolint.memory.tensors.ops.unary import sqrt
+
+if TYPE_CHECKING:
+    from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.tensors.dtypes import Number
+    from nanolint.memory.tensors.ops.reductions import Dimensions
+    from nanolint.memory.tensors.tensor import Tensor
+
+
+def variance(
+    t: Capture,
+    x: Tensor,
+    dim: Dimensions = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> Tensor:
+    """``aten.var``."""
+    less = correction if correction is not None else int(unbiased)
+    over = dimensions(x, dim)
+    with t.device.no_grad():
+        out = reduce(t, "variance", x, over, keepdim)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        return [_gradient(t, g, x, over, keepdim, less)]
+
+    return record(out, (x,), backward, x)
+
+
+def deviation(
+    t: Capture,
+    x: Tensor,
+    dim: Dimensions = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> Tensor:
+    """``aten.std``, the root of the variance; no gradient flows where it is 0."""
+    less = correction if correction is not None else int(unbiased)
+    over = dimensions(x, dim)
+    with t.device.no_grad():
+        out = sqrt(reduce(t, "variance", x, over, keepdim))
+
+    def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
+        quotient = div(g, mul(out, 2))
+        flow = where(compare(out, 0), 0.0, quotient)
+        return [_gradient(t, flow, x, over, keepdim, less)]
+
+    return record(out, (x,), backward, x, out)
+
+
+def _gradient(
+    t: Capture, g: Tensor, x: Tensor, over: tuple[int, ...], keepdim: bool, less: Number
+) -> Tensor:
+    """``var_backward`` (torch/csrc/autograd/FunctionsManual.cpp)."""
+    count = prod(x.shape[dim] for dim in over) - less
+    scaled = mul(kept(g, x.shape, over, keepdim), 2 / count if count else 0.0)
+    return mul(scaled, sub(x, mean(t, x, over, keepdim=True)))
+
+
+FORMULAS: Formulas = {"std": deviation, "var": variance}
