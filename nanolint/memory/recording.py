@@ -16,6 +16,7 @@ from nanolint.memory.loop.nanogpt import train
 from nanolint.memory.loop.played import MICRO_STEPS, representative
 from nanolint.memory.model.gpt import GPT
 from nanolint.memory.profile import profiled
+from nanolint.memory.settled import settled
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.tensors.autograd import Entangled
@@ -108,6 +109,7 @@ def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
     # A script, and some models, ask the card for more than what decides a tape.
     if isinstance(run.program, ReadScript):
+        run = replace(run, program=settled(run.program, run))
         return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), gpu)
     asks = isinstance(run.program, ReadModel) and any(
         ASKS in source.text for source in run.program.modules

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import replace
-from json import dumps
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16, refuses_float8
@@ -14,21 +12,20 @@ from nanolint.memory.loop.reading.reader import Reader
 from nanolint.memory.loop.reading.surroundings import Surroundings
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.values import Raised
+from nanolint.memory.settled import settled, value_of
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.device import NotTraced
-from nanolint.run.program import SETTINGS, FromRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.tape import Tape
     from nanolint.memory.tensors.device import Device
-    from nanolint.run.program import NotKnown, ReadScript, SourceText
+    from nanolint.run.program import ReadScript
     from nanolint.run.run import Run
-    from nanolint.source.values import Plain
 
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
@@ -49,8 +46,9 @@ def read_script(
 
     Raises Unread where its memory depends on what is not known.
     """
+    program = settled(program, run)
     machine = Reader(
-        written(program, run),
+        program.modules,
         device,
         around(program, run, gpu, device),
         version=run.torch,
@@ -120,23 +118,11 @@ def _differs(seen: Seen, run: Run) -> Iterator[str]:
         yield f"a step is taken for {run.micro_steps} passes; as it is read, it has {seen.passes}"
 
 
-def written(program: ReadScript, run: Run) -> Iterable[SourceText]:
-    """The modules with the values of the run in their places."""
-    for source in program.modules:
-        text = source.text
-        for each in sorted(program.values, key=lambda each: -each.start):
-            if each.module == source.module:
-                value = _value(each.value, run)
-                spelled = repr(value) if not each.module.startswith(SETTINGS) else dumps(value)
-                text = f"{text[: each.start]}{spelled}{text[each.end :]}"
-        yield source if text is source.text else replace(source, text=text)
-
-
 def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Surroundings:
     """What the script finds around it."""
     return Surroundings(
-        words=tuple((name, _value(each, run)) for name, each in program.words),
-        variables=tuple((name, _value(each, run)) for name, each in program.variables),
+        words=tuple((name, value_of(each, run)) for name, each in program.words),
+        variables=tuple((name, value_of(each, run)) for name, each in program.variables),
         world_size=run.world_size,
         capability=(gpu.compute_capability if gpu else None) or device.capability,
         total_bytes=gpu.total_bytes if gpu else 80 << 30,
@@ -149,11 +135,6 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         fresh=program.fresh,
         last_step=run.max_iters,
     )
-
-
-def _value(value: Plain | FromRun | NotKnown, run: Run) -> Plain | NotKnown:
-    found: Plain | NotKnown = getattr(run, value.field) if isinstance(value, FromRun) else value
-    return found
 
 
 def _trains(tape: Tape) -> bool:
