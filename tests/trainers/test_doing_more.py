@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,6 +27,22 @@ def test_what_a_config_puts_on_the_card_that_is_not_known_is_no_sure_number(tmp_
     found = explained(tmp_path, f"{CONFIG}import images\nencoder = images.load().to('cuda')\n")
     assert found["trust"] in ("doubted", "unknown")
     assert "train_words.py:4" in str(found["doubts"])
+
+
+def test_a_script_is_no_config_of_its_own(tmp_path: Path) -> None:
+    explained(tmp_path, CONFIG)
+    words = ("--batch_size=16", "--n_embd=128")
+    done = nanolint(
+        *("explain", "--gpu", "a100-40gb", "--format", "json", "--"),
+        *("python", str(tmp_path / "train.py"), *words),
+    )
+    found = json.loads(done.out)
+    by_config = nanolint(
+        *("explain", "--gpu", "a100-40gb", "--format", "json"),
+        str(tmp_path / "config" / "train_words.py"),
+    )
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"] == json.loads(by_config.out)["peak"]
 
 
 def test_a_function_of_a_config_is_called(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configurator import behind_the_launch_line, file_of
 from nanolint.trainers.nanogpt.data_files import VOCABULARY, data_files, is_told
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.nanogpt.steps import is_train_script
 from nanolint.trainers.nanogpt.train_script import names_read
 from nanolint.trainers.script.whole import MAIN, sources
 
@@ -69,7 +70,7 @@ def whole_run(
     start = statement.lineno - 1
     stop = statement.end_lineno or statement.lineno
     before, after = "".join(lines[:start]), "".join(lines[stop:])
-    configs = _doing_more(settings, script)
+    configs = _doing_more(settings, project)
     set_here, values = _assignments(project, settings, deciding, run, len(before), configs)
     if rest:
         set_here += f"; exec({rest!r})"
@@ -87,12 +88,14 @@ def outlives(doubt: Doubt, project: Project) -> bool:
     return doubt.subject in BEYOND_READING and doubt.path != configurator
 
 
-def _doing_more(settings: Mapping[str, Setting], script: Path) -> dict[Path, str]:
+def _doing_more(settings: Mapping[str, Setting], project: Project) -> dict[Path, str]:
     """The configs that do more than to set values: they call, define or import something."""
     found: dict[Path, str] = {}
     for setting in settings.values():
         path = setting.origin.path
-        if path is None or path in found or setting.origin.layer not in _CONFIGS or path == script:
+        if path is None or path in found or setting.origin.layer not in _CONFIGS:
+            continue
+        if is_train_script(path, project):
             continue
         try:
             text = read_source(path)

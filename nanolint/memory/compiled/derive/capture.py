@@ -59,6 +59,18 @@ class Capture(Writing):
         self._own: set[Operation] = set()
         self._unknown = count(1)
         self.attributes = Attributes()
+        self.asked: list[Tensor] = []  # whose contents the host asked for, at a graph break
+        self._broken: NotTraced | None = None
+
+    def breaks(self, error: NotTraced, asks: Tensor | None) -> None:
+        """The graph ends here; ``error`` is raised where another one would follow it."""
+        self._broken = self._broken or error
+        if asks is not None and self.makes(asks):
+            self.asked.append(asks)
+
+    def ends(self) -> None:
+        """The function has returned: what comes now is its backward pass."""
+        self._broken = None
 
     def of(self, x: Tensor) -> Operation:
         """The operation behind a tensor; a new input where this graph does not make it.
@@ -102,6 +114,7 @@ class Capture(Writing):
         self._inputs.clear()
         self._landed.clear()
         self.learned.clear()
+        self.asked.clear()
         self.attributes.clear()
 
     def restore(self) -> None:
@@ -130,6 +143,8 @@ class Capture(Writing):
 
     def added(self, made: Operation) -> Operation:
         """Add an operation to the graph, of the line that it is traced in."""
+        if self._broken is not None and made.kind != VIEW:
+            raise self._broken
         self._own.add(made)
         locator = self.device.tape.locator
         if locator is not None:

@@ -73,7 +73,8 @@ class Program:
             self.kept = tracer.attributes.kept(tracer.makes)
             results = [each for each in flat(found) if isinstance(each, Tensor)]
             results += self.kept.results
-            once = list({id(each): each for each in results}.values())
+            once = list({id(each): each for each in (*results, *tracer.asked)}.values())
+            tracer.ends()
             places = {id(each): place for place, each in enumerate(once)}
             self._order = [places[id(each)] for each in results]
             return once

@@ -94,6 +94,7 @@ def _function(
     def call(*given: Value, **named: Value) -> Value:
         if machine.group.reduces and SPLIT_GRAPH not in machine.doubts:
             machine.doubts.append(SPLIT_GRAPH)
+        machine.graph_depth = machine.depth + 1
         return machine.call(called, list(given), named)
 
     def state() -> bool | None:

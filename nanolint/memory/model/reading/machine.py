@@ -53,6 +53,7 @@ class Machine:
         self.steps = STEPS
         self.trying = 0  # blocks that go on where something in them fails
         self.callers: list[tuple[Namespace | None, int, int]] = []  # module, line, call
+        self.graph_depth = -1  # of the calls, in the function that is compiled
         self.call_number = 0  # of the innermost function of the program that is being called
         self.calls = 0
         self._wheres: dict[tuple[str, int, int, int], Where] = {}
@@ -90,10 +91,17 @@ class Machine:
         """A value that is not known, from here on."""
         return Unknown(reason, self.place)
 
-    def breaks(self, what: str) -> None:
-        """Dynamo cannot trace this. Raises NotTraced while a graph is traced."""
+    def breaks(self, what: str, of: Tensor | None = None) -> None:
+        """Dynamo cannot trace this, which asks for the contents of a tensor, perhaps.
+
+        Raises NotTraced while a graph is traced, at once or by the first operation behind it. What
+        a function that is called in the graph breaks would lie in a graph of its own.
+        """
         if self.card.tracer is not None:
-            raise NotTraced(f"a graph break at {self.place} ({what})")
+            error = NotTraced(f"a graph break at {self.place} ({what})")
+            if self.depth != self.graph_depth:
+                raise error
+            self.card.tracer.breaks(error, of)
 
     def assume(self, what: str) -> None:
         """What is taken to be so here, and nobody has said."""

@@ -45,7 +45,7 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
             plain=False,
         )
     if name in VALUES:
-        return Native(f"Tensor.{name}", lambda *_: _contents(machine, name))
+        return Native(f"Tensor.{name}", lambda *_: _contents(machine, name, x))
     known = _known(machine, x)
     if name in known:
         return known[name]()
@@ -55,8 +55,8 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
     raise AttributeError(f"what Tensor.{name} is is not known")
 
 
-def _contents(machine: Machine, name: str) -> Value:
-    machine.breaks(f"Tensor.{name}")
+def _contents(machine: Machine, name: str, x: Tensor) -> Value:
+    machine.breaks(f"Tensor.{name}", x)
     return machine.unknown(CONTENTS)
 
 
