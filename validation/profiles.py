@@ -102,6 +102,7 @@ def measured(row: Row, python: str, cache: Path) -> Row:
         "traces": sum(len(each.traced) for each in found.regimes),
         "complete": complete,
         "error_per_mille": found.error_per_mille,
+        "held_out": [[each.batch_size, each.micro_steps] for each in found.held_out],
         "micro_batches": [
             [batch, steps, *_peaks(tape), *_peaks(profiled(found, batch, steps))]
             for (batch, steps), tape in sorted(tapes.items())

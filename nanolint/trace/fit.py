@@ -61,21 +61,23 @@ def fit(
     surveys, thresholds = list[Survey](), list[int]()
     needs = [len(_between(preferred, batches) | set(batches)) for batches in wanted.values()]
     scarce = most < sum(needs)
-    near = NEAR if scarce and most >= 2 * NEAR else 0
+    near = NEAR if scarce and preferred and most >= 2 * NEAR else 0
     if scarce:
         first = [*preferred.values()][: most - near]
         needs = [first.count(steps) for steps in wanted]
+        needs[0] += most - near - len(first)
     for number, (steps, batches) in enumerate(wanted.items()):
-        left = most - sum(len(each.points) for each in surveys) - near
+        left = most - sum(len(each.points) for each in surveys)
         share = max(left - sum(needs[number + 1 :]), min(left, needs[number]))
+        if scarce:
+            share = needs[number]
         survey = Survey(trace, steps, share, tuple(preferred))
         asked = sorted(set(batches))
         if scarce:
             kept = _between(preferred, batches)
             survey.look(batch for batch in preferred if preferred[batch] == steps)
-            if near:
+            if near and not surveys:
                 survey.look_near(next(iter(preferred)), near)
-                near = 0
             survey.look(batch for batch in preferred if batch in kept)
         survey.look(asked)
         survey.look(batch for batch in thresholds if asked[0] < batch < asked[-1])

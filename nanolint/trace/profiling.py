@@ -21,21 +21,21 @@ ROOM = 4
 LARGEST_CARD = 288 << 30  # bytes; a micro-batch beyond it fits nowhere
 
 
-def wanted_of(run: Run, trace: Tracer) -> dict[int, tuple[int, ...]]:
+def wanted_of(run: Run, trace: Tracer, *, few: bool = False) -> dict[int, tuple[int, ...]]:
     """The micro-batches that a profile is to know, by the number of micro-steps, the run's first.
 
     With the run's own micro-steps, for nobody may change but the micro-batch, from one sequence to
     what the largest card holds, or to the effective batch if that is less, but not to less than
     ``ROOM`` times the run's own. With others the micro-batches that keep the effective batch, and
-    those between them.
+    those between them. Where there are to be ``few`` traces, none is made for this alone.
     """
     own, steps = run.batch_size, represented(run.micro_steps)
     first = trace(own, steps)
     if first is None:
         raise CannotTrace(f"it cannot be traced with its own micro-batch, {own}")
-    smaller = [(batch, passes) for batch, passes in kept_by(run).items() if batch < own][:1]
-    places = (*smaller, (1, steps), (own + 1, steps))
-    others = (trace(batch, passes) for batch, passes in places if batch != own)
+    smaller = [each for each in kept_by(run).items() if each[0] < own][:1] if few else []
+    places = (*smaller, (1, steps), (own // 2, steps), (own + 1, steps))
+    others = (trace(batch, passes) for batch, passes in places if batch not in (0, own))
     other = next((point for point in others if point is not None), None)
     most = own * max(run.micro_steps, ROOM)
     high = own if other is None else min(most, _largest(first, other), LARGEST_BATCH)
@@ -44,8 +44,9 @@ def wanted_of(run: Run, trace: Tracer) -> dict[int, tuple[int, ...]]:
     for batch, passes in divisors_down(own, run.micro_steps, high):
         if represented(passes) != steps:
             kept.setdefault(represented(passes), []).append(batch)
+    least = other.batch_size if other else own
     bounds = {each: (min(batches), max(batches)) for each, batches in sorted(kept.items())}
-    return {steps: (1, max(1, own // 2), own, high), **bounds}
+    return {steps: (least, own, high), **bounds}
 
 
 def _largest(first: Point, other: Point) -> int:
@@ -59,7 +60,8 @@ def _largest(first: Point, other: Point) -> int:
 
 def record(run: Run, trace: Tracer, most: int = MOST_TRACES) -> Fitted:
     """Trace and fit; raises CannotTrace where not even the run's own micro-batch can be traced."""
-    return fit(trace, wanted_of(run, trace), most, kept_by(run))
+    kept = kept_by(run)
+    return fit(trace, wanted_of(run, trace, few=most <= 2 * len(kept)), most, kept)
 
 
 def kept_by(run: Run) -> dict[int, int]:

@@ -13,7 +13,9 @@ from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import digest, read, write
 from nanolint.trace.fit import Fitted, fit
+from nanolint.trace.profiling import record
 from nanolint.trace.survey import Point
+from tests.support.runs import GPT2
 
 T, C = 1024, 64
 THRESHOLD = 3072  # tokens; an embedding's gradient is sorted from there on
@@ -244,6 +246,17 @@ def test_few_traces_hold_one_out_around_the_runs_own_micro_batch(
     assert [each.batch_size for each in found.held_out if each.micro_steps == 2] == [held_out]
     assert found.error_per_mille == 0
     assert max(high for _, high in bounds(found, 4)) == 32
+
+
+def test_each_of_few_traces_is_of_a_micro_batch_that_the_profile_then_knows() -> None:
+    def trace(batch: int, micro_steps: int) -> Point:
+        asked.append((batch, micro_steps))
+        return all_alike(batch, micro_steps)
+
+    asked = list[tuple[int, int]]()
+    found = record(GPT2, trace, 6)
+    known = {(batch, each.micro_steps) for each in found.regimes for batch in each.traced}
+    assert set(asked) == known == {(16, 4), (8, 4), (4, 4), (24, 4), (20, 4)}
 
 
 def test_where_no_neighbours_are_alike_the_traces_are_bounded_all_the_same() -> None:
