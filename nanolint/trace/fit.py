@@ -15,7 +15,7 @@ from nanolint.frozen import dataclass
 from nanolint.memory.allocator.play import play
 from nanolint.memory.profile import tape_of
 from nanolint.memory.recording import allocated_peak
-from nanolint.run.profile import HeldOut, Kind, Regime
+from nanolint.run.profile import HeldOut, Kind, Regime, represented
 from nanolint.run.profile_file import LONGEST_TEXT
 from nanolint.trace.polynomial import polynomial
 from nanolint.trace.survey import FITTED, Survey
@@ -50,56 +50,87 @@ def fit(
     """Trace until the wanted micro-batches and those between them are known.
 
     ``wanted`` has the lowest and the highest of them, and maybe others, by the number of
-    micro-steps. ``trace(batch_size, micro_steps)`` gives None where the script cannot have that.
+    micro-steps, and ``preferred`` how many micro-steps each of them really makes.
+    ``trace(batch_size, micro_steps)`` gives None where the script cannot have that.
     The thresholds are looked for with the first number of micro-steps, and tried with the others.
     Where neighbours differ, the ``preferred`` between them are traced first, in their order, and
     each number of micro-steps leaves the later ones enough traces for theirs. Where there are not
     enough for all, the preferred are traced in their order, each with the number of micro-steps
     that it is preferred with; up to ``NEAR`` go to what is around the first of them, and a line
-    through two is held against a third between.
+    through two is held against a third between. Where no three have the same events, a step of as
+    many micro-steps as it really has is held against the one that stands for it.
     """
     surveys, thresholds = list[Survey](), list[int]()
-    needs = [len(_between(preferred, batches) | set(batches)) for batches in wanted.values()]
+    kept = {batch: represented(steps) for batch, steps in preferred.items()}
+    needs = [len(_between(kept, batches) | set(batches)) for batches in wanted.values()]
     scarce = most < sum(needs)
-    near = NEAR if scarce and preferred and most >= 2 * NEAR else 0
+    longer = [each for each in preferred.items() if each[1] != kept[each[0]]]
+    near = NEAR if scarce and kept and most >= 2 * NEAR else 0
     if scarce:
-        first = [*preferred.values()][: most - near]
-        needs = [first.count(steps) for steps in wanted]
-        needs[0] += most - near - len(first)
+        spare = most - max(near, bool(longer))
+        needs = [[*kept.values()][:spare].count(steps) for steps in wanted]
+        needs[0] += max(0, spare - len(kept))
     for number, (steps, batches) in enumerate(wanted.items()):
-        left = most - sum(len(each.points) for each in surveys)
+        left = most - bool(longer) - sum(len(each.points) for each in surveys)
         share = max(left - sum(needs[number + 1 :]), min(left, needs[number]))
-        if scarce:
-            share = needs[number]
-        survey = Survey(trace, steps, share, tuple(preferred))
+        survey = Survey(trace, steps, needs[number] if scarce else share, tuple(kept))
         asked = sorted(set(batches))
         if scarce:
-            kept = _between(preferred, batches)
-            survey.look(batch for batch in preferred if preferred[batch] == steps)
+            survey.look(batch for batch in kept if kept[batch] == steps)
             if near and not surveys:
-                survey.look_near(next(iter(preferred)), near)
-            survey.look(batch for batch in preferred if batch in kept)
+                survey.look_near(next(iter(kept)), near - bool(longer))
+            survey.look(batch for batch in kept if batch in _between(kept, batches))
         survey.look(asked)
         survey.look(batch for batch in thresholds if asked[0] < batch < asked[-1])
         survey.resolve()
         survey.hold_out()
         thresholds = thresholds or _anchors(survey.groups())
         surveys.append(survey)
-    kinds: dict[Kind, int] = {}
-    regimes, held_out, worst = list[Regime](), list[HeldOut](), Fraction(0)
+    fitting = _Fitting(fewest=scarce)
     for survey in surveys:
         for points in survey.groups():
-            chosen = _chosen(points, fewest=scarce)
-            regime = _regime(chosen, points, kinds)
-            regimes.append(regime)
-            for point in points:
-                if point not in chosen:
-                    found, error = _compared(regime, tuple(kinds), point)
-                    held_out.append(found)
-                    worst = max(worst, error)
-    per_mille = -(-worst.numerator * 1000 // worst.denominator)
+            fitting.add(points)
+    for batch, steps in longer if not fitting.held_out else ():
+        found = fitting.known(batch, kept[batch])
+        point = trace(batch, steps) if found is not None else None
+        if found is not None and point is not None:
+            fitting.hold_out(found, point)
+            break
     complete = all(survey.points and survey.complete for survey in surveys)
-    return Fitted(tuple(kinds), tuple(regimes), tuple(held_out), per_mille, complete)
+    return fitting.result(complete=complete)
+
+
+class _Fitting:
+    """Regimes of what was traced, and how far they are off for what they were not made from."""
+
+    def __init__(self, *, fewest: bool) -> None:
+        self._fewest = fewest
+        self._kinds: dict[Kind, int] = {}
+        self._regimes, self.held_out = list[Regime](), list[HeldOut]()
+        self._worst = Fraction(0)
+
+    def add(self, points: Sequence[Point]) -> None:
+        """A regime through neighbours of the same events; what is between is held against it."""
+        chosen = _chosen(points, fewest=self._fewest)
+        regime = _regime(chosen, points, self._kinds)
+        self._regimes.append(regime)
+        for point in points:
+            if point not in chosen:
+                self.hold_out(regime, point)
+
+    def known(self, batch: int, steps: int) -> Regime | None:
+        found = (each for each in self._regimes if each.micro_steps == steps)
+        return next((each for each in found if each.low <= batch <= each.high), None)
+
+    def hold_out(self, regime: Regime, point: Point) -> None:
+        found, error = _compared(regime, tuple(self._kinds), point)
+        self.held_out.append(found)
+        self._worst = max(self._worst, error)
+
+    def result(self, *, complete: bool) -> Fitted:
+        per_mille = -(-self._worst.numerator * 1000 // self._worst.denominator)
+        kinds, regimes, held_out = tuple(self._kinds), tuple(self._regimes), tuple(self.held_out)
+        return Fitted(kinds, regimes, held_out, per_mille, complete)
 
 
 def _between(preferred: Iterable[int], batches: Iterable[int]) -> set[int]:

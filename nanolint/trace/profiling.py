@@ -33,7 +33,8 @@ def wanted_of(run: Run, trace: Tracer, *, few: bool = False) -> dict[int, tuple[
     first = trace(own, steps)
     if first is None:
         raise CannotTrace(f"it cannot be traced with its own micro-batch, {own}")
-    smaller = [each for each in kept_by(run).items() if each[0] < own][:1] if few else []
+    kept_ones = kept_by(run).items() if few else ()
+    smaller = [(batch, represented(passes)) for batch, passes in kept_ones if batch < own][:1]
     places = (*smaller, (1, steps), (own // 2, steps), (own + 1, steps))
     others = (trace(batch, passes) for batch, passes in places if batch not in (0, own))
     other = next((point for point in others if point is not None), None)
@@ -73,7 +74,7 @@ def kept_by(run: Run) -> dict[int, int]:
     own = run.batch_size
     kept = divisors_down(own, run.micro_steps, LARGEST_BATCH)
     ordered = sorted(kept, key=lambda each: (each[0] > own, abs(each[0] - own)))
-    return {batch: represented(passes) for batch, passes in ordered}
+    return dict(ordered)
 
 
 def files_of(traced: Traced, root: Path, script: Path) -> list[Path]:

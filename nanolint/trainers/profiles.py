@@ -41,8 +41,8 @@ ROLES = ("batch_size", "gradient_accumulation_steps")
 MOST_PROFILES = 100
 AGAIN = "trace it again: nanolint trace --profile -- "
 
-# Numbers of the schedule and words for people: nothing on the card has their size. Evaluations are
-# traced whether there are few or many, early or late.
+# Numbers of the schedule, words for people and where tokens lie: nothing on the card has their
+# size. Evaluations are traced whether there are few or many, early or late.
 WITHOUT_WEIGHT = frozenset(
     {
         *("learning_rate", "min_lr", "max_iters", "warmup_iters", "lr_decay_iters", "decay_lr"),
@@ -50,6 +50,7 @@ WITHOUT_WEIGHT = frozenset(
         *("eval_interval", "eval_iters", "always_save_checkpoint"),
         *("num_iterations", "max_steps", "warmup_steps", "save_every", "output_dir", "run"),
         *("learning_rate_decay_frac", "final_lr_frac", "warmup_ratio", "warmdown_ratio"),
+        *("input_bin", "input_val_bin"),
         *("eval_every", "val_loss_every", "sample_every", "core_metric_every"),
         *("core_metric_max_per_task", "model_tag"),
     }

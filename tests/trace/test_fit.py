@@ -259,6 +259,25 @@ def test_each_of_few_traces_is_of_a_micro_batch_that_the_profile_then_knows() ->
     assert set(asked) == known == {(16, 4), (8, 4), (4, 4), (24, 4), (20, 4)}
 
 
+def test_where_none_are_alike_the_real_number_of_micro_steps_is_held_out() -> None:
+    """16 micro-steps are judged by 4: here each of them keeps something."""
+
+    def trace(batch: int, micro_steps: int) -> Point:
+        point = all_differ(batch, micro_steps)
+        kept = 4 * T * micro_steps
+        point.tape.alloc(kept, "train.py:9 losses.append(loss)", Component.ACTIVATIONS)
+        return point._replace(requests=point.tape.sizes)
+
+    for most in (4, 60):
+        found = fit(trace, {4: (1, 16, 40), 2: (64,)}, most, {16: 16, 8: 32, 4: 64, 64: 2})
+        assert (16, 16) in bounds(found, 4)
+        (held_out,) = found.held_out
+        assert (held_out.batch_size, held_out.micro_steps) == (16, 16)
+        assert held_out.allocated_bytes == -12 * 4 * T
+        assert found.error_per_mille == 45  # 48 of 1,088 KiB
+        assert sum(len(each.traced) for each in found.regimes) < most
+
+
 def test_where_no_neighbours_are_alike_the_traces_are_bounded_all_the_same() -> None:
     found = fit(all_differ, {2: (1, 64, 256), 1: (128,), 4: (1, 32)}, 8, KEPT)
     assert not found.held_out
