@@ -4,14 +4,17 @@
 
 Each is ``nanolint trace --profile`` in the checkout, whose ``.nanolint`` folder is then moved to
 ``nanolint/trainers/recorded``. What stands in for data and downloads is in validation/stand_ins.
-Several of one checkout are written one after the other: ``llm.c=llm.c llm.c-alone=llm.c``.
+Several of one checkout are written one after the other: ``llm.c=llm.c llm.c-alone=llm.c``. Then, or
+with ``--check`` alone, the launch line is read as its users have it read: it must have the profile.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +22,11 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from nanolint.cli.profile import config_of  # noqa: E402
+from nanolint.cli.streams import Streams  # noqa: E402
+from nanolint.gpus.lookup import find  # noqa: E402
 from nanolint.run.profile_file import read, write  # noqa: E402
+from nanolint.run.program import Profiled  # noqa: E402
 
 TARGET = ROOT / "nanolint" / "trainers" / "recorded"
 STAND_INS = ROOT / "validation" / "stand_ins"
@@ -97,26 +104,50 @@ def main() -> int:
     """Build those that are named; the exit status is that of the last which fails."""
     options = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     options.add_argument("trainers", nargs="+", metavar="NAME=CHECKOUT")
-    options.add_argument("--python", required=True, help="that has a CUDA build of PyTorch")
+    options.add_argument("--python", help="that has a CUDA build of PyTorch")
+    options.add_argument("--check", action="store_true", help="trace nothing: is it taken?")
     given = options.parse_args()
+    if not given.check and given.python is None:
+        options.error("--python is needed to trace")
     TARGET.mkdir(exist_ok=True)
     status = 0
     for name, _, checkout in (each.partition("=") for each in given.trainers):
-        trainer = TRAINERS[name]
-        words = [sys.executable, "-m", "nanolint", "trace", "--profile", "--yes"]
-        words += ["--python", given.python, "--timeout", "3600"]
-        words += ["--gpu", trainer.gpu, "--before", str(STAND_INS / trainer.before)]
-        words += ["--most-traces", str(trainer.most_traces)]
-        done = subprocess.run([*words, "--", *trainer.words.split()], cwd=checkout, check=False)
-        status = done.returncode or status
-        for profile in sorted((Path(checkout) / ".nanolint").glob("*.json")):
-            _, dash, card = profile.name.rpartition("-sm")
-            found = read(profile.read_bytes())
-            kinds = (replace(kind, name=_within(kind.name)) for kind in found.kinds)
-            content = write(replace(found, kinds=tuple(kinds), assumes=trainer.assumes))
-            (TARGET / f"{name}{dash}{card}").write_bytes(content)
-            profile.unlink()
+        trainer, folder = TRAINERS[name], Path(checkout).resolve()
+        if not given.check:
+            status = _build(name, trainer, folder, given.python) or status
+        status = _is_taken(name, trainer, folder) or status
     return status
+
+
+def _build(name: str, trainer: Trainer, folder: Path, python: str) -> int:
+    """Trace it and put what was written where it comes with nanolint; the exit status."""
+    words = [sys.executable, "-m", "nanolint", "trace", "--profile", "--yes"]
+    words += ["--python", python, "--timeout", "3600"]
+    words += ["--gpu", trainer.gpu, "--before", str(STAND_INS / trainer.before)]
+    words += ["--most-traces", str(trainer.most_traces)]
+    done = subprocess.run([*words, "--", *trainer.words.split()], cwd=folder, check=False)
+    for profile in sorted((folder / ".nanolint").glob("*.json")):
+        _, dash, card = profile.name.rpartition("-sm")
+        found = read(profile.read_bytes())
+        kinds = (replace(kind, name=_within(kind.name)) for kind in found.kinds)
+        content = write(replace(found, kinds=tuple(kinds), assumes=trainer.assumes))
+        (TARGET / f"{name}{dash}{card}").write_bytes(content)
+        profile.unlink()
+    return done.returncode
+
+
+def _is_taken(name: str, trainer: Trainer, folder: Path) -> int:
+    """Say whether its launch line has a profile, and what is in doubt; the exit status."""
+    os.chdir(folder)
+    options, streams = (
+        Namespace(isolated=True, config=None),
+        Streams(sys.stdin, sys.stdout, sys.stderr),
+    )
+    found = config_of(trainer.words, options, streams).config.resolved(find(trainer.gpu))
+    taken = found.run is not None and isinstance(found.run.program, Profiled)
+    doubts = "; ".join(str(each.text) for each in found.doubts)
+    print(f"{name}: {'has' if taken else 'has not'} its profile: {found.trust.value} {doubts}")
+    return 0 if taken else 1
 
 
 def _within(name: str) -> str:
