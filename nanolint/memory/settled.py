@@ -7,10 +7,10 @@ nothing about what is allocated.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.run.allocator_variable import NEW, by_name
 from nanolint.run.program import FromRun
 
 if TYPE_CHECKING:
@@ -18,19 +18,12 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
 
-_NAMES = r"PYTORCH_(?:CUDA_)?ALLOC_CONF"
-_SET = re.compile(rf"""(?m)^os\.environ\[(["']){_NAMES}\1\](?= *= *["'])""")
-
 
 def settled(program: ReadScript, run: Run) -> ReadScript:
     """The program of ``run``, with nothing left to fill in."""
     modules = [_written(each, program.values, run) for each in program.modules]
-    mentions = sum(len(re.findall(_NAMES, each.text)) for each in modules)
-    if mentions == 1:  # so that nothing reads what is set
-        modules = [
-            replace(each, text=_SET.sub("os.environ['PYTORCH_ALLOC_CONF']", each.text))
-            for each in modules
-        ]
+    texts = by_name([each.text for each in modules], NEW)
+    modules = [replace(each, text=text) for each, text in zip(modules, texts, strict=True)]
     return replace(
         program,
         modules=tuple(modules),

@@ -45,7 +45,7 @@ from nanolint.run.settled import MEMORY, Layer, Unresolved
 from nanolint.run.terms import Given, Operation, Place, Surface, Term, describe
 from nanolint.run.trust import Subject, in_short, ordered
 from nanolint.source.assignments import Assignment, Comment
-from nanolint.source.python import python_tree
+from nanolint.source.python import nodes, python_tree
 from nanolint.source.suppressions import SuppressedCode, Suppression
 from nanolint.source.values import Known, Scalar
 from nanolint.trainers.nanogpt.configs import config_runs
@@ -123,6 +123,7 @@ __all__ = [
     "judge",
     "keeps_shape",
     "meant_code",
+    "nodes",
     "obstacle",
     "ordered",
     "python_tree",

@@ -13,3 +13,22 @@ def python_tree(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes are the author's business
         return ast.parse(text)
+
+
+@lru_cache(maxsize=16)
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All nodes of a tree that nobody changes, outermost first, but for the contexts of names.
+
+    As ``ast.walk`` has them, in a third of the time; a dozen questions look for some.
+    """
+    found: list[ast.AST] = [tree]
+    for node in found:  # which grows
+        for field in node._fields:
+            if field == "ctx":
+                continue
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                found += [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return tuple(found)

@@ -16,6 +16,7 @@ from nanolint.errors import Unusable
 from nanolint.files.door import is_file, names, read_bytes
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import refuses_float8
+from nanolint.run.allocator_variable import NEW, OLD, by_name
 from nanolint.run.profile_file import LONGEST_TEXT, MOST_BYTES, NotAProfile, digest, read
 from nanolint.run.program import Profiled
 from nanolint.run.settled import Layer
@@ -160,6 +161,10 @@ def _profiles(situation: Situation) -> Iterator[tuple[Path, bytes, Profile]]:
 def digest_of(path: Path, text: str | None, free: Collection[str], places: Places) -> str:
     """The digest of a file of the project, or of the text that stands for it, but for what it sets
     the ``free`` keys to. Raises Unusable."""
+    return digest(_without(path, text, free, places))
+
+
+def _without(path: Path, text: str | None, free: Collection[str], places: Places) -> bytes:
     content = read_bytes(path) if text is None else text.encode()
     spans = [
         place.span
@@ -167,11 +172,18 @@ def digest_of(path: Path, text: str | None, free: Collection[str], places: Place
         if key in free and place.path == path and place.span is not None
     ]
     if not spans:
-        return digest(content)
+        return content
     whole = decode(content).text
     for span in sorted(set(spans), key=lambda span: span.start, reverse=True):
         whole = whole[: span.start] + whole[span.end :]
-    return digest(whole.encode())
+    return whole.encode()
+
+
+def _by_other_names(content: bytes) -> Iterator[str]:
+    """The digests of a file that calls the allocator's variable by its other name."""
+    if b"ALLOC_CONF" in content:
+        text = decode(content).text
+        yield from (digest(by_name([text], name)[0].encode()) for name in (OLD, NEW))
 
 
 def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
@@ -181,7 +193,8 @@ def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
         path = situation.root / name
         text = situation.text if path == situation.script else None
         try:
-            if digest_of(path, text, free, situation.places) != known:
+            content = _without(path, text, free, situation.places)
+            if digest(content) != known and known not in _by_other_names(content):
                 yield f"{name} has changed"
         except (Unusable, Undecodable):
             if is_file(path) or name.endswith(".py"):

@@ -127,6 +127,20 @@ def test_another_micro_batch_in_the_file_keeps_the_profile(folder: Path) -> None
         assert found["peak"]["allocated_bytes"] > 4 * batch * 1024 * 64 + mask
 
 
+SETS = 'import os\nos.environ["PYTORCH_ALLOC_CONF"] = "expandable_segments:True"\n'
+ASKS = 'print(os.environ.get("PYTORCH_CUDA_ALLOC_CONF"))\n'
+
+
+@pytest.mark.parametrize(("more", "trust"), [("", "traced"), (ASKS, "unknown")])
+def test_the_allocator_s_variable_is_one_by_both_names(folder: Path, more: str, trust: str) -> None:
+    text = SETS + more + script(CONSTANTS)
+    (folder / "train.py").write_text(text)
+    recorded("python train.py", of_constants)
+    assert judged()["trust"] == "traced"
+    (folder / "train.py").write_text(text.replace("PYTORCH_ALLOC", "PYTORCH_CUDA_ALLOC"))
+    assert judged()["trust"] == trust
+
+
 @pytest.mark.parametrize(
     ("old", "new"), [("LR = 1e-3", "LR = 2e-3"), ("T = 512", "T = 256"), ("fused=True", "")]
 )

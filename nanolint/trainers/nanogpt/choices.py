@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.trainers.nanogpt.reading import nodes
+from nanolint.source.python import nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,6 +10,7 @@ from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.run.capability import attention_kernel
 from nanolint.run.program import FromRun, NotKnown, ReadModel, ReadScript, SourceText
+from nanolint.source.python import nodes
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.recognition.models import defined, file_of
@@ -164,7 +165,7 @@ def _shown(path: Path, root: Path) -> str:
 
 def imported_names(tree: ast.Module, name: str, *, is_package: bool) -> Iterator[str]:
     """The full names of the modules that one called ``name`` imports, and of what may be one."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from nanolint.files.door import read_bytes
 from nanolint.source.python import python_tree
 
 if TYPE_CHECKING:
+    import ast
     from pathlib import Path
 
 SOURCE_LIMIT = 1 << 20  # bytes of a Python file
@@ -44,9 +44,3 @@ def syntax_tree(text: str) -> ast.Module:
         raise Unusable(f"not valid Python: {error.msg}, line {error.lineno}") from None
     except (RecursionError, MemoryError, ValueError):
         raise Unusable("too deeply nested, or not text") from None
-
-
-@lru_cache(maxsize=4)
-def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """All nodes of a tree that nobody changes, outermost first; a dozen questions look for some."""
-    return tuple(ast.walk(tree))

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
+from nanolint.source.python import nodes
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import KEYS
-from nanolint.trainers.nanogpt.reading import nodes, syntax_tree
+from nanolint.trainers.nanogpt.reading import syntax_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -13,6 +13,7 @@ from nanolint.diagnostics import Span
 from nanolint.errors import Unusable
 from nanolint.files.door import FILE, exists, kind
 from nanolint.run.terms import Place
+from nanolint.source.python import nodes
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Source:
 
 
 def _worlds(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Assign) and any(map(_asks_for_world, ast.walk(node.value))):
             for target in node.targets:
                 if isinstance(target, ast.Name):

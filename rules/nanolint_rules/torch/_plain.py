@@ -10,7 +10,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.rule import python_tree
+from nanolint.rule import nodes, python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -33,12 +33,12 @@ class Plain:
 
     def __init__(self, text: str) -> None:
         self.tree: ast.Module | None = None
-        self.nodes: list[ast.AST] = []
+        self.nodes: Sequence[ast.AST] = ()
         self.imported = dict[str, list[_Import]]()
         self._bound = set[str]()
         try:
             self.tree = python_tree(text)
-            self.nodes = list(ast.walk(self.tree))
+            self.nodes = nodes(self.tree)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
         inner = {id(each) for each in _imports_inside(self.tree.body)}

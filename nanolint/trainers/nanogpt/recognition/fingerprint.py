@@ -11,7 +11,7 @@ import ast
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.trainers.nanogpt.reading import nodes
+from nanolint.source.python import nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.run.settled import ManualAttention
 from nanolint.run.trust import Doubt, Subject
-from nanolint.trainers.nanogpt.reading import nodes
+from nanolint.source.python import nodes
 from nanolint.trainers.nanogpt.recognition.deletions import without_deletions
 from nanolint.trainers.nanogpt.recognition.fingerprint import (
     Piece,

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.source.python import nodes
 from nanolint.source.values import Known
-from nanolint.trainers.nanogpt.reading import nodes
 from nanolint.trainers.nanogpt.setup.batch import batch_shape
 from nanolint.trainers.nanogpt.setup.follower import Follower, runs_backward
 from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named, Table
