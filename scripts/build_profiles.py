@@ -77,25 +77,25 @@ TRAINERS = {
         f"{TORCHRUN}8 -m scripts.base_train -- {NANOCHAT_SPEEDRUN}",
         "8xh100-80gb",
         "nanochat_flash.py",
-        6,
+        4,
         FLASH,
     ),
     "nanochat-d12": Trainer(
         f"{TORCHRUN}8 -m scripts.base_train -- {NANOCHAT_D12}",
         "8xh100-80gb",
         "nanochat_flash.py",
-        7,
+        5,
         FLASH,
     ),
     "nanochat-d12-torchrun": Trainer(
         f"{TORCHRUN}1 -m scripts.base_train -- {NANOCHAT_D12}",
         "h100-80gb",
         "nanochat_flash.py",
-        6,
+        4,
         FLASH,
     ),
     "nanochat-d12-alone": Trainer(
-        f"python -m scripts.base_train {NANOCHAT_D12}", "h100-80gb", "nanochat_flash.py", 6, FLASH
+        f"python -m scripts.base_train {NANOCHAT_D12}", "h100-80gb", "nanochat_flash.py", 4, FLASH
     ),
 }
 

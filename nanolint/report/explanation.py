@@ -179,8 +179,8 @@ def explained(
     usable = None
     if run and target:
         usable = usable_bytes(target, overhead(target.gpu, run.world_size))
-    resolution = case.resolution
-    return Explanation(name, target, resolution, unlimited, verdict, usable, torch or NEWEST, lines)
+    resolution, release = case.resolution, run.torch if run else torch or NEWEST
+    return Explanation(name, target, resolution, unlimited, verdict, usable, release, lines)
 
 
 def explain_text(text: str, name: Name, gpu: str | None) -> dict[str, Any]:
