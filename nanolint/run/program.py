@@ -93,14 +93,15 @@ class Placed:
 class DataFile:
     """Whether a script finds a file at ``path``, as it writes it, and the ``vocab_size`` in it.
 
-    ``characters`` are those of its text, each once. ``maker`` is the program that writes it, which
-    finds ``inputs``.
+    ``characters`` are those of its text, each once, and ``text`` is a short one itself. ``maker``
+    is the program that writes it, which finds ``inputs``.
     """
 
     path: str
     exists: bool
     vocabulary: int | None = None
     characters: str | None = None
+    text: str | None = None
     maker: SourceText | None = None
     inputs: tuple[DataFile, ...] = ()
 

@@ -15,6 +15,7 @@ from nanolint.trainers.nanogpt.data_files import VOCABULARY, data_files, is_told
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.steps import is_train_script
 from nanolint.trainers.nanogpt.train_script import names_read
+from nanolint.trainers.script.corpora import texts_of
 from nanolint.trainers.script.whole import MAIN, sources
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ def whole_run(
     start = statement.lineno - 1
     stop = statement.end_lineno or statement.lineno
     before, after = "".join(lines[:start]), "".join(lines[stop:])
+    if project.root is not None:
+        told = [each.value.value for each in settings.values() if isinstance(each.value, Known)]
+        named = (each for each in told if isinstance(each, str))
+        files = (*files, *texts_of(texts, project.root, named))
     configs = _doing_more(settings, project)
     set_here, values = _assignments(project, settings, deciding, run, len(before), configs)
     if rest:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
-from nanolint.files.door import MOST_BYTES, is_file, read_bytes
+from nanolint.files.door import MOST_BYTES, is_file, names, read_bytes
 from nanolint.run.program import DataFile
 from nanolint.trainers.nanogpt.keys import SHAKESPEARE_CHAR_VOCABULARY
 
@@ -19,31 +19,54 @@ if TYPE_CHECKING:
     from nanolint.run.program import SourceText
 
 MOST_TEXTS = 20
+SHORT = 1 << 15  # characters of a text that is read line by line
+SUFFIX = ".txt"
+_FIELD = re.compile(r"{[^{}]*}")  # of an f-string
 _TEXT = re.compile(r"""["']([^"'\n]{1,200}\.txt)["']""")
 _SHAKESPEARE = re.compile(r"tinyshakespeare/input\.txt")
 # Of what is downloaded the number of characters is known, and they are as good as any others.
 _DOWNLOADED = "".join(map(chr, range(32, 32 + SHAKESPEARE_CHAR_VOCABULARY)))
 
 
-def texts_of(sources: Iterable[SourceText], folder: Path) -> Iterator[DataFile]:
+def texts_of(
+    sources: Iterable[SourceText], folder: Path, values: Iterable[str] = ()
+) -> Iterator[DataFile]:
     """The text files that the sources name and that are in ``folder``, where the script runs.
 
-    An input.txt that is not there is tiny Shakespeare where a source says that it is downloaded.
+    ``values`` may name more. An input.txt that is not there is tiny Shakespeare where a source says
+    that it is downloaded.
     """
     listed = list(sources)
-    names = dict.fromkeys(name for each in listed for name in _TEXT.findall(each.text))
+    named = dict.fromkeys(name for each in listed for name in _TEXT.findall(each.text))
+    named |= dict.fromkeys(each for each in values if each.endswith(SUFFIX))
     downloads = any(_SHAKESPEARE.search(each.text) for each in listed)
-    for name in list(names)[:MOST_TEXTS]:
-        path = posixpath.normpath(name)
-        if is_file(folder / path):
-            characters = _characters(folder / path)
-            yield DataFile(path, exists=True, characters=characters)
+    for path in list(_paths(named, folder))[:MOST_TEXTS]:
+        text = _text(folder / path)
+        if text is not None:
+            short = text if len(text) <= SHORT else None
+            yield DataFile(path, exists=True, characters=_characters(text), text=short)
+        elif is_file(folder / path):
+            yield DataFile(path, exists=True)
         elif downloads and posixpath.basename(path) == "input.txt":
             yield DataFile(path, exists=True, characters=_DOWNLOADED)
 
 
-def _characters(path: Path) -> str | None:
-    """Those that the text has as Python reads it; None where it is no text."""
+def _paths(named: Iterable[str], folder: Path) -> dict[str, None]:
+    """The paths that are named: ``FILE:prompt.txt``, or ``test_{n}.txt`` for several."""
+    found: dict[str, None] = {}
+    for each in named:
+        path = posixpath.normpath(each.rpartition(":")[2])
+        place, name = posixpath.split(path)
+        if _FIELD.search(name) and not _FIELD.search(place):
+            several = names(folder / place, _FIELD.sub("*", name))
+            found |= dict.fromkeys(posixpath.join(place, one) for one in several)
+        else:
+            found[path] = None
+    return found
+
+
+def _text(path: Path) -> str | None:
+    """A text as Python reads it; None where it is none."""
     try:
         return _of_bytes(read_bytes(path, MOST_BYTES))
     except (Unusable, UnicodeDecodeError):
@@ -52,5 +75,9 @@ def _characters(path: Path) -> str | None:
 
 @lru_cache(maxsize=4)
 def _of_bytes(content: bytes) -> str:
-    text = content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+
+
+@lru_cache(maxsize=4)
+def _characters(text: str) -> str:
     return "".join(sorted(set(text)))

@@ -5,11 +5,13 @@ A file of tokens is an array that is long enough for any run.
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import (
+    CONTENTS,
     Instance,
     Namespace,
     Native,
@@ -138,6 +140,20 @@ def chance(machine: Script) -> Namespace:
     found = {"randint": one, "randrange": one, "seed": nothing, "shuffle": nothing}
     found["Random"] = Native("Random", lambda *_: Namespace("random", found), plain=False)
     return Namespace("random", found)
+
+
+def listed(machine: Script, x: Tensor) -> Value:
+    """``x.tolist()``: as many numbers as it has, none of them known."""
+    if not x.shape or prod(x.shape) > MOST_NUMBERS:
+        return machine.unknown(CONTENTS)
+
+    def numbers(shape: tuple[int, ...]) -> Value:
+        if shape:
+            return [numbers(shape[1:]) for _ in range(shape[0])]
+        return Index(CONTENTS, machine.place, object()) if is_whole else machine.unknown(CONTENTS)
+
+    is_whole = x.dtype in (INT32, INT64)
+    return numbers(tuple(x.shape))
 
 
 def is_number(machine: Script, x: Tensor) -> bool:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
+INSIDE = "_orig_mod"  # of a compiled module, the one that it was made of
+
 
 def compiler(machine: Script, inductor: Inductor | None) -> Native:
     """``torch.compile``; without ``inductor`` the card is none that it compiles for."""
@@ -34,6 +36,19 @@ def compiler(machine: Script, inductor: Inductor | None) -> Native:
         return Native("compiled", run, plain=False)
 
     return Native("torch.compile", compile, plain=False)
+
+
+def original(owner: Value, name: str) -> Instance | None:
+    """The module that an attribute of a compiled one is bound to, where that is the one inside.
+
+    ``OptimizedModule.__getattr__`` hands on what torch.nn.Module does not have: a method such as
+    ``generate`` calls the module as it is (torch/_dynamo/eval_frame.py).
+    """
+    inner = owner.cls.names.get(INSIDE) if isinstance(owner, Instance) else None
+    if not isinstance(inner, Instance) or name in ("forward", "__call__"):
+        return None
+    written = next((each for each in inner.cls.mro if name in each.names), None)
+    return inner if written is not None and written.module.path else None
 
 
 def compile_in_place(
@@ -82,7 +97,7 @@ def _module(machine: Script, module: Instance, inductor: Inductor, dynamic: Valu
         buffer.is_view, buffer.base = False, None  # what it was a view of is gone
     run = _function(machine, module, inductor, module, dynamic)
     call = Native("__call__", lambda _self, *given, **named: run(*given, **named), plain=False)
-    names = {"__call__": call, "_orig_mod": module}
+    names = {"__call__": call, INSIDE: module}
     made = Instance(Class("OptimizedModule", (module.cls,), names, Namespace("torch", {})))
     made.attributes, made.buffers = module.attributes, module.buffers
     return made

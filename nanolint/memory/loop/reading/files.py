@@ -68,8 +68,22 @@ class Pickled(Unknown):
         self.vocabulary = vocabulary
 
 
+class Numbering(Unknown):
+    """A table with a number for each character."""
+
+    __slots__ = ()
+
+
+def lines(machine: Script, file: File) -> list[str] | None:
+    """The lines of a short text; None of any other."""
+    known = _known_file(machine, file.path)
+    return None if known is None or known.text is None else known.text.splitlines(keepends=True)
+
+
 def of_file(machine: Script, owner: File, name: str) -> Value:
     """What is asked of an open file: its text, of which the characters may be known."""
+    if name == "readlines" and (found := lines(machine, owner)) is not None:
+        return Native(name, lambda *_: found)
     if name == "read" and machine.text_of(owner.path) is not None:
         return Native(name, lambda *_: owner, plain=False)
     if name != "read":

@@ -15,7 +15,7 @@ from nanolint.memory.loop.reading import (
     tokenizers,
     training,
 )
-from nanolint.memory.loop.reading.compiling import compile_in_place
+from nanolint.memory.loop.reading.compiling import compile_in_place, original
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.naming import count_tokens, name_parameters
@@ -42,6 +42,10 @@ class Values(Interpreter, Script):
     def item(self, owner: Value, index: Value) -> Value:
         if isinstance(owner, files.Pickled) and index == "vocab_size":
             return owner.vocabulary
+        if isinstance(owner, files.Pickled) and index == "stoi":
+            return files.Numbering(owner.reason, owner.place)
+        if isinstance(owner, files.Numbering):
+            return Index("a token", self.place, object())
         if isinstance(owner, corpora.Text):
             return corpora.Text(self.place, None)
         if isinstance(owner, files.Stored) and isinstance(index, Window):
@@ -53,6 +57,8 @@ class Values(Interpreter, Script):
     def iterate(self, value: Value) -> Iterator[Value]:
         if isinstance(value, corpora.Text):
             raise corpora.Endless(value.reason, value.place)
+        if isinstance(value, files.File) and (found := files.lines(self, value)) is not None:
+            return iter(found)
         if isinstance(value, files.Listing):
             return iter([value.bare()])
         if isinstance(value, Tensor) and value.device is self.host and arrays.are_numbers(value):
@@ -155,6 +161,11 @@ class Values(Interpreter, Script):
             return outside.silent(name, owner) if name == "item" else other
         if name == "item" and isinstance(owner, Tensor) and arrays.is_number(self, owner):
             return outside.silent(name, arrays.drawn(self, None))
+        if name == "tolist" and isinstance(owner, Tensor) and self.card.tracer is None:
+            return Native(name, lambda: arrays.listed(self, owner), plain=False)
+        plain = original(owner, name)
+        if plain is not None:
+            return super().attribute(plain, name)
         if isinstance(owner, Unknown) and name in corpora.ENCODERS:
             return corpora.encoder(self, owner, name)
         if isinstance(owner, Unknown) and name == "backward":

@@ -192,6 +192,8 @@ class Reader(Values):
         except Unread:
             if not self.phases.are_late or isinstance(node, ast.Raise):
                 raise
+            if not error.decided and frame.kind is Kind.CALL:
+                raise  # the statement that called this may be passed over
             self._doubt_later(body, node, frame)
             self._later = self._later or [later.not_read(frame, node)]
             self.phases.finish()
