@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 from nanolint.run.settled import ManualAttention  # noqa: E402
 from nanolint.trainers.nanogpt.recognition import pieces  # noqa: E402
+from nanolint.trainers.nanogpt.recognition.strangers import STATEMENTS, digests_of  # noqa: E402
 
 BIAS = "cc5444e1"  # biases became a setting; before, the model had other parameters
 # The first commit from which on a piece allocates what the replay says, where that is not its
@@ -41,6 +42,7 @@ def main(checkout: Path) -> None:
     for name, split in (("model.py", pieces.model_pieces), ("train.py", pieces.train_pieces)):
         for commit in history(checkout, name):
             tree = ast.parse(git(checkout, "show", f"{commit}:{name}"))
+            known.setdefault(STATEMENTS, {}).update(dict.fromkeys(digests_of(tree), ""))
             for piece, found in pieces.digests(tree, split(tree)).items():
                 since = SINCE.get(piece)
                 if since is None or is_ancestor(checkout, since, commit):

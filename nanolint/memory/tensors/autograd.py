@@ -75,6 +75,13 @@ class Operation(Node):
                 land(each)
         return found
 
+    def run_again(self) -> list[Tensor | None]:
+        """The same, and what was saved stays."""
+        kept = self.backward, self.saved
+        found = self.run()
+        self.backward, self.saved = kept
+        return found
+
 
 class Leaf(Node):
     """Where a parameter's gradient goes: ``.grad``, once all uses have sent theirs.
@@ -178,10 +185,11 @@ def record_all(
     return outs
 
 
-def run_backward(loss: Tensor, gradient: Tensor) -> None:
+def run_backward(loss: Tensor, gradient: Tensor, *, retain: bool = False) -> None:
     """``loss.backward(gradient)``: the newest node that has all its gradients runs first.
 
-    Raises ValueError where nothing made ``loss`` differentiable.
+    With ``retain`` the graph keeps what it saved. Raises ValueError where nothing made ``loss``
+    differentiable.
     """
     root = loss.node
     if root is None:
@@ -189,7 +197,7 @@ def run_backward(loss: Tensor, gradient: Tensor) -> None:
     take_off(gradient)
     take_off(gradient)  # the caller holds it, too
     receive(root, loss.index, gradient)
-    run_graph(root, loss.device)
+    run_graph(root, loss.device, retain=retain)
     land(gradient)
 
 
@@ -228,7 +236,7 @@ def run_backward_from(outputs: Sequence[Tensor], gradients: Sequence[Tensor | No
             land(each)
 
 
-def run_graph(root: Node, device: Device) -> None:
+def run_graph(root: Node, device: Device, *, retain: bool = False) -> None:
     """A backward pass from a node that has its gradients: see ``run_backward``."""
     waiting = _uses(root)
     _check_whole(waiting)
@@ -241,7 +249,7 @@ def run_graph(root: Node, device: Device) -> None:
             node = heappop(ready)[2]
             if locator is not None:
                 locator.runs(node.number)
-            made = node.run()
+            made = node.run_again() if retain and isinstance(node, Operation) else node.run()
             for place, edge in enumerate(node.edges):
                 if edge is None:
                     continue

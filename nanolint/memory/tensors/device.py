@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
 
 NEWEST = (2, 13)  # the release that operations are recorded with
+FLASH, EFFICIENT, MATH, CUDNN = "flash", "memory-efficient", "math", "cuDNN's"
+KERNELS = frozenset({FLASH, EFFICIENT, MATH, CUDNN})
 MAIN, AUTOGRAD = "main", "autograd"  # the threads that launch kernels
 
 
@@ -62,7 +64,7 @@ class Device:
     and it has one of its own, taken with the first product, or, as ``first_bias_bytes``, with the
     first that adds a bias; ``passing_bias_bytes`` where each makes it for itself.
     ``attention_state``: fused attention saves its random state here;
-    None: as each kernel does in that release.
+    None: as each kernel does in that release. ``attention_kernels`` are those that it may take.
     ``capability`` is the card's compute capability, ``release`` the first two numbers of torch's.
     """
 
@@ -101,6 +103,7 @@ class Device:
         self._first_bias_bytes = first_bias_bytes
         self._keeps_workspace = keeps_workspace
         self.attention_state = attention_state
+        self.attention_kernels = KERNELS
 
     def alloc(self, nbytes: int, name: str, component: Component) -> Storage:
         """Memory of so many bytes, not 0. Raises NotTraced while operations are traced."""

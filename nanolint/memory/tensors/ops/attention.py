@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.tensors.device import EFFICIENT, FLASH, KERNELS, MATH, NotTraced
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32
 from nanolint.memory.tensors.ops.attention_kernels import (
     FLASH_WIDTHS,
@@ -50,11 +51,16 @@ def scaled_dot_product_attention(
     given = attn_mask if attn_mask is None or attn_mask.dtype is BOOL else to_half(attn_mask)
     v, k, q = to_half(value), to_half(key), to_half(query)
     mask = _as_numbers(q, given)
-    if _is_flash(q, k, v, mask, is_causal, enable_gqa):
+    kernels = q.device.attention_kernels
+    if kernels != KERNELS and q.device.tracer is not None:
+        raise NotTraced("attention by chosen kernels")
+    if FLASH in kernels and _is_flash(q, k, v, mask, is_causal, enable_gqa):
         return _flash(q, k, v, dropout_p)
-    if _is_efficient(q, k, v, enable_gqa):
+    if EFFICIENT in kernels and _is_efficient(q, k, v, enable_gqa):
         mask = _aligned(q, k, mask)
         return efficient(q, k, v, mask, dropout_p)
+    if MATH not in kernels:
+        raise NotTraced("attention without its written-out form")
     return _math(q, k, v, mask, dropout_p, is_causal, enable_gqa)
 
 

@@ -23,6 +23,7 @@ from nanolint.trainers.nanogpt.recognition.pieces import (
     model_pieces,
     routes_to_experts,
     unrecognised_pieces,
+    unrecognised_statements,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def recognise_model(script: Path, model: str, config: str | None) -> Model:
     except RecursionError:
         text = f"{path.name} is nested too deeply to compare"
         return Model((Doubt(Subject.MODEL, text, path),))
-    doubts = tuple(unrecognised_pieces(pieces, found, path))
+    doubts = (*unrecognised_pieces(pieces, found, path), *unrecognised_statements(tree, path))
     optimizer = {OPTIMIZER: pieces.get(OPTIMIZER)}
     of_optimizer = unrecognised_pieces(optimizer, found, path)
     own = Model(

@@ -25,6 +25,7 @@ from nanolint.trainers.nanogpt.recognition.fingerprint import (
     local_names,
 )
 from nanolint.trainers.nanogpt.recognition.loading import loads_plainly
+from nanolint.trainers.nanogpt.recognition.strangers import STATEMENTS, strangers
 from nanolint.trainers.nanogpt.recognition.training_loop import (
     find_loop,
     keep_tensors,
@@ -53,6 +54,8 @@ TRAIN_FUNCTIONS = (LOADER, EVALUATION)
 # How attention is computed can be read off these pieces; the first that says so decides.
 ATTENTION = ("CausalSelfAttention.forward", "CausalSelfAttention.__init__")
 
+MODEL = "model"  # the module that train.py imports
+MOST_SOURCE = 60  # characters of a statement that is quoted
 EXPERTS = r"moe\b|experts|router"
 
 # Words in unknown code that tell people at once what it is.
@@ -99,6 +102,7 @@ def recognise(train: ast.Module, train_script: Path) -> Recognition:
             del pieces[LOADER]
         doubts = unrecognised_pieces(pieces, digests(train, pieces), train_script)
         doubts += _unrecognised_calls(train, train_script)
+        doubts += unrecognised_statements(train, train_script)
     except RecursionError:  # a sum of a thousand terms nests a thousand levels
         text = f"{train_script.name} is nested too deeply to compare"
         return Recognition((Doubt(Subject.PIECE, text, train_script),))
@@ -198,6 +202,16 @@ def unrecognised_pieces(
             text = f"{name} is not nanoGPT's own" + (f": {feature}" if feature else "")
             strange.append(Doubt(Subject.PIECE, text, path, piece.line))
     return strange
+
+
+def unrecognised_statements(tree: ast.Module, path: Path) -> list[Doubt]:
+    """A doubt of the first statement that no version of nanoGPT has, and that may matter."""
+    for statement in strangers(tree, known_pieces()[STATEMENTS], (MODEL,)):
+        source = " ".join(ast.unparse(statement).split())
+        short = source if len(source) <= MOST_SOURCE else f"{source[:MOST_SOURCE]}..."
+        text = f"what nanoGPT's own {path.name} does not have: {short}"
+        return [Doubt(Subject.PIECE, text, path, statement.lineno)]
+    return []
 
 
 def routes_to_experts(piece: Piece) -> bool:

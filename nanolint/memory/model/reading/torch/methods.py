@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.reading.torch.calling import device_of, operation
-from nanolint.memory.model.reading.values import CONTENTS, PARAMETER, TENSOR, Event, Native
-from nanolint.memory.tensors.autograd import run_backward
+from nanolint.memory.model.reading.values import CONTENTS, PARAMETER, TENSOR, Event, Native, Unknown
+from nanolint.memory.tensors.autograd import Leaf, run_backward
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, Dtype
 from nanolint.memory.tensors.names import ATTRIBUTES, METHODS
@@ -105,10 +105,28 @@ def _same(_machine: Machine, x: Tensor, *_: Value, **__: Value) -> Tensor:
     return x
 
 
-def _backward(machine: Machine, x: Tensor, gradient: Tensor | None = None, **_: Value) -> None:
+def _backward(
+    machine: Machine,
+    x: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: Value = None,
+    create_graph: Value = False,
+    inputs: Value = None,
+) -> None:
+    for each in (retain_graph, create_graph):
+        if isinstance(each, Unknown):
+            raise each.unread()
+    if create_graph or inputs is not None:
+        raise machine.unread("a backward pass with create_graph or inputs")
     machine.happens(Event.BACKWARD)
-    run_backward(x, zeros_like(x) if gradient is None else gradient)
+    run_backward(x, zeros_like(x) if gradient is None else gradient, retain=bool(retain_graph))
     machine.happens(Event.AFTER_BACKWARD)
+
+
+def _retain(machine: Machine, x: Tensor) -> None:
+    """``retain_grad``: a leaf's is kept anyway."""
+    if x.node is not None and not isinstance(x.node, Leaf):
+        raise machine.unread("a gradient that retain_grad keeps")
 
 
 def _hook(machine: Machine, _x: Tensor, *_: Value) -> Value:
@@ -122,7 +140,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "cpu": _cpu,
     "pin_memory": _same,
     "detach_": _same,
-    "retain_grad": _same,
+    "retain_grad": _retain,
     "backward": _backward,
     "register_hook": _hook,
     "get_device": lambda machine, x: 0 if x.device is machine.card else -1,

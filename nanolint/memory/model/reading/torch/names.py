@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.torch import compiling, functions, pytree
+from nanolint.memory.model.reading.torch import attention_settings, compiling, functions, pytree
 from nanolint.memory.model.reading.torch.calling import device_of, native
 from nanolint.memory.model.reading.torch.limits import limits
 from nanolint.memory.model.reading.torch.methods import types
@@ -161,7 +161,10 @@ def table(machine: Machine) -> dict[str, Value]:
         ),
         "torch.backends": Namespace("torch.backends", {}),
         **{name: Namespace(name, {**OTHERS}) for name in ("torch.backends.mps", "torch.xpu")},
-        "torch.backends.cuda": Namespace("torch.backends.cuda", {}),
+        "torch.backends.cuda": Namespace(
+            "torch.backends.cuda", attention_settings.switches(machine)
+        ),
+        "torch.nn.attention": attention_settings.module(machine),
         "torch.backends.cudnn": Namespace("torch.backends.cudnn", {}),
         "torch.utils": Namespace("torch.utils", {"checkpoint": checkpointing}),
         pytree.PYTREE: pytree.module(machine),
