@@ -9,6 +9,7 @@ import pytest
 
 from nanolint.run.settled import ManualAttention
 from nanolint.trainers.nanogpt.recognition import pieces
+from nanolint.trainers.nanogpt.recognition.strangers import STATEMENTS
 from nanolint.trainers.nanogpt.recognition.fingerprint import (
     Piece,
     digest,
@@ -76,12 +77,53 @@ def test_the_digest_is_the_same_on_every_python() -> None:
 def test_every_piece_has_known_versions() -> None:
     known = pieces.known_pieces()
     names = {f"{name}.{method}" for name, all_ in pieces.MODEL_METHODS.items() for method in all_}
-    names |= {*pieces.TRAIN_FUNCTIONS, pieces.TRAINING_LOOP, pieces.FORMULA}
+    names |= {*pieces.TRAIN_FUNCTIONS, pieces.TRAINING_LOOP, pieces.FORMULA, STATEMENTS}
     assert known.keys() == names
     assert all(known.values())
     for versions in known.values():
         for trait in versions.values():
             assert not trait or ManualAttention(trait)
+
+
+AFTER_MOVING = "model.to(device)\n"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ballast = torch.empty(1 << 30, device=device)",
+        "teacher = GPT(gptconf).cuda()",
+        "torch.backends.cuda.enable_flash_sdp(False)",
+        "torch.set_default_dtype(torch.bfloat16)",
+        "torch.nn.functional.scaled_dot_product_attention = mine",
+        "os.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'max_split_size_mb:32'",
+        "import patches",
+        "for p in model.transformer.wte.parameters(): p.requires_grad = False",
+        "for p in model.parameters(): p.register_hook(lambda g: g.clone())",
+        "aux = model.transformer.wte.weight.softmax(-1)",
+    ],
+)
+def test_what_stands_around_the_loop_may_take_memory_too(statement: str) -> None:
+    setup = SETUP.replace(AFTER_MOVING, f"{AFTER_MOVING}{statement}\n")
+    (found,) = strange(train_script(setup=setup))
+    assert found.startswith("what nanoGPT's own train.py does not have: ")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import math, wandb",
+        "started = time.time(); notes = {'at': started, 'name': f'{dataset}-{block_size}'}",
+        "os.makedirs('out', exist_ok=True)",
+        "print(sum(p.numel() for p in model.parameters()))",
+        "torch.backends.cudnn.benchmark = True",
+        "tokens = np.zeros(10)",
+        "note = 'one\\ntwo'.splitlines()",
+    ],
+)
+def test_what_is_pythons_own_takes_none(statement: str) -> None:
+    setup = SETUP.replace(AFTER_MOVING, f"{AFTER_MOVING}{statement}\n")
+    assert strange(train_script(setup=setup)) == ()
 
 
 CALL = "scores, error = model(inputs, labels)\n"

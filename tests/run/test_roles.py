@@ -115,7 +115,7 @@ def test_a_size_that_is_nowhere_set_is_unknown_and_not_nanogpts(tmp_path: Path) 
 def test_a_size_from_a_call_is_unknown_with_its_line(tmp_path: Path) -> None:
     text = train_script(setup=passing("'n_layer': n_layer", "'n_layer': choose(n_layer)"))
     found = settle(tmp_path, files={"train.py": text})
-    line = 1 + text[: text.index("sizes = {")].count("\n")
+    line = 1 + text[: text.index("model_args = {")].count("\n")
     assert f"(train.py:{line})" in reasons(found)["n_layer"]
 
 

@@ -65,6 +65,7 @@ if 'RANK' in os.environ:
     world = int(os.environ['WORLD_SIZE'])
     gradient_accumulation_steps //= world
     device = 'cuda:' + os.environ['LOCAL_RANK']
+device_type = 'cuda' if 'cuda' in device else 'cpu'
 """
 
 LOADER = """
@@ -99,11 +100,14 @@ letters = None
 if os.path.isfile(names):
     with open(names, 'rb') as file:
         letters = pickle.load(file)['vocab_size']
-sizes = {'n_layer': n_layer, 'n_head': n_head, 'n_embd': n_embd, 'block_size': block_size}
-sizes['vocab_size'] = 50304 if letters is None else letters
-model = GPT(GPTConfig(bias=bias, dropout=dropout, **sizes)).to(device)
+model_args = {'n_layer': n_layer, 'n_head': n_head, 'n_embd': n_embd, 'block_size': block_size}
+model_args['vocab_size'] = 50304 if letters is None else letters
+model_args['bias'], model_args['dropout'] = bias, dropout
+gptconf = GPTConfig(**model_args)
+model = GPT(gptconf)
+model.to(device)
 scaler = torch.cuda.amp.GradScaler(enabled=(dtype == 'float16'))
-optimizer = model.configure_optimizers(weight_decay, learning_rate, (beta1, beta2), device)
+optimizer = model.configure_optimizers(weight_decay, learning_rate, (beta1, beta2), device_type)
 if compile:
     model = torch.compile(model)
 """

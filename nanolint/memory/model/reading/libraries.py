@@ -23,6 +23,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
 )
 from nanolint.memory.tensors.parameter import Parameter
+from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -279,6 +280,21 @@ def _shallow(value: Value) -> Value:
     return value
 
 
+def _copied_parameter(value: Parameter) -> Parameter:
+    """Another parameter where this one is, with its gradient: ``torch.Tensor.__deepcopy__``."""
+    made = Parameter(value.device, value.role.label, value.shape, value.dtype)
+    if value.storage is not None:
+        made.move()
+    if value.node is None:
+        made.node = None
+    elif value.leaf.gradient is not None:
+        gradient = value.leaf.gradient
+        made.leaf.gradient = empty(
+            gradient.device, gradient.shape, gradient.dtype, gradient.role, gradient.strides
+        )
+    return made
+
+
 def copied(value: Value, seen: dict[int, Value]) -> Value:
     """``copy.deepcopy``: tensors and modules are made anew, each once."""
     if id(value) in seen:
@@ -292,7 +308,9 @@ def copied(value: Value, seen: dict[int, Value]) -> Value:
         found = seen[id(value)] = _shallow(value)
         found.attributes = {key: copied(each, seen) for key, each in value.attributes.items()}
     elif isinstance(value, Parameter):
-        found = Parameter(value.device, value.role.label, value.shape, value.dtype)
+        found = _copied_parameter(value)
+    elif isinstance(value, Tensor) and value.storage is not None:
+        found = empty(value.device, value.shape, value.dtype, value.role, value.strides)
     elif isinstance(value, Unknown):
         return value
     seen[id(value)] = found

@@ -17,6 +17,7 @@ from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.recognition.kept import kept_tensors
 from nanolint.trainers.nanogpt.recognition.pieces import (
     FORMULA,
+    compared_of_model,
     digests,
     known_pieces,
     manual_attention,
@@ -93,7 +94,10 @@ def recognise_model(script: Path, model: str, config: str | None) -> Model:
     except RecursionError:
         text = f"{path.name} is nested too deeply to compare"
         return Model((Doubt(Subject.MODEL, text, path),))
-    doubts = (*unrecognised_pieces(pieces, found, path), *unrecognised_statements(tree, path))
+    doubts = tuple(
+        unrecognised_pieces(pieces, found, path)
+        or unrecognised_statements(tree, path, compared_of_model(tree))
+    )
     optimizer = {OPTIMIZER: pieces.get(OPTIMIZER)}
     of_optimizer = unrecognised_pieces(optimizer, found, path)
     own = Model(

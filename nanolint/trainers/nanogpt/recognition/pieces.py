@@ -25,10 +25,11 @@ from nanolint.trainers.nanogpt.recognition.fingerprint import (
     local_names,
 )
 from nanolint.trainers.nanogpt.recognition.loading import loads_plainly
-from nanolint.trainers.nanogpt.recognition.strangers import STATEMENTS, strangers
+from nanolint.trainers.nanogpt.recognition.strangers import STATEMENTS, simple, strangers
 from nanolint.trainers.nanogpt.recognition.training_loop import (
     find_loop,
     keep_tensors,
+    matters,
     users_of_the_model,
 )
 
@@ -102,7 +103,7 @@ def recognise(train: ast.Module, train_script: Path) -> Recognition:
             del pieces[LOADER]
         doubts = unrecognised_pieces(pieces, digests(train, pieces), train_script)
         doubts += _unrecognised_calls(train, train_script)
-        doubts += unrecognised_statements(train, train_script)
+        doubts = doubts or unrecognised_statements(train, train_script, _compared(train))
     except RecursionError:  # a sum of a thousand terms nests a thousand levels
         text = f"{train_script.name} is nested too deeply to compare"
         return Recognition((Doubt(Subject.PIECE, text, train_script),))
@@ -204,9 +205,31 @@ def unrecognised_pieces(
     return strange
 
 
-def unrecognised_statements(tree: ast.Module, path: Path) -> list[Doubt]:
+def _compared(train: ast.Module) -> set[ast.stmt]:
+    """The statements of a train.py that are compared with its pieces."""
+    functions = [node for node in nodes(train) if isinstance(node, ast.FunctionDef)]
+    users = users_of_the_model(entry for entry in functions if entry.name not in TRAIN_FUNCTIONS)
+    found = set(simple(_function(functions, LOADER) or []))
+    for piece in (_function(functions, EVALUATION), find_loop(train)):
+        if piece is not None:
+            found.update(matters(piece, users, simple(piece)))
+    return found
+
+
+def compared_of_model(tree: ast.Module) -> set[ast.stmt]:
+    """The statements of a model.py that are compared with its pieces."""
+    methods = {name for names in MODEL_METHODS.values() for name in names} | {FORMULA}
+    return {
+        statement
+        for node in nodes(tree)
+        if isinstance(node, ast.FunctionDef) and node.name in methods
+        for statement in simple([node])
+    }
+
+
+def unrecognised_statements(tree: ast.Module, path: Path, compared: set[ast.stmt]) -> list[Doubt]:
     """A doubt of the first statement that no version of nanoGPT has, and that may matter."""
-    for statement in strangers(tree, known_pieces()[STATEMENTS], (MODEL,)):
+    for statement in strangers(tree, known_pieces()[STATEMENTS], compared, (MODEL,)):
         source = " ".join(ast.unparse(statement).split())
         short = source if len(source) <= MOST_SOURCE else f"{source[:MOST_SOURCE]}..."
         text = f"what nanoGPT's own {path.name} does not have: {short}"

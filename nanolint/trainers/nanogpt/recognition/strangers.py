@@ -52,17 +52,22 @@ _ALLOCATOR = "ALLOC_CONF"  # how the variables end that the allocator reads
 
 
 def strangers(
-    tree: ast.Module, known: Collection[str], modules: Collection[str] = ()
+    tree: ast.Module,
+    known: Collection[str],
+    compared: Collection[ast.stmt],
+    modules: Collection[str] = (),
 ) -> list[ast.stmt]:
     """The strangers in their order; ``known`` are the digests of nanoGPT's own statements.
 
-    ``modules`` of the project may be imported: what they hold is looked at elsewhere.
+    Those that are ``compared`` as parts of pieces are none. ``modules`` of the project may be
+    imported: what they hold is looked at elsewhere.
     """
     aliases = import_aliases(tree)
     return [
         statement
-        for statement in _simple(tree.body)
-        if _may_matter(statement, aliases, modules)
+        for statement in simple(tree.body)
+        if statement not in compared
+        and _may_matter(statement, aliases, modules)
         and digest(_piece(statement), aliases) not in known
     ]
 
@@ -70,7 +75,7 @@ def strangers(
 def digests_of(tree: ast.Module) -> Iterator[str]:
     """The digests of all statements of a file."""
     aliases = import_aliases(tree)
-    for statement in _simple(tree.body):
+    for statement in simple(tree.body):
         yield digest(_piece(statement), aliases)
 
 
@@ -78,7 +83,7 @@ def _piece(statement: ast.stmt) -> Piece:
     return Piece([statement], frozenset())
 
 
-def _simple(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def simple(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements that hold no others, and the heads of those that do, as statements."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -96,14 +101,14 @@ def _simple(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         elif isinstance(statement, ast.Try):
             heads = []
             for handler in statement.handlers:
-                yield from _simple(handler.body)
+                yield from simple(handler.body)
         else:
             yield statement
             continue
         for head in heads:
             yield ast.copy_location(ast.Expr(head), statement)
         for field in ("body", "orelse", "finalbody"):
-            yield from _simple(getattr(statement, field, []))
+            yield from simple(getattr(statement, field, []))
 
 
 def _may_matter(statement: ast.stmt, aliases: Mapping[str, str], modules: Collection[str]) -> bool:

@@ -53,6 +53,16 @@ def users_of_the_model(functions: Iterable[ast.FunctionDef]) -> frozenset[str]:
     )
 
 
+def matters(
+    statements: list[ast.stmt], users: frozenset[str], simple: Iterable[ast.stmt]
+) -> Iterator[ast.stmt]:
+    """Which of the ``simple`` ones among ``statements`` hold tensors or act on them."""
+    tensors = _tensors(statements, users)
+    for statement in simple:
+        if _matters(statement, tensors) or _acts(statement):
+            yield statement
+
+
 def keep_tensors(
     statements: list[ast.stmt], aliases: Mapping[str, str], users: frozenset[str] = frozenset()
 ) -> list[ast.stmt]:
@@ -62,6 +72,11 @@ def keep_tensors(
     as a call of a method of the model does (``model.generate(...)``).
     One evaluation after another counts once: it leaves nothing behind.
     """
+    return list(_once(_kept(statements, _tensors(statements, users), aliases)))
+
+
+def _tensors(statements: list[ast.stmt], users: frozenset[str]) -> set[str]:
+    """The names that hold tensors."""
     tensors = set(users)
     while True:  # a name can be given a tensor below the place where it is used
         found = {
@@ -73,7 +88,7 @@ def keep_tensors(
             for name in _targets(node)
         }
         if found <= tensors:
-            return list(_once(_kept(statements, tensors, aliases)))
+            return tensors
         tensors |= found
 
 
