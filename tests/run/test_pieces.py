@@ -9,13 +9,13 @@ import pytest
 
 from nanolint.run.settled import ManualAttention
 from nanolint.trainers.nanogpt.recognition import pieces
-from nanolint.trainers.nanogpt.recognition.strangers import STATEMENTS
 from nanolint.trainers.nanogpt.recognition.fingerprint import (
     Piece,
     digest,
     import_aliases,
     local_names,
 )
+from nanolint.trainers.nanogpt.recognition.strangers import STATEMENTS
 from tests.support.project_tree import EVALUATION, LOADER, LOOP, SETUP, train_script, write_project
 
 

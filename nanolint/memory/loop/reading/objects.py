@@ -12,6 +12,7 @@ from nanolint.memory.loop.reading import (
     files,
     outside,
     passing,
+    settings,
     tokenizers,
     training,
 )
@@ -111,6 +112,7 @@ class Values(Interpreter, Script):
         self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None
     ) -> Value:
         if isinstance(function, Unknown) and not function.reason.startswith(passing.LOGGERS):
+            settings.called(self, function)
             passed = (*arguments, *(keywords or {}).values())
             if any(isinstance(each, Instance) and modules.is_module(each) for each in passed):
                 error = function.unread()  # whatever is done with a model is done on the card
@@ -142,6 +144,8 @@ class Values(Interpreter, Script):
         unknown = isinstance(value, Unknown) or isinstance(index, Unknown)
         if unknown and isinstance(owner, Tensor) and owner.device is self.host:
             return  # what the host's tensors hold is not known anyway
+        if isinstance(owner, dict) and isinstance(index, str):
+            settings.put(self, index, value)
         super().set_item(owner, index, value)
 
     def attribute(self, owner: Value, name: str) -> Value:

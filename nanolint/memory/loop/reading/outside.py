@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, ddp, files, processes, tokenizers, training
+from nanolint.memory.loop.reading import (
+    arrays,
+    ddp,
+    files,
+    processes,
+    settings,
+    tokenizers,
+    training,
+)
 from nanolint.memory.loop.reading.executing import known, run
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.torch.calling import device_of
@@ -189,8 +197,7 @@ def _of_torch(machine: Script) -> dict[str, Value]:
         "save": silent("save"),
         "is_complex": silent("is_complex", value=False),
         "load": Native("load", lambda *a, **k: _loaded(machine, *a, **k), plain=False),
-        "set_default_device": silent("set_default_device"),
-        "set_default_dtype": silent("set_default_dtype"),
+        **settings.table(machine),
         "manual_seed": silent("manual_seed"),
         "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
         "version": Namespace("torch.version", {"cuda": "13.0", "hip": None}),
@@ -253,6 +260,9 @@ def _of_card(machine: Script) -> dict[str, Value]:
     known = {name: silent(name) for name in (*quiet, "manual_seed_all", "init")}
     return known | {
         "device_count": silent("device_count", around.world_size),
+        "set_per_process_memory_fraction": Native(
+            "set_per_process_memory_fraction", lambda *_: _fraction(machine), plain=False
+        ),
         "current_device": silent("current_device", 0),
         "get_device_properties": silent("get_device_properties", properties),
         "get_device_capability": silent("get_device_capability", around.capability),
@@ -261,6 +271,10 @@ def _of_card(machine: Script) -> dict[str, Value]:
         "max_memory_allocated": _unknown(machine, "the memory of a run"),
         "memory_allocated": _unknown(machine, "the memory of a run"),
     }
+
+
+def _fraction(machine: Script) -> None:
+    settings.doubt(machine, "set_per_process_memory_fraction leaves less than the card has")
 
 
 def _doubt(machine: Script, what: str) -> None:

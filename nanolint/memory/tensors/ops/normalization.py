@@ -69,7 +69,7 @@ def layer_norm(
         del copies
         return found
 
-    return record_all((out, mean, rstd), inputs, backward, source, scale, mean, rstd)[0]
+    return record_all((out, mean, rstd), inputs, backward, source, scale, mean, rstd, shift)[0]
 
 
 def _written_out(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:

@@ -158,6 +158,8 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
         x.shape, x.strides, x.dtype = value.shape, value.strides, value.dtype
         if x.device is value.device:
             x.storage = value.storage
+        if isinstance(x.node, Leaf):
+            x.node.outputs, x.node.strides = ((x.shape, x.dtype, x.role),), x.strides
         return
     if name == "grad":
         if isinstance(x, Parameter) and x.requires_grad:

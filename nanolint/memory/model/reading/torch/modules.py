@@ -158,7 +158,7 @@ def _named_buffers(_machine: Machine, module: Instance, prefix: str = "", *_: Va
 
 
 def _state_dict(_machine: Machine, module: Instance, *_: Value, **__: Value) -> Value:
-    return dict(_saved(module, ""))
+    return {name: each.detach() for name, each in _saved(module, "")}
 
 
 def _saved(module: Instance, prefix: str) -> Iterator[tuple[str, Tensor]]:

@@ -239,6 +239,7 @@ def _autocast(machine: Machine, device: str | None = None) -> Native:
 
     def autocast(*given: Value, **named: Value) -> Value:
         names = ["enabled", "dtype"] if device else ["device_type", "dtype", "enabled"]
+        names.append("cache_enabled")
         options = dict(zip(names, given, strict=False)) | named
         kind = options.get("device_type", device)
         for each in (kind, options.get("enabled"), options.get("dtype")):
@@ -246,6 +247,8 @@ def _autocast(machine: Machine, device: str | None = None) -> Native:
                 raise each.unread()
         if isinstance(kind, str) and not kind.startswith("cuda"):
             return Manager(nullcontext)
+        if options.get("cache_enabled", True) is not True:
+            raise machine.unread("autocast without its cache")
         dtype = options.get("dtype") or FLOAT16
         half = dtype if options.get("enabled", True) and dtype is not FLOAT32 else None
         return Manager(lambda: machine.card.autocast(half))
