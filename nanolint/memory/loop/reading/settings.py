@@ -75,7 +75,7 @@ def called(machine: Script, function: Unknown) -> None:
     """A doubt of a function of torch's that is not known: it may be a setting of all of it."""
     name = function.reason.removesuffix(" is not known")
     if name.startswith("torch.") and name != function.reason and not name.startswith(_QUIET):
-        doubt(machine, f"what {name} does is not known")
+        doubt(machine, function.reason)
 
 
 def put(machine: Script, name: Value, value: Value) -> None:

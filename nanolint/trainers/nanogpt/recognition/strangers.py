@@ -161,6 +161,8 @@ def _acts(node: ast.AST, aliases: Mapping[str, str]) -> bool:
     if name is None:  # a method of what an expression gives
         return _is_on_card(node.func)
     first, _, rest = name.partition(".")
+    if rest.endswith("Config"):  # of model.py: what it is given is asked for elsewhere
+        return False
     if first in _ON_CARD:
         return rest.rpartition(".")[2] not in _ASKED
     if any(name == quiet or name.startswith(f"{quiet}.") for quiet in QUIET_CALLS):
