@@ -240,6 +240,8 @@ def run_graph(root: Node, device: Device, *, retain: bool = False) -> None:
     """A backward pass from a node that has its gradients: see ``run_backward``."""
     waiting = _uses(root)
     _check_whole(waiting)
+    if retain and any(node.inside for node in waiting):
+        raise Entangled  # what a copied layer saved is let go with its one backward pass
     order = count()
     ready: list[tuple[int, int, Node]] = [(-root.number, next(order), root)]
     locator = device.tape.locator

@@ -118,7 +118,7 @@ class Device:
 
     def alone(self, tape: Tape) -> Device:
         """A card like this one with nothing on it, whose threads have their workspaces."""
-        return Device(
+        made = Device(
             tape,
             sm_count=self.sm_count,
             threads_per_sm=self.threads_per_sm,
@@ -129,6 +129,8 @@ class Device:
             capability=self.capability,
             release=self.release,
         )
+        made.attention_kernels = self.attention_kernels
+        return made
 
     @property
     def awaits_bias_workspace(self) -> bool:

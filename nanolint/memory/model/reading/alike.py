@@ -168,7 +168,8 @@ class Layers:
             callers = tuple([(module and module.path, line) for module, line, _ in machine.callers])
             lines = (machine.module and machine.module.path, machine.line, callers)
         default = machine.default is card
-        return card.half, card.grad_enabled, card.awaits_bias_workspace, default, lines
+        settings = card.half, card.grad_enabled, card.attention_kernels
+        return *settings, card.awaits_bias_workspace, default, lines
 
     def _watched(self, key: object, x: Tensor, read: Callable[[], Value]) -> Value:
         """Read a call, and keep whether another one may be copied."""
