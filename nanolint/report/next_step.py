@@ -37,6 +37,8 @@ def next_step(results: Results) -> dict[str, Any]:
     if short is not None:
         for file, found in ((f, e) for f in results.files for e in f.diagnostics if _is_memory(e)):
             return {**_step(TRY, f"in doubt: {found.line}"), **_edits(file, found)}
+        if not short.doubts:  # the rules that would say it were not asked
+            return _step(CHANGE, "it does not fit")
         return _step(TRY, f"it does not fit, in doubt: {short.doubts[0]}")
     without = next((file for file in results.files if file.named and file.no_run), None)
     if without is not None and not any(run.fits for run in runs):

@@ -97,6 +97,7 @@ class TestJsonFull:
         write("a.py", LARGE)
         told = json.loads(nanolint("a.py", GPU, WITH_RUNS, "--select=NL3").out)
         assert (told["findings"], told["runs"][0]["fits"]) == ([], False)
+        assert (told["next"]["action"], told["next"]["why"]) == ("change", "it does not fit")
 
 
 def test_the_same_reason_is_not_given_twice() -> None:

@@ -77,7 +77,7 @@ def test_the_command_line_asks_for_compile_too() -> None:
 def test_no_fix_where_the_run_would_not_fit_uncompiled(tmp_path: Path) -> None:
     found = tuned(tmp_path).finding("batch_size = 64\nblock_size = 1024\n")
     assert found.fix is None
-    assert found.notes == ("not fixed: with compile = False the run may not fit",)
+    assert found.notes[0] == "not fixed: with compile = False the run may not fit"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_not_compiled_on_the_card(setting: str) -> None:
 def test_the_command_line_gets_the_corrected_flag(tmp_path: Path) -> None:
     bench = tuned(tmp_path, overrides={"compile": True})
     found = bench.finding(f"{SMALL}compile = False\n")
-    assert (found.fix, found.notes) == (None, ("pass --compile=False instead",))
+    assert (found.fix, found.notes[0]) == (None, "pass --compile=False instead")
 
 
 def test_silent_where_the_run_is_eager_in_truth() -> None:
