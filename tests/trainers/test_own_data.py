@@ -69,11 +69,11 @@ def get_batch():
 """
 
 
-def explained(folder: Path, text: str) -> dict[str, Any]:
+def explained(folder: Path, text: str, card: str = "a100-40gb") -> dict[str, Any]:
     path = folder / "train.py"
     path.write_text(text, encoding="utf-8")
-    done = nanolint("explain", str(path), "--gpu", "a100-40gb", "--format", "json")
-    found: dict[str, Any] = json.loads(done.out)
+    done = nanolint("explain", str(path), "--gpu", card, "--format", "json")
+    found: dict[str, Any] = json.loads(done.out) if done.out else {"trust": "unknown"}
     return found
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
+LEAST = (7, 0)  # compute capability that Triton has kernels for
 INSIDE = "_orig_mod"  # of a compiled module, the one that it was made of
 
 
@@ -26,7 +27,10 @@ def compiler(machine: Script, inductor: Inductor | None) -> Native:
             return Native(
                 "compile", lambda each: compile(each, disable=disable, **options), plain=False
             )
-        if inductor is None or disable is True or options.get("backend") == "eager":
+        if disable is True or options.get("backend") == "eager":
+            return model
+        if inductor is None:
+            _not_followed(machine)
             return model
         _doubt(machine, options)
         dynamic = options.get("dynamic")
@@ -59,7 +63,10 @@ def compile_in_place(
     **options: Value,
 ) -> None:
     """``module.compile()``: the module itself is called through its graphs from now on."""
-    if inductor is None or disable is True or options.get("backend") == "eager":
+    if disable is True or options.get("backend") == "eager":
+        return
+    if inductor is None:
+        _not_followed(machine)
         return
     _doubt(machine, options)
     plain = Instance(module.cls)
@@ -67,6 +74,14 @@ def compile_in_place(
     made = _module(machine, plain, inductor, options.get("dynamic"))
     names = {"__call__": made.cls.names["__call__"]}
     module.cls = Class(module.cls.name, (module.cls,), names, module.cls.module)
+
+
+def _not_followed(machine: Script) -> None:
+    """A doubt of a run that was taken for one that is not compiled, on a card that could."""
+    if not machine.around.compiles and machine.around.capability >= LEAST:
+        said = f"what is compiled here is read as it runs without ({machine.place})"
+        if said not in machine.doubts:
+            machine.doubts.append(said)
 
 
 def _doubt(machine: Script, options: dict[str, Value]) -> None:

@@ -146,7 +146,8 @@ def moved(
     for each in (*given, *named.values()):
         if each is machine.card or (isinstance(each, str) and each.startswith("cuda")):
             name = "cuda"
-    if name == "cuda" and isinstance(owner, Unknown) and machine.in_loop():
+    is_batch = isinstance(owner, Unknown) and machine.in_loop() and all(machine.around.shape)
+    if name == "cuda" and isinstance(owner, Unknown) and is_batch:
         batch, context = machine.around.shape
         taken = f"taken for {batch:,} x {context:,} tokens"
         doubt = f"what is moved to the card is {taken} ({machine.place}): {owner.reason}"

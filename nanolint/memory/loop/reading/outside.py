@@ -116,7 +116,9 @@ def table(machine: Script) -> dict[str, Value]:
         "torch.utils.data": Namespace(
             "torch.utils.data",
             {
-                "DataLoader": packages["DataLoader"],
+                **{
+                    name: packages[name] for name in ("DataLoader", "TensorDataset", "random_split")
+                },
                 "Dataset": packages["Arguments"],
                 "IterableDataset": packages["Arguments"],
             },

@@ -133,6 +133,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         vocabulary=program.vocabulary,
         files=program.files,
         fresh=program.fresh,
+        compiles=run.compile,
         last_step=run.max_iters,
     )
 

@@ -17,7 +17,8 @@ class Surroundings:
 
     ``vocabulary`` stands for the size of a tokenizer that only a run reads. ``shape`` is that of a
     batch, (B, T), where what loads it cannot be read. ``files`` are those of which it is known
-    whether they are there; ``fresh``: no checkpoint is. ``last_step`` is the number of the last
+    whether they are there; ``fresh``: no checkpoint is. ``compiles``: the run is
+    taken for one that is compiled. ``last_step`` is the number of the last
     step, where that is known.
     ``refuses_float8`` is why the card has no products of 8-bit numbers.
     """
@@ -33,5 +34,6 @@ class Surroundings:
     vocabulary: int | None = None
     files: tuple[DataFile, ...] = ()
     fresh: bool = False
+    compiles: bool = True
     last_step: int = 1 << 62
     refuses_float8: str | None = None

@@ -27,6 +27,7 @@ from nanolint.memory.tensors.ops.loss import safe_softmax
 from nanolint.memory.tensors.ops.parts import sliced
 from nanolint.memory.tensors.ops.pointwise import elementwise, mul
 from nanolint.memory.tensors.ops.views import cast, expand, transpose
+from nanolint.memory.tensors.unknown import NotModelled
 from nanolint.memory.torch import EFFICIENT_SHARES_HEADS_SINCE
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def scaled_dot_product_attention(
         mask = _aligned(q, k, mask)
         return efficient(q, k, v, mask, dropout_p)
     if MATH not in kernels:
-        raise NotTraced("attention without its written-out form")
+        raise NotModelled("attention by none of its kernels")
     return _math(q, k, v, mask, dropout_p, is_causal, enable_gqa)
 
 

@@ -13,6 +13,7 @@ from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.role import role as role_of
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.role import Role
@@ -33,7 +34,12 @@ def embedding(
     *,
     role: Role | None = None,
 ) -> Tensor:
-    """``F.embedding``: a row (width) of weight (rows, width) for each index."""
+    """``F.embedding``: a row (width) of weight (rows, width) for each index.
+
+    Raises NotModelled for sparse gradients, and for rows that are scaled down before.
+    """
+    if sparse or max_norm is not None:
+        raise NotModelled("a sparse gradient" if sparse else "max_norm")
     width = weight.shape[1]
     out = empty(
         index.device, (*index.shape, width), weight.dtype, role or weight.role.made("embeddings")

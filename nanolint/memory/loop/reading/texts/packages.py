@@ -205,6 +205,21 @@ class DataLoader:
         return batches(self.dataset, self.batch_size, self.collate_fn)
 
 
+class TensorDataset:
+    def __init__(self, *tensors):
+        self.tensors = tensors
+
+    def __getitem__(self, index):
+        return tuple(each[index] for each in self.tensors)
+
+    def __len__(self):
+        return len(self.tensors[0])
+
+
+def random_split(dataset, lengths, generator=None):
+    return [dataset for each in lengths]
+
+
 class Progress:
     """tqdm's bar."""
 

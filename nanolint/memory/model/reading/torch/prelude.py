@@ -53,8 +53,12 @@ class Embedding(Module):
             self.weight = Parameter(torch.empty((num_embeddings, embedding_dim), dtype=dtype))
         else:
             self.weight = Parameter(_weight)
+        self.max_norm = max_norm
+        self.sparse = sparse
 
     def forward(self, input):
+        if self.sparse or self.max_norm is not None:
+            return F.embedding(input, self.weight, max_norm=self.max_norm, sparse=self.sparse)
         return F.embedding(input, self.weight)
 
 
