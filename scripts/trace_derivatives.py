@@ -40,7 +40,7 @@ def asked(folder: Path, words: list[str]) -> Row:
     return found
 
 
-def measure(row: Row, checkouts: Path, python: str) -> None:
+def measure(row: Row, checkouts: Path, python: str, *, only_read: bool) -> None:
     """Read and trace the launch line of a row."""
     folder = checkouts / row["repository"].replace("/", "+", 1) / row.get("folder", "")
     release = subprocess.run([python, "-c", RELEASE], capture_output=True, text=True, check=True)
@@ -50,9 +50,11 @@ def measure(row: Row, checkouts: Path, python: str) -> None:
     )
     row |= {"torch": release.stdout.strip(), "trust": read.get("trust", "–")}
     row["read"], row["read_reserved"] = _peak(read)
+    row.pop("failed", None)
+    if only_read:
+        return
     traced = asked(folder, ["trace", "--python", python, "--before", str(STAND_IN), "--yes", *line])
     row["traced"], row["traced_reserved"] = _peak(traced)
-    row.pop("failed", None)
     if "failed" in traced:
         row["failed"] = traced["failed"]
 
@@ -74,6 +76,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("--python", required=True, help="one that has a CUDA build of PyTorch")
     parser.add_argument("--only", default="", help="a part of the repository's name")
+    parser.add_argument("--read", action="store_true", help="what is read, not what was traced")
     parser.add_argument("--missing", action="store_true", help="only what was not traced")
     parser.add_argument("--add", nargs=2, action="append", default=[], metavar=("REPO", "WORDS"))
     arguments = parser.parse_args(argv)
@@ -85,7 +88,7 @@ def main(argv: list[str] | None = None) -> int:
     for row in rows:
         if arguments.only not in row["repository"] or (arguments.missing and row.get("traced")):
             continue
-        measure(row, arguments.checkouts, arguments.python)
+        measure(row, arguments.checkouts, arguments.python, only_read=arguments.read)
         print(json.dumps(row), flush=True)
         write(rows)
     write(rows)

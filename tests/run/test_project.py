@@ -122,6 +122,27 @@ def test_several_training_scripts_are_a_doubt(tmp_path: Path) -> None:
     assert [doubt.subject for doubt in found.doubts] == [Subject.SCRIPT]
 
 
+def test_one_of_several_training_scripts_is_itself(tmp_path: Path) -> None:
+    write_project(tmp_path, {"train_b.py": train_script()})
+    for name in ("train.py", "train_b.py"):
+        found = find_project(tmp_path / name)
+        assert (found.train_script, found.doubts) == (tmp_path / name, ())
+
+
+def test_the_comments_of_a_config_tell_which_script_runs_it(tmp_path: Path) -> None:
+    said = "# $ torchrun --nproc_per_node=8 train_b.py config/a.py\nbatch_size = 3\n"
+    write_project(tmp_path, {"train_b.py": train_script(), "config/a.py": said})
+    found = find_project(tmp_path / "config" / "a.py")
+    assert (found.train_script, found.doubts) == (tmp_path / "train_b.py", ())
+
+
+def test_a_script_of_a_package_beside_the_configs(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"src/gpt/cli/train.py": train_script(), "config/a.py": ""}
+    root = without_train(tmp_path, files)
+    found = find_project(root / "config" / "a.py")
+    assert found.train_script == root / "src" / "gpt" / "cli" / "train.py"
+
+
 @pytest.mark.parametrize("name", ["README.md", "run.sh"])
 def test_a_launch_line_tells_which_script_runs_a_config(tmp_path: Path, name: str) -> None:
     line = "torchrun --nproc_per_node=8 \\\n  train_b.py config/a.py --compile=False\n"

@@ -59,7 +59,7 @@ def read_elsewhere(config: Path, script: Path) -> tuple[str, Path] | None:
         strange -= _words(each)
     for key in sorted(strange):
         word = re.compile(rb"\b%s\b" % re.escape(key.encode()))
-        for folder in _folders(script.parent):
+        for folder in folders_below(script.parent):
             for name, content in texts(folder, "*.py", MOST_BYTES, MOST_FILES):
                 if folder / name != config and DEFINES in content and word.search(content):
                     return key, folder / name
@@ -73,7 +73,7 @@ def _words(path: Path) -> frozenset[str]:
         return frozenset()
 
 
-def _folders(root: Path) -> Iterator[Path]:
+def folders_below(root: Path) -> Iterator[Path]:
     """The folders below one, the highest first."""
     waiting = [(root, 0)]
     found = 0

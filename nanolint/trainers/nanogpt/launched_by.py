@@ -1,4 +1,4 @@
-"""Which scripts the launch lines in a project's README and shell scripts start with a config."""
+"""Which scripts are said to start with a config: in a README, in shell scripts, in the config."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def launching(config: Path, root: Path | None) -> set[str]:
     found = set()
     where = config.absolute().as_posix()
     named = re.compile(rf"[\w./-]*{re.escape(config.name)}")
-    for text in _texts(root):
+    for text in (*_texts(root), *_said_in(config)):
         if config.name not in text:
             continue
         for line in _CONTINUED.sub(" ", text).splitlines():
@@ -34,6 +34,14 @@ def launching(config: Path, root: Path | None) -> set[str]:
                 if where.endswith(f"/{each[0].lstrip('./')}"):
                     found.update(_SCRIPT.findall(line[: each.start()])[-1:])
     return found
+
+
+def _said_in(config: Path) -> list[str]:
+    """The comments of the config itself, which may say how it is launched."""
+    with suppress(Unusable):
+        lines = read_bytes(config, MOST_BYTES).decode("utf-8", "replace").splitlines()
+        return ["\n".join(each for each in lines if each.lstrip().startswith("#"))]
+    return []
 
 
 def _texts(root: Path) -> list[str]:

@@ -10,7 +10,7 @@ from nanolint.files.repository import root_of, upward
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject
-from nanolint.trainers.nanogpt.belonging import belonging, read_elsewhere
+from nanolint.trainers.nanogpt.belonging import belonging, folders_below, read_elsewhere
 from nanolint.trainers.nanogpt.keys import KEYS, OTHER_SCRIPTS_KEYS
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS
 from nanolint.trainers.nanogpt.launched_by import launching
@@ -107,12 +107,18 @@ def _candidates(folder: Path) -> list[Path]:
         scripts = [train, *(each for each in scripts if each != train)]
     if not scripts and not is_config:
         scripts = [each for inner in _inner(folder) for each in trainers_in(inner)]
+    if not scripts and not is_config and _has_configs(folder):
+        scripts = [each for inner in folders_below(folder) for each in trainers_in(inner)]
     return scripts
+
+
+def _has_configs(folder: Path) -> bool:
+    return any(kind(folder / name) == FOLDER for name in CONFIG_FOLDERS)
 
 
 def _inner(folder: Path) -> list[Path]:
     """The folders in one that is above configs: ``src`` beside ``config``."""
-    if not any(kind(folder / name) == FOLDER for name in CONFIG_FOLDERS):
+    if not _has_configs(folder):
         return []
     inner = [folder / name for name in names(folder)[:FOLDER_LIMIT] if not name.startswith(".")]
     return [each for each in inner if kind(each) == FOLDER]
@@ -124,7 +130,9 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
     usable = [each for each in scripts if trains_by_configs(each)]
     named = {each.name: each for each in usable}
     doubts = []
-    if len(named) > 1:
+    if path in usable:
+        scripts = [path]
+    elif len(named) > 1:
         hints = launching(path, usable[0].parent) & named.keys()
         if len(hints) == 1:
             scripts = [named[hints.pop()]]
