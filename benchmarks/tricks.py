@@ -17,12 +17,27 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from run import CONFIG, ROOT, SMALL_CARD, environment, install, write_project, write_table
+from run import (
+    CONFIG,
+    MODEL,
+    ROOT,
+    SMALL_CARD,
+    environment,
+    install,
+    make_readable,
+    write_project,
+    write_table,
+)
+
+from tests.trainers.written_scripts import script  # behind run, which knows where
 
 ROUNDS = 15
 CHECK = "config/a.py", SMALL_CARD
 EAGER = "config/eager.py", SMALL_CARD
+OWN, OWN_EAGER = ("own/config/a.py", SMALL_CARD), ("own/config/eager.py", SMALL_CARD)
+SCRIPT = "script/train.py", SMALL_CARD
 HELP = ("--help",)
+VALUES = "B = 8\nT = 512\nTOTAL = 65536\npasses = TOTAL // (B * T)\n"
 
 
 class Trick(NamedTuple):
@@ -53,8 +68,8 @@ TRICKS = (
     ),
     Trick(
         "`train.py` is parsed once, and its nodes are listed once (`nanogpt/reading.py`)",
-        "import nanolint.trainers.nanogpt.reading as m;"
-        "m.nodes = m.nodes.__wrapped__; m.syntax_tree = m.syntax_tree.__wrapped__",
+        "import nanolint.source.python as p; p.nodes = p.nodes.__wrapped__;"
+        "import nanolint.trainers.nanogpt.reading as m; m.syntax_tree = m.syntax_tree.__wrapped__",
     ),
     Trick(
         "garbage is looked for once in 200,000 objects",
@@ -78,6 +93,32 @@ TRICKS = (
         "m.Repeated.forward = lambda self, x: self.layer(x)",
         EAGER,
     ),
+    Trick(
+        "layers of a model that is read are copied (`model/reading/alike.py`), not compiled",
+        "import nanolint.memory.model.reading.alike as m;"
+        "m.Layers.look_at = lambda self, model: None",
+        OWN_EAGER,
+    ),
+    Trick(
+        "so is what is made of each random number (`model/reading/comprehensions.py`), compiled",
+        "import nanolint.memory.model.reading.comprehensions as m; m._alike = lambda *_: False",
+        OWN,
+    ),
+    Trick(
+        "a script is parsed once for all who ask (`source/python.py`)",
+        "import nanolint.source.python as m; m.python_tree = m.python_tree.__wrapped__",
+        SCRIPT,
+    ),
+    Trick(
+        "its nodes are listed once, and not by `ast.walk`",
+        "import ast, nanolint.source.python as m; m.nodes = lambda tree: tuple(ast.walk(tree))",
+        SCRIPT,
+    ),
+    Trick(
+        "its comments are found by a pattern (`source/comments.py`), not by `tokenize`",
+        "import nanolint.source.comments as m; m.comments_of = m._by_tokens",
+        SCRIPT,
+    ),
     Trick("`--help` does not import `typing`", "import typing", HELP),
 )
 
@@ -90,7 +131,9 @@ def main() -> None:
         text = CONFIG.read_text("utf-8")
         configs = {"config/a.py": text, "config/eager.py": f"{text}\ncompile = False\n"}
         project = write_project(folder / "project", configs)
-        plain = [Trick("", "pass", command) for command in (CHECK, EAGER, HELP)]
+        make_readable(write_project(project / "own", {**configs, "model.py": MODEL}))
+        write_project(project / "script", {"train.py": f"{MODEL}\n{script(VALUES)}"})
+        plain = [Trick("", "pass", command) for command in {each.command for each in TRICKS}]
         times: dict[Trick, list[float]] = {trick: [] for trick in (*plain, *TRICKS)}
         for number in range(ROUNDS + 1):
             for trick, taken in times.items():

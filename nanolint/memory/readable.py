@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from nanolint.memory.recording import floor_bytes, recorded
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
-from nanolint.run.program import ReadModel, ReadScript
+from nanolint.run.program import FromRun, ReadModel, ReadScript
 from nanolint.run.settled import MEMORY, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 
@@ -65,8 +66,13 @@ def _with_optimizer(read: Resolution, run: Run, capability: tuple[int, int] | No
     """Without a doubt of the optimizer where that is AdamW as nanoGPT has it."""
     if not isinstance(run.program, ReadModel):
         return read
-    model = Read(run.program, run, Device(Tape()), frozenset(), capability)
-    if model.adam_order() is None:
+    given = {each.field for _, each in run.program.arguments if isinstance(each, FromRun)}
+    size, passes = (
+        1 if name not in given else getattr(run, name)
+        for name in ("batch_size", "gradient_accumulation_steps")
+    )
+    built = replace(run, batch_size=size, gradient_accumulation_steps=passes)
+    if not _has_adam(run.program, built, capability):
         return read
     doubts = tuple(each for each in read.doubts if each.subject is not Subject.OPTIMIZER)
     return replace(read, doubts=doubts)
@@ -76,6 +82,13 @@ def _ends(found: Resolution, error: Unread) -> Resolution:
     """``found`` of a script that fails before it has trained: there is no run to judge."""
     why = Unresolved("the run", f"the script {error}", impossible=True)
     return replace(found, run=None, unresolved=(why,), read=None)
+
+
+@lru_cache(maxsize=16)
+def _has_adam(program: ReadModel, run: Run, capability: tuple[int, int] | None) -> bool:
+    """Whether a model makes AdamW as nanoGPT's does; an editor asks with each keystroke."""
+    model = Read(program, run, Device(Tape()), frozenset(), capability)
+    return model.adam_order() is not None
 
 
 def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:

@@ -15,6 +15,7 @@ from nanolint.memory.located import Located
 from nanolint.memory.loop.nanogpt import train
 from nanolint.memory.loop.played import MICRO_STEPS, representative
 from nanolint.memory.model.gpt import GPT
+from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.profile import profiled
 from nanolint.memory.settled import settled
 from nanolint.memory.shapes import Shapes
@@ -69,8 +70,11 @@ class Recorded(Generic[OneTape]):
 
 
 def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
-    """The tape of ``run`` on ``gpu``, with what is known about it."""
-    return _recorded(_recipe(run, gpu))
+    """The tape of ``run`` on ``gpu``, with what is known about it. Raises Unread."""
+    found = _recorded(_recipe(run, gpu))
+    if isinstance(found, Unread):
+        raise found.again()
+    return found
 
 
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
@@ -86,8 +90,11 @@ def located(run: Run, gpu: Gpu | None = None) -> Recorded[Located]:
 
 
 @lru_cache(maxsize=32)
-def _recorded(recipe: _Recipe) -> Recorded[Tape]:
-    return Recorded(recipe.record())
+def _recorded(recipe: _Recipe) -> Recorded[Tape] | Unread:
+    try:
+        return Recorded(recipe.record())
+    except Unread as error:  # without the frames of what was read, which hold it
+        return error.again()
 
 
 def state_bytes(run: Run) -> int:

@@ -29,7 +29,7 @@ def read_source(path: Path) -> str:
         raise Unusable(str(error)) from None
 
 
-@lru_cache(maxsize=4)  # whether a script trains is asked first, and then how
+@lru_cache(maxsize=16)  # what an editor's config is of: its script, its model, what they import
 def syntax_tree(text: str) -> ast.Module:
     """The abstract syntax tree of ``text``, for nobody to change. Raises Unusable."""
     from nanolint.source.refusals import TooComplex

@@ -58,6 +58,12 @@ class Unread(UserError):
         self.decided = False  # whether it is known that memory of the card depends on it
         self.ends = False  # whether it is known that the program fails here
 
+    def again(self) -> Unread:
+        """The same, to be raised once more."""
+        made = Unread(self.reason, self.place)
+        made.decided, made.ends = self.decided, self.ends
+        return made
+
 
 class Raised(Exception):
     """The program that is read raises an exception of a class of its own."""
