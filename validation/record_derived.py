@@ -48,6 +48,10 @@ BUILT: list[tuple[str, dict[str, Any], tuple[int, int, int, str]]] = [
      (8, 256, 5000, "bfloat16")),
     ("llama", {"n_layer": 2, "n_head": 4, "n_kv_head": 2, "n_embd": 256, "repeats": True},
      (8, 256, 4096, "bfloat16")),
+    ("checkpointed", {"n_layer": 4, "n_head": 4, "n_embd": 256}, (8, 256, 4096, "bfloat16")),
+    ("checkpointed",
+     {"n_layer": 4, "n_head": 6, "n_embd": 384, "every": 2, "reentrant": True},
+     (16, 512, 512, "bfloat16")),
 ]  # fmt: skip
 # Those that an older release was asked for as well, by their place.
 OLDER = "2.9"

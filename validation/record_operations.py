@@ -1,11 +1,13 @@
 """Record what PyTorch allocates for single operations: validation/recorded/operations.json.
 
     python validation/record_operations.py path/to/python
+    python validation/record_operations.py path/to/other --release 2.8
     python validation/record_operations.py path/to/python --check --every 5
 
 ``path/to/python`` has a CUDA build of PyTorch 2.13; no card is needed, nanolint's own stands in.
-``--check`` compares each fifth recorded case with what that PyTorch does, of whatever release, and
-says for which operations it differs; nothing is written.
+``--release`` asks another release for each fifth case, and records those that differ from 2.13's,
+in operations_of_releases.json. ``--check`` compares each fifth recorded case with what that PyTorch
+does, of whatever release, and says for which operations it differs; nothing is written.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from nanolint.trace.build import build
 from nanolint.trace.process import PretendedCard
 from validation.operations import RECORDED, generate
 
+OTHERS = RECORDED.parent / "operations_of_releases.json"
+ASKED = 5  # each so-many-th case of the table is asked of other releases
 ORACLE = Path(__file__).parent / "oracle_operations" / "run.py"
 TORCH = "import torch; print(torch.__path__[0])"
 Case = dict[str, Any]
@@ -66,13 +70,41 @@ def _key(case: Case) -> str:
     return json.dumps({key: value for key, value in case.items() if key != "events"})
 
 
+def of_releases() -> dict[str, list[Any]]:
+    """What other releases allocate, by their number: for each ``ASKED``-th case its events, or
+    "same" where they are those of 2.13; None where it is refused."""
+    known: dict[str, list[Any]] = json.loads(OTHERS.read_text()) if OTHERS.exists() else {}
+    return known
+
+
+def write_release(release: str, sample: list[Case], found: list[Case]) -> None:
+    """Put one release into the table."""
+    ran = {_key(case): case["events"] for case in found}
+    rows: list[Any] = []
+    for case in sample:
+        events = ran.get(_key(case))
+        rows.append("same" if events == case["events"] else events)
+    table = {**of_releases(), release: rows}
+    lines = (
+        f"{json.dumps(name)}: [\n" + ",\n".join(map(json.dumps, rows)) + "\n]"
+        for name, rows in sorted(table.items(), key=lambda it: int(it[0].partition(".")[2]))
+    )
+    OTHERS.write_text("{" + ",\n".join(lines) + "}\n")
+
+
 def main() -> int:
     """Ask about all cases at once, and write one a line; or compare some."""
     options = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     options.add_argument("python", help="that has a CUDA build of PyTorch")
     options.add_argument("--check", action="store_true", help="compare, and write nothing")
     options.add_argument("--every", type=int, default=1, metavar="N", help="compare each N-th")
+    options.add_argument("--release", metavar="2.N", help="record that release, in its own table")
     given = options.parse_args()
+    if given.release:
+        sample = json.loads(RECORDED.read_text())[::ASKED]
+        found = asked(given.python, [{**case, "events": []} for case in sample])
+        write_release(given.release, sample, found)
+        return 0
     if not given.check:
         lines = ",\n".join(json.dumps(case) for case in asked(given.python, generate()))
         RECORDED.write_text(f"[\n{lines}\n]\n")

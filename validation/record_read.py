@@ -43,6 +43,7 @@ CLASSES = {
     "llama": ("Llama", "LlamaConfig"),
     "modern": ("Modern", None),
     "chat": ("Chat", "ChatConfig"),
+    "checkpointed": ("Checkpointed", "Config"),
 }
 
 

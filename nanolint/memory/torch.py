@@ -39,6 +39,10 @@ PASSING_BIAS_WORKSPACE: tuple[Version, Version] = ((2, 8), (2, 15))
 # From this release on a product allocates its workspace and gives it back (pull request 194311).
 WORKSPACE_GIVEN_BACK_SINCE: Version = (2, 15)
 
+# torch/_functorch/partitioners.py, solve_min_cut: what a checkpoint makes is computed again by the
+# compiled backward pass, whatever else the cut keeps. What 2.4 makes of the marks was not compared.
+CHECKPOINTS_COMPILED_SINCE: Version = (2, 5)
+
 # The random state that fused attention saves: from these releases on the card, 1 KiB a layer;
 # before that on the host (torch/_meta_registrations.py and the traced allocations of each release).
 FLASH_STATE_ON_CARD_SINCE: Version = (2, 7)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.tensors.autograd import Leaf, record_all, run_backward_from
 from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.torch import CHECKPOINTS_COMPILED_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,8 +38,11 @@ def checkpoint(
     options.pop("debug", None)
     if not device.grad_enabled:
         return function(*args, **options)
-    if device.tracer is not None:  # what is made again would be taken for what is there
-        raise NotTraced("activation checkpointing")
+    if device.tracer is not None:  # its graph's partition decides what is made again
+        if device.release < CHECKPOINTS_COMPILED_SINCE:
+            raise NotTraced("activation checkpointing")
+        with device.tracer.region():
+            return function(*args, **options)
     if use_reentrant:
         return _reentrant(function, args, device)
     frame = _Frame(lambda: function(*args, **options), device)
@@ -56,6 +60,8 @@ def checkpoint_sequential(
     **options: Any,
 ) -> Any:
     """``torch.utils.checkpoint.checkpoint_sequential``: the last segment is not checkpointed."""
+    if device.tracer is not None:
+        raise NotTraced("checkpoint_sequential")
     size = len(functions) // segments
     for number in range(segments - 1):
         part = functions[number * size : (number + 1) * size]

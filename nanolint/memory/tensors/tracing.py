@@ -13,6 +13,7 @@ from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype, Number
@@ -47,6 +48,9 @@ class Tracer(Protocol):
         self, what: str, shape: Shape, dtype: Dtype, role: Role, value: str | None = None
     ) -> Tensor:
         """A tensor that depends on no other."""
+
+    def region(self) -> AbstractContextManager[None]:
+        """Of what is made inside nothing is kept for the backward pass."""
 
     def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:
         """An operation on ``inputs`` writes into x. Raises NotTraced where others look at it."""

@@ -14,20 +14,22 @@ import pytest
 from nanolint.memory.compiled.derive import capture
 from nanolint.memory.compiled.derive.unverified import UNVERIFIED
 from tests.memory.tensors.operations import derived, recorded_entries
-from validation.operations import EXPRESSIONS
 from validation.record_compiled_operations import recorded, sample
 
 # Without a formula, each by the name that a doubt says.
-CHECKPOINTED = ("checkpoint", "reentrant checkpoint")
 NAMED = {
     "bincount": "bincount",  # a library call that asks for values
     "cumprod": "cumprod",  # its gradient asks where zeros are
     "cumulative maximum": "cummax",
     "prod": "the gradient of prod",
     **dict.fromkeys(("std", "std of all"), "a variance of few elements, or in several steps"),
+    "checkpoint in segments": "checkpoint_sequential",  # its segments are graphs of their own
+    **dict.fromkeys(
+        ("checkpoint with dropout", "reentrant checkpoint with dropout"),
+        "random numbers in a checkpoint",
+    ),
     "rotary by complex numbers": "view_as_complex",  # library calls, which are not recorded yet
 }
-NAMED |= {name: "activation checkpointing" for name in EXPRESSIONS if name.startswith(CHECKPOINTED)}
 # No kernel is left of these alone: the graph hands on what it is given.
 NOTHING_LEFT = ("handing on",)
 FIRST = {case["name"]: case for case in reversed(sample())}

@@ -29,9 +29,13 @@ class Attributes:
         """The attributes of an object that the function makes: nobody else sees them."""
         self._created[id(names)] = names
 
+    def creates(self, names: dict[str, Any]) -> bool:
+        """Whether they are those of an object that the function makes."""
+        return id(names) in self._created
+
     def bind(self, names: dict[str, Any], name: str) -> None:
         """An attribute is about to be set."""
-        if id(names) not in self._created:
+        if not self.creates(names):
             self._bound.setdefault((id(names), name), (names, names.get(name, _MISSING)))
 
     def clear(self) -> None:

@@ -107,10 +107,13 @@ class Calling(Realizing):
         return inlined(each, (*product.loads(), *added), bias.steps | {each})
 
     def _find_sums_of_products(self, operations: Sequence[Operation]) -> None:
-        """Sums that a matrix product makes itself, by the product: post_grad.py, ``addmm``."""
+        """Sums that a matrix product makes itself, by the product: post_grad.py, ``addmm``.
+
+        The last first (pattern_matcher.py): what such a sum reads is not read by elements.
+        """
         if not self._inductor.adds_in_product:
             return
-        for each in operations:
+        for each in reversed(operations):
             if each.name != "sum" or each.kind != POINTWISE or len(set(each.of)) != 2:
                 continue
             for factor in each.of:
@@ -123,6 +126,7 @@ class Calling(Realizing):
                     and not self._is_read_by_elements(each)
                 ):
                     self._sums_of_products[factor] = each
+                    self._made_by_products.add(each)
                     break
 
     def _sum_of_product(self, each: Operation) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -29,7 +30,7 @@ from nanolint.memory.tensors.role import PlacedRole
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype, Number
@@ -58,6 +59,8 @@ class Capture(Writing):
         self._landed: dict[object, Operation] = {}
         self._own: set[Operation] = set()
         self._unknown = count(1)
+        self._regions = count(1)
+        self._region = 0
         self.attributes = Attributes()
         self.asked: list[Tensor] = []  # whose contents the host asked for, at a graph break
         self._broken: NotTraced | None = None
@@ -146,6 +149,7 @@ class Capture(Writing):
         if self._broken is not None and made.kind != VIEW:
             raise self._broken
         self._own.add(made)
+        made.region = self._region
         locator = self.device.tape.locator
         if locator is not None:
             made.role = PlacedRole(made.role, locator.here())
@@ -181,8 +185,20 @@ class Capture(Writing):
         self.attributes.create(names)
 
     def binds(self, names: dict[str, Any], name: str) -> None:
-        """An attribute is about to be set."""
+        """An attribute is about to be set. Raises NotTraced inside of a checkpoint, where that
+        breaks the graph (torch/_dynamo/variables/higher_order_ops.py)."""
+        if self._region and not self.attributes.creates(names):
+            raise NotTraced("an attribute that is set inside of a checkpoint")
         self.attributes.bind(names, name)
+
+    @contextmanager
+    def region(self) -> Iterator[None]:
+        """What is made inside is marked; what is inside of a region is of the outer one."""
+        before, self._region = self._region, self._region or next(self._regions)
+        try:
+            yield
+        finally:
+            self._region = before
 
     def elementwise(
         self,

@@ -19,6 +19,7 @@ from nanolint.memory.compiled.derive.operations import (
     Operations,
     is_float,
 )
+from nanolint.memory.compiled.derive.regions import refuse_random
 from nanolint.memory.compiled.derive.scaled import take_out_factors
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
     graph.replace(_shortened(graph))
     graph.drop_dead()
     graph.connect()
+    refuse_random(graph)
     if inductor.takes_out_factors:
         take_out_factors(graph, keeps_nonfinite=inductor.keeps_nonfinite)
     if learns:

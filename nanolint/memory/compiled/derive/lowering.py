@@ -12,7 +12,7 @@ from nanolint.memory.compiled.derive.access import (
     stepped,
 )
 from nanolint.memory.compiled.derive.calling import Calling
-from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
+from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     CALL,
     GETITEM,
@@ -34,6 +34,7 @@ from nanolint.memory.compiled.derive.values import (
     part_of,
     rows_in_order,
 )
+from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import INT64
 
 if TYPE_CHECKING:
@@ -48,6 +49,13 @@ TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
 FIXED_LAYOUT = frozenset({"mm", "convolution backward"})
 
 MOST_JOINED = 8  # lowering.py, ``cat``: MAX_COMPLEX_POINTWISE_CAT
+
+
+def _goes_along(access: Access, joined: Operation) -> bool:
+    """Whether a part is read at other places along the dimension in which parts are joined."""
+    dim = joined.settings[0]
+    assert isinstance(dim, int)
+    return access.strides[dim] != 0
 
 
 class Lowering(Reducing, Calling):
@@ -129,6 +137,9 @@ class Lowering(Reducing, Calling):
                     reads.update(dict.fromkeys(value.loads()))
                     continue
                 for access in value.loads():
+                    if each.name == "cat" and not access.tag and not _goes_along(access, each):
+                        reads[access] = None  # wherever in the whole the part is
+                        continue
                     tag = (
                         each.name,
                         place,
@@ -143,9 +154,17 @@ class Lowering(Reducing, Calling):
                 reads.update(
                     (broadcast(access, value.shape, each.shape), None) for access in value.loads()
                 )
+        if each.name == "cat" and self._has_regions and any(map(self._follows_sums, values)):
+            raise NotTraced("parts of sums that are joined, in a checkpoint,")
         if each.name == "cat" and len(each.of) > MOST_JOINED:
             return self._joined(each, tuple(reads))
         return inlined(each, tuple(reads), steps)
+
+    def _follows_sums(self, value: Value) -> bool:
+        """``can_fuse_reduction``: such parts are written into one memory by kernels of their own
+        (lowering.py, ``cat``). That takes as much, in an order that is not replayed."""
+        made = [access.memory.of for access in value.box.loads]
+        return any(number is not None and self.kernels[number].kind == SUMS for number in made)
 
     def _joined(self, each: Operation, reads: Sequence[Access]) -> Value:
         """``ConcatKernel``: its inputs are written into one memory, which no reader is part of."""
@@ -191,4 +210,6 @@ class Lowering(Reducing, Calling):
         memory = self.values[seed].box.memory
         assert memory is not None
         read = Access(memory, each.number, (0,) * len(each.shape))
-        return inlined(each, (read,), frozenset({each}))
+        value = inlined(each, (read,), frozenset({each}))
+        self.realize(value.box)  # lowering.py, ``inductor_random``
+        return value

@@ -37,8 +37,8 @@ class Operation:
     """
 
     __slots__ = (
-        "cost", "dtype", "kind", "name", "number", "of", "parts", "role", "scratch", "settings",
-        "shape", "strides", "users",
+        "cost", "dtype", "kind", "name", "number", "of", "parts", "region", "role", "scratch",
+        "settings", "shape", "strides", "users",
     )  # fmt: skip
 
     def __init__(
@@ -66,6 +66,7 @@ class Operation:
         self.scratch: tuple[tuple[str, int], ...] = ()
         self.users: dict[Operation, None] = {}
         self.number = -1
+        self.region = 0  # of activation checkpointing, from 1
 
     def __repr__(self) -> str:
         return f"%{self.number} {self.name}{self.shape} {self.dtype.name}"

@@ -21,6 +21,7 @@ from nanolint.memory.compiled.derive.operations import (
     Operation,
     Operations,
 )
+from nanolint.memory.compiled.derive.regions import made_again
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -64,6 +65,7 @@ class _Partition:
         self.recomputes_far = recomputes_far
         self.parameters = parameters
         self.banned: set[Operation] = set()
+        self.again = made_again(graph)
         self.fusible = {
             each for each in graph.all if each.kind == RANDOM or self._is_recomputable(each)
         }
@@ -116,6 +118,9 @@ class _Partition:
                     network.edge(enter, sink, UNLIMITED)
                     continue
                 network.edge(leave, sink, UNLIMITED)
+            if each in self.again:
+                network.edge(enter, sink, UNLIMITED)
+                continue
             if each.kind == INPUT or (each in self.forward and self._is_kept(each)):
                 self._ban(each)
             network.edge(enter, leave, self._weight(each))
@@ -132,7 +137,7 @@ class _Partition:
         ]
 
     def _ban(self, each: Operation) -> None:
-        if each.kind != VIEW:
+        if each.kind != VIEW and each not in self.again:
             self.banned.add(each)
 
     def _weight(self, each: Operation) -> int:
@@ -150,6 +155,8 @@ class _Partition:
         """``should_ban_recomputation``."""
         if each.kind == GETITEM:
             return False
+        if each.region and each not in self.again:
+            return True
         if not self._is_recomputable(each) or self._is_materialized_backward(each):
             return True
         if not self.recomputes_far and self.distance[each] > FARTHEST_RECOMPUTED:

@@ -62,6 +62,7 @@ class Realizing:
         self._outputs = set(outputs)
         self._users: dict[Operation, dict[Operation, None]] = {}
         self._own = own = set(operations)
+        self._has_regions = any(each.region for each in operations)
         self._passed: dict[Operation, Memory] = {}
         self._handed: dict[Operation, Box] = {}
         for each in operations:
@@ -74,6 +75,7 @@ class Realizing:
             if each not in own:
                 self._input(each)
         self._sums_of_products: dict[Operation, Operation] = {}
+        self._made_by_products: set[Operation] = set()
 
     def _input(self, each: Operation) -> None:
         """Inputs are seen through the views that they were saved as."""
@@ -144,8 +146,9 @@ class Realizing:
     def _is_read_by_elements(self, each: Operation) -> bool:
         if each in self._outputs:
             return False
+        others = self._made_by_products
         return all(
             self._is_read_by_elements(user) if user.kind in {VIEW, GETITEM}
-            else user.kind == POINTWISE and user.name not in OTHER_READERS
+            else user.kind == POINTWISE and user.name not in OTHER_READERS and user not in others
             for user in self._users.get(each, {})
         )  # fmt: skip

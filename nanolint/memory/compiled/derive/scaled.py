@@ -80,6 +80,7 @@ class _Replacement:
     def __init__(self, found: _Scaled, *, keeps_nonfinite: bool) -> None:
         self.operations: list[Operation] = []
         self._found = found
+        self._region = found.difference.region
         whole, top = found.whole, found.top
         scaled = self._scaled() if keeps_nonfinite else None
         inner = found.inner
@@ -122,8 +123,7 @@ class _Replacement:
 
     def _sign(self, factor: Operation, dtype: Dtype) -> tuple[Operation, Operation]:
         """The sign of a factor, and the factor times it."""
-        one = Operation("full", POINTWISE, (), (), (), dtype, factor.role)
-        self.operations.append(one)
+        one = self._made(Operation("full", POINTWISE, (), (), (), dtype, factor.role))
         minus = self._like("negative", (one,), dtype, of=one)
         positive = self._like("comparison", (factor,), BOOL, None, 0, of=factor)
         sign = self._like("where", (positive, one, minus), dtype, of=factor)
@@ -142,6 +142,10 @@ class _Replacement:
         made = Operation(
             name, POINTWISE, sources, like.shape, like.strides, dtype, like.role, settings, cost
         )
+        return self._made(made)
+
+    def _made(self, made: Operation) -> Operation:
+        made.region = self._region
         self.operations.append(made)
         return made
 
@@ -151,5 +155,4 @@ class _Replacement:
         made = Operation(
             name, REDUCTION, (source,), top.shape, top.strides, dtype, top.role, top.settings
         )
-        self.operations.append(made)
-        return made
+        return self._made(made)

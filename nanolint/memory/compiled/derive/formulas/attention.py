@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
-from nanolint.memory.tensors.layout import contiguous_strides, like_strides
+from nanolint.memory.tensors.layout import contiguous_strides, is_contiguous, like_strides
 from nanolint.memory.tensors.ops.attention_kernels import (
     efficient_workspace_bytes,
     has_state_on_card,
@@ -71,6 +71,9 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
         rows, d = _up(n, 128), q.shape[3]
         columns = _up(d, 32 if d <= 128 else 64)
         scratch = [("softmax_d", b * h * rows), ("dq_accum", b * h * rows * columns)]
+        if not is_contiguous((b, n, h, d), tuple(g.strides[dim] for dim in (0, 2, 1, 3))):
+            copied = b * h * n * d * g.dtype.itemsize // 4
+            scratch.append(("gradient of the attention output in order", copied))
         if k.shape[1] != h:  # the gradients of keys and values by heads, then summed
             each = b * k.shape[2] * h * d * q.dtype.itemsize // 4
             scratch += [("gradient of keys by heads", each), ("gradient of values by heads", each)]
