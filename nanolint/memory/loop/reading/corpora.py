@@ -146,7 +146,7 @@ def moved(
     for each in (*given, *named.values()):
         if each is machine.card or (isinstance(each, str) and each.startswith("cuda")):
             name = "cuda"
-    is_batch = isinstance(owner, Unknown) and machine.in_loop() and all(machine.around.shape)
+    is_batch = isinstance(owner, Unknown) and machine.learns() and all(machine.around.shape)
     if name == "cuda" and isinstance(owner, Unknown) and is_batch:
         batch, context = machine.around.shape
         taken = f"taken for {batch:,} x {context:,} tokens"

@@ -123,8 +123,8 @@ class Reader(Values):
     def _read_module(self, tree: ast.Module, frame: Frame) -> None:
         self.execute(tree.body, frame)
 
-    def in_loop(self) -> bool:
-        return self.turns.inside
+    def learns(self) -> bool:
+        return self.turns.learns
 
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""

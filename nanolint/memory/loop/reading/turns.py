@@ -44,9 +44,9 @@ class Turns:
         """What divides the run."""
 
     @property
-    def inside(self) -> bool:
-        """Whether a loop is being run."""
-        return bool(self._open)
+    def learns(self) -> bool:
+        """Whether the innermost loop that is being run has a backward pass in it."""
+        return bool(self._open) and _goes_back(self._open[-1])
 
     def stepped(self) -> None:
         """An optimizer has stepped."""
@@ -156,6 +156,13 @@ def _called(node: ast.AST) -> tuple[str, ...]:
         each.func.id
         for each in ast.walk(node)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _goes_back(node: ast.stmt) -> bool:
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == "backward" for each in ast.walk(node)
     )
 
 
