@@ -6,6 +6,7 @@ A file of tokens is an array that is long enough.
 from __future__ import annotations
 
 import posixpath
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from nanolint.source.settings_text import Node
 
 
+# What people call that: also the folder, as "out" or "runs".
+_SAVED = re.compile(r"ckpt|check|latest|last|best|resume|model|weight|state|snapshot|^out|^runs")
 MOST_OF_MAKER = 200_000  # statements of a program that prepares data
 
 
@@ -111,8 +114,7 @@ def paths(machine: Script) -> Namespace:
         known = _known_file(machine, path)
         if known is not None:
             return known.exists
-        saved = isinstance(path, str) and path.endswith(CHECKPOINTS)
-        if saved and machine.around.fresh:
+        if machine.around.fresh and _is_checkpoint(path):
             return False
         return machine.unknown("whether a file exists")
 
@@ -129,6 +131,13 @@ def paths(machine: Script) -> Namespace:
         ),
     }
     return Namespace("os.path", names)
+
+
+def _is_checkpoint(path: Value) -> bool:
+    """Whether a path is that of what the script itself saves, and not of data."""
+    if not isinstance(path, str) or path.startswith(("/", "~")):
+        return False
+    return path.endswith(CHECKPOINTS) and _SAVED.search(path) is not None
 
 
 def _known_file(machine: Script, path: Value) -> DataFile | None:
