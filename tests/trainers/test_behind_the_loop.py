@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from tests.support.command import nanolint
 from tests.trainers import test_whole_forks
@@ -112,3 +114,57 @@ def test_a_data_set_elsewhere_is_what_its_program_makes(tmp_path: Path) -> None:
     config = "batch_size = 16\ndataset = 'openwebtext'\n"
     found = test_whole_forks.explained(tmp_path, config, script=script)
     assert (found["trust"], found["doubts"]) == ("read", [])
+
+
+GATHERS = """
+@torch.no_grad()
+def gather(model, x, count):
+    model.eval()
+    kept = []
+    for _ in range(count):
+        kept.append(model.wte(x))
+    model.train()
+    return len(kept)
+"""
+
+
+def gathered(folder: Path, count: int) -> dict[str, Any]:
+    folder.mkdir()
+    text = in_a_function(f"{SCRIPT}gather(model, x, {count})\n")
+    return explained(folder, text.replace("def main", f"{GATHERS}\ndef main"))
+
+
+def test_what_a_loop_keeps_grows_with_its_turns(tmp_path: Path) -> None:
+    few, many = gathered(tmp_path / "few", 5), gathered(tmp_path / "many", 50)
+    assert (few["doubts"], many["doubts"]) == ([], [])
+    assert evaluated_late(many) - evaluated_late(few) == 45 * 4 * 32 * 256 * 256
+
+
+LOADED = """
+@torch.no_grad()
+def gather(model, data):
+    model.eval()
+    kept = []
+    for x, y in torch.utils.data.DataLoader(data, batch_size=8):
+        kept.append(model.wte(x.cuda()){part})
+    model.train()
+    return len(kept)
+
+class Windows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 1000
+    def __getitem__(self, place):
+        return tokens[place : place + T], tokens[place + 1 : place + T + 1]
+"""
+
+
+@pytest.mark.parametrize(("part", "doubted"), [("", True), (".mean()", False)])
+def test_what_a_loop_over_data_keeps_is_a_doubt(
+    tmp_path: Path, part: str, *, doubted: bool
+) -> None:
+    text = in_a_function(f"{SCRIPT}gather(model, Windows())\n")
+    loaded = LOADED.replace("{part}", part)
+    doubts = explained(tmp_path, text.replace("def main", f"{loaded}\ndef main"))["doubts"]
+    assert [each.startswith("how much a loop over data keeps") for each in doubts] == [
+        True
+    ] * doubted

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 TOKENS = 1 << 40  # of a file: more than any run reads
 MOST_NUMBERS = 1_000_000
+FEW_BYTES = 4096  # that a turn of a loop keeps, such as its loss: next to nothing
 UINT16 = Dtype("uint16", 2, INT16.kind)
 DATA = role("data", Component.INPUTS)
 
@@ -209,8 +210,18 @@ def batches(machine: Script, dataset: Value, size: Value, collate: Value = None)
         yield _loaded(machine, elements, size, collate)
         wrote = written(tape, start)
         if wrote == before and not machine.card.grad_enabled:
+            if kept(tape, start) > FEW_BYTES:
+                machine.doubts.append(f"how much a loop over data keeps ({machine.place})")
             return
         before, start = wrote, tape.mark()
+
+
+def kept(tape: Tape, start: Mark) -> int:
+    """The bytes that were allocated behind a mark and are there still, less what was freed."""
+    return sum(
+        tape.sizes[event] if event >= 0 else -tape.sizes[~event]
+        for event in tape.events[start.events :]
+    )
 
 
 def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:

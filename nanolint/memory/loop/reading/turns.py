@@ -1,7 +1,8 @@
 """Loops: turns that do what the one before did are not read again.
 
 A loop over ``range(n)`` whose last two turns wrote the same to the tape goes on with its last
-turns, as many as keep its number odd or even: batches alternate between two places. One that
+turns, as many as keep its number odd or even: batches alternate between two places; where each
+turn keeps what it made, all are read. One that
 cannot be read, has nothing to do with the card, and left behind what the turn before left, is over.
 """
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
 
+LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
 FEW = 4  # turns of a loop that are always read
 MOST = (
     2000  # turns of a ``while``: one over all of a file's tokens, which are not counted, has more
@@ -91,7 +93,8 @@ class Turns:
             rest = len(values) - place
             if rest > 2:
                 wrote: list[object] = list(arrays.written(tape, start))
-                if wrote and wrote == before and not self.whole:
+                grows = arrays.kept(tape, start) * rest
+                if wrote and wrote == before and not self.whole and grows <= LITTLE:
                     skipped = (rest - 1) // 2 * 2
                     place += skipped
                     machine.seen.backward += skipped * (machine.seen.backward - backward)
