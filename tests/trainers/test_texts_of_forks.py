@@ -76,9 +76,11 @@ def test_a_method_of_a_compiled_model_runs_as_it_is(tmp_path: Path) -> None:
         "import model as models\nmodels.GPT.again = lambda self, idx, targets: self(idx, targets)\n"
     )
     (tmp_path / "prompts.txt").write_text(f"{'a' * 8}\n" * 8, encoding="utf-8")
-    script = script.replace("optimizer = torch", "model = torch.compile(model)\noptimizer = torch")
+    script = script.replace(
+        "optimizer = torch", "if compile: model = torch.compile(model)\noptimizer = torch"
+    )
     found = explained(
-        tmp_path, CONFIG, f"--set=vocab_size={VOCABULARY}",
+        tmp_path, f"{CONFIG}compile = True\n", f"--set=vocab_size={VOCABULARY}",
         script=script.replace("import numpy", f"{again}import numpy"), meta=True,
     )  # fmt: skip
     assert (found["trust"], found["doubts"]) == ("read", [])
