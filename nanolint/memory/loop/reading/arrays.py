@@ -36,6 +36,7 @@ TOKENS = 1 << 40  # of a file: more than any run reads
 MOST_NUMBERS = 1_000_000
 FEW_BYTES = 4096  # that a turn of a loop keeps, such as its loss: next to nothing
 UINT16 = Dtype("uint16", 2, INT16.kind)
+LOADS = "what a data loader loads"  # of which nothing else is known
 DATA = role("data", Component.INPUTS)
 
 
@@ -233,7 +234,7 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
         if machine.card.tape.mark() != before:
             raise
         why = error.reason if isinstance(error, Unread) else f"{type(error).__name__}: {error}"
-        return machine.unknown(f"what a data loader loads ({why})")
+        return machine.unknown(f"{LOADS} ({why})")
 
 
 def written(tape: Tape, start: Mark) -> list[int]:
@@ -252,14 +253,14 @@ def _elements(machine: Script, dataset: Value) -> Iterator[Value]:
         while True:
             yield machine.item(dataset, 0)
     while True:
-        yield machine.unknown("what a data loader loads")
+        yield machine.unknown(LOADS)
 
 
 def _batch(machine: Script, element: Value, size: Value, collate: Value) -> Value:
     if size is None:  # the data set makes batches by itself
         return element
     if not isinstance(size, int):
-        return machine.unknown("what a data loader loads")
+        return machine.unknown(LOADS)
     if collate is not None:
         return machine.call(collate, [[element] * size])
     return _collated(machine, element, size)
@@ -276,4 +277,4 @@ def _collated(machine: Script, element: Value, size: int) -> Value:
     if isinstance(element, int | float) and not isinstance(element, bool):
         kind = INT64 if isinstance(element, int) else FLOAT64
         return empty(machine.host, (size,), kind, DATA)
-    return machine.unknown("what a data loader loads")
+    return machine.unknown(LOADS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.arrays import DATA, TOKENS
+from nanolint.memory.loop.reading.arrays import DATA, LOADS, TOKENS
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import Instance, Native, Unknown, Unread
 from nanolint.memory.tensors.dtypes import INT64
@@ -136,17 +136,23 @@ def is_much(machine: Script, owner: Value) -> bool:
     return on_host and any(each >= ENDLESS for each in owner.shape)
 
 
+def _is_batch(machine: Script, owner: Unknown) -> bool:
+    """Whether what is moved to the card can be no more than a batch."""
+    loaded = machine.phases.learns or owner.reason.startswith(LOADS)
+    return loaded and all(machine.around.shape)
+
+
 def moved(
     machine: Script, owner: Value, plainly: Value, name: str, *given: Value, **named: Value
 ) -> Value:
-    """``x.to(device)`` of as much as nobody knows: where that is the card, and in a loop, a batch.
+    """``x.to(device)`` of as much as nobody knows: where that is the card, while training, a batch.
 
     Raises Unread where it is the card, and cannot be taken for one.
     """
     for each in (*given, *named.values()):
         if each is machine.card or (isinstance(each, str) and each.startswith("cuda")):
             name = "cuda"
-    is_batch = isinstance(owner, Unknown) and machine.learns() and all(machine.around.shape)
+    is_batch = isinstance(owner, Unknown) and _is_batch(machine, owner)
     if name == "cuda" and isinstance(owner, Unknown) and is_batch:
         batch, context = machine.around.shape
         taken = f"taken for {batch:,} x {context:,} tokens"

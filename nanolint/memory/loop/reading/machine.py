@@ -56,10 +56,6 @@ class Script(Machine):
         """Whether a branch that is not taken is the evaluation of a later step, to be read now."""
         raise NotImplementedError
 
-    def learns(self) -> bool:
-        """Whether what is read is a loop with a backward pass in it."""
-        raise NotImplementedError
-
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""
         raise NotImplementedError

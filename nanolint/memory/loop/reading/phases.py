@@ -42,6 +42,11 @@ class Phases:
         """The steps that every optimizer has made that makes any."""
         return min(self._done.values(), default=0)
 
+    @property
+    def learns(self) -> bool:
+        """Whether what comes next is for training: an optimizer is there, and nothing evaluates."""
+        return not self.are_late and self._tape.phases[-1][1] is Phase.FORWARD
+
     def _enter(self, phase: Phase) -> None:
         self._after_backward = False
         if self._tape.phases[-1][1] is not phase:

@@ -123,9 +123,6 @@ class Reader(Values):
     def _read_module(self, tree: ast.Module, frame: Frame) -> None:
         self.execute(tree.body, frame)
 
-    def learns(self) -> bool:
-        return self.turns.learns
-
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""
         found = self._libraries[name]

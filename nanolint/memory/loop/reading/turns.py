@@ -45,11 +45,6 @@ class Turns:
     def happens(self, what: Event) -> None:
         """What divides the run."""
 
-    @property
-    def learns(self) -> bool:
-        """Whether the innermost loop that is being run has a backward pass in it."""
-        return bool(self._open) and _goes_back(self._open[-1])
-
     def stepped(self) -> None:
         """An optimizer has stepped."""
         self._stepping.update(self._open)
@@ -159,13 +154,6 @@ def _called(node: ast.AST) -> tuple[str, ...]:
         each.func.id
         for each in ast.walk(node)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
-    )
-
-
-@lru_cache(maxsize=1024)
-def _goes_back(node: ast.stmt) -> bool:
-    return any(
-        isinstance(each, ast.Attribute) and each.attr == "backward" for each in ast.walk(node)
     )
 
 
