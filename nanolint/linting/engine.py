@@ -239,9 +239,10 @@ def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:
     """What a safe fix must leave as it is; a file that is no config decides no run."""
     if context.kind is FileKind.SCRIPT:
         return ()
+    described = context.cases[0].settled.described
+    if described is not None:
+        return _kept_by_script(described)
     run = context.run
-    if context.settings.described is not None:
-        return _kept_by_script(context.settings.described)
     if run is None:
         return ()
     shape = ("block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias", "dtype")

@@ -119,6 +119,12 @@ class Context:
         """The run of the first case: for rules to which the GPU makes no difference."""
         return self.cases[0].run
 
+    @property
+    def outline(self) -> Run | None:
+        """The run of the first case as far as it is known without reading a model of its own."""
+        settled = self.cases[0].settled
+        return settled.run or settled.outline
+
     @cached_property
     def takers(self) -> Takers:
         """Who else takes values from this file; looked for when first asked."""
@@ -194,7 +200,7 @@ class Context:
         setting = self.setting(self.settings.deciding.get(key) or key)
         if setting is None:
             return None
-        described = self.settings.described
+        described = self.cases[0].settled.described
         spelled = None if described is None else described.spelled(setting.key)
         return place_of(setting, self.project.train_script, spelled)
 

@@ -148,8 +148,11 @@ class Equation:
         return tuple(self._roundings(changes, world))
 
     def _roundings(self, changes: Changes, world: int | None) -> Iterator[Rounding]:
+        followed = set(parts(self.micro_batch)) | set(parts(self.context))
         for term in parts(self.passes):
             if not isinstance(term, Operation) or term.symbol != "//":
+                continue
+            if term in followed:  # fewer passes, each of more
                 continue
             if self._is_of_a_step(term.operands[1]):
                 left, right = (self.number(each, changes, world) for each in term.operands)

@@ -185,6 +185,26 @@ def test_what_python_refuses_or_rounds_is_found_and_mended(
         assert not any(_runs(arithmetic, each, world_size) for each in range(1, batch + 1))
 
 
+def test_one_pass_that_is_more_than_the_total_is_not_said_to_be_none(root: Path) -> None:
+    at_least = "passes = max(1, TOTAL // (B * T * W))\n"
+    (root / "train.py").write_text(own_script(ROUNDED.format(B=128) + at_least))
+    out = nanolint("--output-format=concise", "--select=NL417", "--world-size=1", "train.py").out
+    assert "NL417[warning] a step takes 65,536 tokens, not 32,768" in out
+
+
+def test_fewer_passes_of_more_are_no_rounding(root: Path) -> None:
+    follows = "ROWS = 64\npasses = 8 // W\nB = ROWS // (W * passes)\n"
+    (root / "train.py").write_text(own_script(ROUNDED.format(B=1) + follows))
+    assert _codes(root, 3) == set()
+
+
+def test_what_the_number_of_processes_alone_decides_is_a_check(root: Path) -> None:
+    asks = 'if 8 % W != 0:\n    raise ValueError(f"{W} has to divide 8")\npasses = 8 // W\n'
+    (root / "train.py").write_text(own_script(ROUNDED.format(B=8) + asks))
+    assert _codes(root, 3) == {"NL415"}
+    assert _codes(root, 4) == set()
+
+
 def test_a_script_that_asks_itself_is_not_told_that_it_rounds(root: Path) -> None:
     asks = "passes = TOTAL // (B * T * W)\nif TOTAL % (B * T * W) != 0:\n    {}()\n"
     text = own_script(ROUNDED.format(B=24) + asks.format("fail"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from nanolint.run.described import Described
 from nanolint.run.equation import Check, Equation, LateSync, NotKnown, Turn
 from nanolint.run.roles import Role
-from nanolint.run.terms import Number, leaves
+from nanolint.run.terms import Number, World, leaves
 from nanolint.trainers.script.architecture import shape_of
 from nanolint.trainers.script.built import built_model
 from nanolint.trainers.script.core import State
@@ -70,7 +70,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         )
         equation = replace(
             bare,
-            checks=tuple(dict.fromkeys(_about(state.checks, bare.depends_on))),
+            checks=tuple(dict.fromkeys(_about(state.checks, bare.depends_on, processes=True))),
             turns=tuple(dict.fromkeys(_about(state.turns, bare.depends_on))),
         )
     return Described(
@@ -91,10 +91,13 @@ def _once(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-def _about(conditions: Sequence[Condition], givens: frozenset[Given]) -> Iterator[Condition]:
-    """The conditions that any of ``givens`` decides."""
+def _about(
+    conditions: Sequence[Condition], givens: frozenset[Given], *, processes: bool = False
+) -> Iterator[Condition]:
+    """The conditions that any of ``givens`` decides, or, with ``processes``, their number."""
     for each in conditions:
-        if not givens.isdisjoint(leaves(each.condition)):
+        decided = leaves(each.condition)
+        if any(leaf in givens or (processes and isinstance(leaf, World)) for leaf in decided):
             yield each
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def equations(context: Context) -> list[Equation]:
     """The equation of each case, where a script says one; those of cards that differ in nothing
     are one."""
-    found = (case.resolution.described for case in context.cases)
+    found = (case.settled.described for case in context.cases)
     return list(dict.fromkeys(each.equation for each in found if each and each.equation))
 
 

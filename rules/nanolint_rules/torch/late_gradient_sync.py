@@ -42,7 +42,7 @@ def late_gradient_sync(context: Context) -> Findings:
     for late in late_syncs(context.tree, resolved):
         spans = context.spans([late.assignment, late.forward])
         span, forward = spans[late.assignment], spans[late.forward]
-        run = context.run
+        run = context.outline
         happens = run is not None and run.world_size > 1 and run.micro_steps > 1
         yield Finding(
             message=(

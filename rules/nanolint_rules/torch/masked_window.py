@@ -20,6 +20,8 @@ from nanolint.rule import (
 from nanolint_rules.torch._names import found_in, last_name, names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import libcst as cst
 
     from nanolint_rules.torch._names import Names
@@ -32,6 +34,7 @@ _PATTERN = re.compile(r"(?i)window_?pattern")
 _WINDOWS = re.compile(r"(?i)[SL]+")  # short and long (full), one letter a layer
 # FlashAttention 3 takes windows, where there is a kernel: nanochat's flash_attention.py.
 _TAKES_WINDOWS = re.compile(r"\bflash_attn_func\b")
+_NO_SIZE = {"none", "false", "int", "os", "environ", "get", "getenv"}
 KERNELS = ((8, 0), (9, 0))  # the oldest and the newest capability
 
 
@@ -55,6 +58,8 @@ def masked_window(context: Context) -> Findings:
     pattern = _pattern(context)
     if pattern is not None and "S" not in _text(pattern).upper():
         return
+    if pattern is None and "backward(" in context.text and not any(_sizes(context)):
+        return  # the whole program is here, and nothing in it gives a window
     call = masked[0]
     fix, span = None, context.spans([call])[call]
     if pattern is not None:
@@ -123,6 +128,46 @@ def _pattern(context: Context) -> cst.SimpleString | None:
         if isinstance(annotated.target, cst.Name) and _PATTERN.search(annotated.target.value):
             fields += _windows(annotated.value)
     return next(iter(found or fields), None)
+
+
+def _sizes(context: Context) -> Iterator[cst.BaseExpression]:
+    """The values that windows are given, but for those that pass another on, and for none: 0, -1.
+
+    ``sliding_window=512``, ``add_argument("--window", default=1024)``; a parameter without a
+    default, which has to be given one.
+    """
+    tree = context.tree
+    for parameter in found_in(tree, cst.Param):
+        if parameter.default is None and "window" in parameter.name.value.lower():
+            yield parameter.name
+    given: list[tuple[str, cst.BaseExpression | None]] = [
+        *((each.keyword.value, each.value) for each in found_in(tree, cst.Arg) if each.keyword),
+        *((each.name.value, each.default) for each in found_in(tree, cst.Param)),
+        *((last_name(each.target) or "", each.value) for each in found_in(tree, cst.AnnAssign)),
+    ]
+    for assignment in found_in(tree, cst.Assign):
+        given += ((last_name(each.target) or "", assignment.value) for each in assignment.targets)
+    for call in found_in(tree, cst.Call):
+        if last_name(call.func) == "add_argument" and "window" in _first_text(call):
+            given += (("window", each.value) for each in call.args if each.keyword)
+    for name, value in given:
+        if "window" in name.lower() and value is not None and _is_size(value):
+            yield value
+
+
+def _is_size(value: cst.BaseExpression) -> bool:
+    """Whether an expression has a number of its own, or is made of other things than windows."""
+    numbers = [each.value for each in found_in(value, cst.Integer)]
+    texts = [_text(each) for each in found_in(value, cst.SimpleString)]
+    if any(each.isdigit() and int(each) > 1 for each in (*numbers, *texts)):
+        return True
+    named = [each.value.lower() for each in found_in(value, cst.Name)]
+    return bool(set(named) - _NO_SIZE) and not any("window" in each for each in named)
+
+
+def _first_text(call: cst.Call) -> str:
+    first = call.args[0].value if call.args else None
+    return _text(first) if isinstance(first, cst.SimpleString) else ""
 
 
 def _windows(value: cst.BaseExpression | None) -> list[cst.SimpleString]:

@@ -42,7 +42,7 @@ def rounded_accumulation(context: Context) -> Findings:
         remedy, fix = nearest(context, equation, Safety.UNSAFE)
         yield Finding(
             message=_message(equation, rounding),
-            severity=Severity.ERROR if rounding.dividend < rounding.divisor else None,
+            severity=None if _makes_a_pass(equation) else Severity.ERROR,
             remedy=remedy,
             span=place_of(context, equation, equation.loop),
             fix=fix,
@@ -58,10 +58,19 @@ def _is_asked_for(equation: Equation, rounding: Rounding) -> bool:
     return (rounding.dividend, rounding.divisor) in pairs
 
 
+def _makes_a_pass(equation: Equation) -> bool:
+    """Also where nothing is left of the total: ``max(1, total // tokens)``."""
+    return equation.number(equation.passes) >= 1
+
+
 def _message(equation: Equation, rounding: Rounding) -> str:
-    if rounding.dividend < rounding.divisor:
+    if not _makes_a_pass(equation):
         return "the loop makes no pass: a micro-batch is larger than the total batch"
     tokens = equation.tokens_per_step()
+    if rounding.dividend < rounding.divisor:
+        wanted, rest = divmod(tokens * rounding.dividend, rounding.divisor)
+        than = f"not {wanted:,}" if not rest else "more than is asked for"
+        return f"a step takes {tokens:,} tokens, {than}: one pass is more than that"
     kept = rounding.dividend - rounding.remainder
     wanted, rest = divmod(tokens * rounding.dividend, kept)
     than = f"not {wanted:,}" if not rest else "less than is asked for"

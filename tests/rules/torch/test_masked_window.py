@@ -31,3 +31,33 @@ def test_a_constant_counts_before_a_field_and_keeps_its_quotes() -> None:
 def test_without_another_way_there_is_no_fix() -> None:
     text = f"{HEAD}window_pattern = 'SL'\n{ATTEND}{MASKED.format('mask')}"
     assert BENCH.finding(text).fix is None
+
+
+LOOP = "\nloss.backward()\n"
+OFF = """class A:
+    def __init__(self, window=0):
+        self.window = window if 0 < window < T else 0
+"""
+
+
+WITHIN = "def attend(self, q, k, v):\n    window = self.window\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("", 0),
+        ("def mask(window): return window\n", 1),
+        ("a = A(window=512)\n", 1),
+        ("a = A(window=args.seq_len // 2)\n", 1),
+        ("a = A(window=args.window)\n", 0),
+        ("a = A(window=window)\n", 0),
+        ('parser.add_argument("--window", type=int, default=1024)\n', 1),
+        ('a = A(window=int(os.environ.get("WINDOW", "0")))\n', 0),
+        ('a = A(window=int(os.environ.get("WINDOW", "128")))\n', 1),
+    ],
+)
+def test_a_program_that_gives_no_window_has_none(given: str, count: int) -> None:
+    text = HEAD + OFF + WITHIN + MASKED.format("mask") + given
+    assert len(BENCH.findings(text + LOOP)) == count
+    assert len(BENCH.findings(text)) == 1  # who gives it one stands elsewhere
