@@ -43,6 +43,14 @@ WORKSPACE_GIVEN_BACK_SINCE: Version = (2, 15)
 # compiled backward pass, whatever else the cut keeps. What 2.4 makes of the marks was not compared.
 CHECKPOINTS_COMPILED_SINCE: Version = (2, 5)
 
+# aten/src/ATen/native/cuda/SummaryOps.cu: bincount holds the smallest and the largest value to its
+# end; before, each goes once it is read. Seen in 2.13 and 2.15, not in 2.8 and 2.12.
+BINCOUNT_HOLDS_SINCE: Version = (2, 13)
+
+# aten/src/ATen/native/Distributions.cpp: multinomial holds its two bounds to its end; before, they
+# go with the comparisons of them. Seen in 2.12 to 2.15, not in 2.8 to 2.10.
+MULTINOMIAL_HOLDS_SINCE: Version = (2, 12)
+
 # The random state that fused attention saves: from these releases on the card, 1 KiB a layer;
 # before that on the host (torch/_meta_registrations.py and the traced allocations of each release).
 FLASH_STATE_ON_CARD_SINCE: Version = (2, 7)

@@ -19,6 +19,11 @@ from nanolint.memory.tensors.ops import views
 from nanolint.memory.tensors.parameter import Parameter
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.torch import (
+    keeps_workspace,
+    passing_bias_workspace_bytes,
+    workspace_bytes,
+)
 from validation.operations import function_of
 
 if TYPE_CHECKING:
@@ -125,6 +130,19 @@ def wrapped(value: Any) -> Any:
 def entries(case: Case) -> list[Any]:
     """Allocations in order, and between two the releases."""
     return _entries(case, Device(Tape()))
+
+
+def entries_of(case: Case, release: tuple[int, int]) -> list[Any]:
+    """The same by the facts of a release, where each thread has multiplied before."""
+    keeps = keeps_workspace(release)
+    device = Device(
+        Tape(),
+        release=release,
+        workspace_bytes=0 if keeps else workspace_bytes(release, None),
+        keeps_workspace=keeps,
+        passing_bias_bytes=passing_bias_workspace_bytes(release),
+    )
+    return _entries(case, device)
 
 
 def derived(case: Case) -> tuple[list[Any], list[str]]:

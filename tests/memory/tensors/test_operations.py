@@ -6,12 +6,13 @@ of PyTorch and without a card.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 
-from tests.memory.tensors.operations import entries, recorded_entries
+from tests.memory.tensors.operations import entries, entries_of, recorded_entries
 from validation.operations import EXPRESSIONS, Case, generate, recorded
+from validation.record_operations import ASKED, of_releases
 
 # The cases that are not met, by name and number. The gradient of a product takes scans that are not
 # modelled; values that lie permuted, or whose index is of one element, are copied once more or
@@ -77,3 +78,39 @@ def allocated(case: Case) -> object:
         return entries(case)
     except (AttributeError, TypeError, ValueError) as error:
         return error
+
+
+# Cases of other releases that are not met, by name: how many. Sums over what was repeated reach a
+# parameter with one copy more in 2.8; the scratch of a sort is 12 KiB more up to 2.12; a product in
+# a checkpoint that is stopped has no workspace.
+LATER = {"checkpoint of a product with a bias": 1, "embedding": 1, "prod": 1}
+MISSES_OF = {
+    "2.8": {
+        "attention of one query": 1, "attention under an odd mask": 1, "einsum batched weight": 1,
+        "expand and flatten": 1, "grouped keys": 1, "last kept": 1, **LATER,
+    },
+    "2.9": LATER,
+    "2.10": LATER,
+    "2.12": {"embedding": 1, "prod": 1},
+    "2.15": {"prod": 1},
+}  # fmt: skip
+
+
+def test_other_releases_are_asked_for_what_differs() -> None:
+    assert MISSES_OF.keys() == of_releases().keys()
+    for rows in of_releases().values():
+        assert len(rows) == len(recorded()[::ASKED])
+        assert any(each != "same" for each in rows)
+
+
+@pytest.mark.parametrize("release", MISSES_OF)
+def test_each_release_allocates_by_its_facts(release: str) -> None:
+    major, minor = map(int, release.split("."))
+    missed = Counter(
+        case["name"]
+        for case, own in zip(recorded()[::ASKED], of_releases()[release], strict=True)
+        if own is not None
+        and entries_of(case, (major, minor))
+        != recorded_entries(case if own == "same" else {**case, "events": own})
+    )
+    assert missed == MISSES_OF[release]

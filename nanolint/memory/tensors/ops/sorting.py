@@ -13,6 +13,7 @@ from nanolint.memory.tensors.ops.views import contiguous, detach
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import DataDependent
+from nanolint.memory.torch import BINCOUNT_HOLDS_SINCE, MULTINOMIAL_HOLDS_SINCE
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
@@ -114,6 +115,8 @@ def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tenso
     compared = [_scalar(x, BOOL) for _ in range(2)]
     valid = _scalar(x, BOOL)
     del compared
+    if x.device.release < MULTINOMIAL_HOLDS_SINCE:
+        bounds.clear()
     sums = empty(x.device, x.shape[:-1], x.dtype, x.role.made("sum"))
     zero = elementwise(BOOL, "comparison", sums)
     empty_row = _scalar(x, BOOL)
@@ -145,7 +148,11 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Te
     if not minlength:
         raise DataDependent("bincount without minlength")
     dtype: Dtype = INT64 if weights is None else FLOAT32
-    bounds = [_scalar(x, x.dtype) for _ in range(2)]
+    bounds: list[Tensor | None] = []
+    for _ in range(2):
+        bound = _scalar(x, x.dtype)
+        bounds.append(bound if x.device.release >= BINCOUNT_HOLDS_SINCE else None)
+        del bound
     out = empty(x.device, (minlength,), dtype, x.role.made("counts"))
     del bounds
     return out
