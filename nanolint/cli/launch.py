@@ -65,11 +65,16 @@ def read_launch(words: Sequence[str], files: Sequence[str] = ()) -> Launched:
 
 def launches_in(line: str) -> list[Launched]:
     """The runs that a launch line starts. Raises UsageError where one cannot be followed."""
-    from nanolint.cli.launched import NotJudged, locate
+    from functools import partial
+    from pathlib import Path
+
+    from nanolint.cli.launched import NotJudged, locate, script_near
+    from nanolint.launches.launch import Around
     from nanolint.launches.script import find_launches
 
     found = []
-    for each in find_launches(line, every=True):
+    around = Around(scripts=partial(script_near, Path("line")))
+    for each in find_launches(line, around, every=True):
         if each.launch is None:
             raise UsageError(f"after --: {each.reason}")
         try:

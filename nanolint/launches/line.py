@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.launches import launchers, programs
+from nanolint.launches import accelerate, launchers, programs
 from nanolint.launches.commands import Argument
 from nanolint.launches.launch import Around, Launch, Nested, NotALaunch, Processes, UnknownScript
 from nanolint.launches.placed import Placed
@@ -104,7 +104,7 @@ class _Reader:
             return self._by_torchrun()
         elif program == "accelerate" and self._words and self._words[0].text == "launch":
             self._words.pop(0)
-            return self._launched(*launchers.accelerate(self._words))
+            return self._by_accelerate()
         elif program in ("deepspeed", "ds"):
             return self._launched(*launchers.deepspeed(self._words))
         elif program in programs.SHELLS:
@@ -135,6 +135,25 @@ class _Reader:
 
     def _by_torchrun(self) -> Path | None:
         return self._launched(*launchers.torchrun(self._words, self._environment))
+
+    def _by_accelerate(self) -> Path | None:
+        """accelerate, whose configuration counts where its own words do not."""
+        processes, options = launchers.accelerate(self._words)
+        file = options.values.get("config-file")
+        text = self._around.scripts(file.text) if file and file.unknown is None else None
+        found = accelerate.read(text) if text is not None else None
+        if found is not None and processes.count is None and found.processes is not None:
+            processes = Processes(found.processes)
+        precision = options.values.get("mixed-precision")
+        if precision is None and found is not None and found.precision is not None:
+            precision = Argument(found.precision)
+        variable = accelerate.PRECISION_VARIABLE
+        unknown = Argument(f"${variable}", "accelerate takes it from its own configuration")
+        self._environment.setdefault(variable, precision or unknown)
+        script = self._launched(processes, options)
+        if found is not None and found.engine is None:
+            self._files = [each for each in self._files if each is not file]
+        return script
 
     def _launched(self, processes: Processes, options: launchers.Options) -> Path | None:
         """The script behind a launcher's options; None where a program follows."""
@@ -191,7 +210,7 @@ class _Reader:
         if module.text in programs.TORCHRUN_MODULES:
             return self._by_torchrun()
         if module.text in programs.ACCELERATE_MODULES:
-            return self._launched(*launchers.accelerate(self._words))
+            return self._by_accelerate()
         if module.text in programs.DEEPSPEED_MODULES:
             return self._launched(*launchers.deepspeed(self._words))
         return self._module(module)

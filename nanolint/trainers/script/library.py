@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import FUNCTIONS, Given, Number, World
 from nanolint.run.tokenizers import LENGTH, SIZES, vocabulary_of
-from nanolint.trainers.script import builtin_functions, environment, settings_files, tensors
+from nanolint.trainers.script import (
+    builtin_functions,
+    engines,
+    environment,
+    settings_files,
+    tensors,
+)
 from nanolint.trainers.script.arguments import is_parser, takes_others
 from nanolint.trainers.script.calls import note_library_module
 from nanolint.trainers.script.conditions import truth
@@ -162,4 +168,5 @@ _HANDLERS: dict[str, Handler] = {
     **builtin_functions.HANDLERS,
     **environment.HANDLERS,
     **settings_files.HANDLERS,
+    **engines.HANDLERS,
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
+from nanolint.trainers.script.engines import passes_of_engine
 from nanolint.trainers.script.operations import made
 from nanolint.trainers.script.things import TERMS, External, Instance
 
@@ -26,10 +27,13 @@ def share_a_loop(one: Event, other: Event) -> bool:
     return any(each in other.context.loops for each in one.context.loops)
 
 
-def passes_of(backward: Event, events: Sequence[Event]) -> Term | NotKnown:
+def passes_of(backward: Event, events: Sequence[Event], world: int) -> Term | NotKnown:
     """How often ``backward()`` is called for one step of the optimizer."""
     steps = [each for each in events if each.kind == "step" and share_a_loop(backward, each)]
     place = backward.place
+    by_engine = passes_of_engine(backward.subject, world, place)
+    if by_engine is not None:
+        return by_engine
     if not backward.plain and (found := _by_engine(backward)) is not None:
         return found
     if not steps:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
 from nanolint.trainers.script.architecture import own_cast
+from nanolint.trainers.script.engines import precision_of_engine
 from nanolint.trainers.script.operations import scalar, unwrapped
 from nanolint.trainers.script.things import External, Instance
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from nanolint.run.terms import Term
     from nanolint.trainers.script.core import Event, State
     from nanolint.trainers.script.things import Thing
+
+# accelerate/accelerator.py: what its launcher sets, and its words for what autocast runs in.
+PRECISION_VARIABLE = "ACCELERATE_MIXED_PRECISION"
+_PRECISIONS = {"no": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
 def dtype_of(call: Event | None, state: State) -> Term | NotKnown:
@@ -26,6 +31,9 @@ def dtype_of(call: Event | None, state: State) -> Term | NotKnown:
             return _autocast(manager)
     if unknown is not None:
         return unknown
+    by_engine = _by_engine(state)
+    if by_engine is not None:
+        return by_engine
     casts = [each.subject for each in state.events if each.kind == "cast"]
     last: Thing | None = next((each for each in reversed(casts)), None)
     last = last or own_cast(unwrapped(call.subject), state)
@@ -33,6 +41,35 @@ def dtype_of(call: Event | None, state: State) -> Term | NotKnown:
         return last
     name = last.last if isinstance(last, External) else "float32"
     return Number({"half": "float16", "float": "float32"}.get(name, name))
+
+
+def _by_engine(state: State) -> Term | NotKnown | None:
+    """What accelerate or DeepSpeed runs its model in; None where neither goes backward."""
+    subjects = (each.subject for each in state.events if each.kind == "backward")
+    for engine in subjects:
+        by_deepspeed = precision_of_engine(engine)
+        if by_deepspeed is not None:
+            return by_deepspeed
+        of = engine.of if isinstance(engine, Instance) else None
+        if not isinstance(engine, Instance) or not isinstance(of, External):
+            continue
+        if of.last == "Accelerator":
+            return _precision(engine.argument(2, "mixed_precision"), engine, state)
+    return None
+
+
+def _precision(given: Thing | None, engine: Instance, state: State) -> Term | NotKnown:
+    if isinstance(given, NotKnown):
+        return given
+    asked = scalar(given)
+    if asked is None:
+        word = state.around.variable(PRECISION_VARIABLE)
+        if word is not None and isinstance(word.value, NotKnown):
+            return word.value
+        asked = "no" if word is None else word.value  # type: ignore[assignment]
+    found = _PRECISIONS.get(str(asked))
+    place = engine.place
+    return Number(found) if found else NotKnown(f"precision {asked}", place.path, place.line)
 
 
 def _is_autocast(of: object) -> bool:

@@ -51,7 +51,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
             missing=_missing(roles), refused=refused, trains=False,
         )  # fmt: skip
     call = _call_before(backward, state.events)
-    passes = passes_of(backward, state.events)
+    passes = passes_of(backward, state.events, around.world_size)
     micro_batch, context = _batch(call, backward)
     model = unwrapped(call.subject) if call is not None else None
     roles = {

@@ -87,13 +87,21 @@ def _loaded(read: Callable[[str], Node], what: str) -> Handler:
         core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
     ) -> Thing:
         source = arguments[0] if arguments else next(iter(named.values()), None)
-        is_open = isinstance(source, Instance) and source.of == External(FILE)
-        name = _written(source.arguments[0] if is_open else source) if source is not None else None  # type: ignore[union-attr]
-        if name is None or not (is_open or name.endswith(SUFFIXES)):
-            return core.unknown(f"read from {what} that only the run names", place)
-        return _read(core, name, read, place)
+        return settings_at(core, source, read, what, place)
 
     return handler
+
+
+def settings_at(
+    core: Core, source: Thing | None, read: Callable[[str], Node], what: str, place: Place
+) -> Thing:
+    """What an open file holds, or the file of a name."""
+    is_open = isinstance(source, Instance) and source.of == External(FILE)
+    named = source.arguments[0] if isinstance(source, Instance) and is_open else source
+    name = None if named is None else _written(named)
+    if name is None or not (is_open or name.endswith(SUFFIXES)):
+        return core.unknown(f"read from {what} that only the run names", place)
+    return _read(core, name, read, place)
 
 
 def _read(core: Core, name: str, read: Callable[[str], Node], place: Place) -> Thing:
