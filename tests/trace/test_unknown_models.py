@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nanolint.run.profile import MOST_STEPS
 from validation.profiles import TABLE, rows
 
 EACH = pytest.mark.parametrize("row", rows(), ids=lambda row: str(row["name"]))
@@ -19,6 +20,14 @@ def test_every_micro_batch_is_within_the_margin_of_its_own_trace(row: dict[str, 
     for _, _, allocated, reserved, told_allocated, told_reserved in found["micro_batches"]:
         assert abs(told_allocated - allocated) <= margin * allocated
         assert abs(told_reserved - reserved) <= margin * reserved
+
+
+@EACH
+def test_some_of_them_are_of_runs_that_the_profile_was_not_made_from(row: dict[str, Any]) -> None:
+    """It is made from steps of at most four micro-steps; the launch lines have more."""
+    found = row["found"]
+    assert any(steps > MOST_STEPS for _, steps, *_ in found["micro_batches"])
+    assert found.get("held_out", True)
 
 
 @EACH
