@@ -148,16 +148,16 @@ def verdict(met: bool) -> str:
     return "met" if met else "missed"
 
 
-def write_table(name: str, rows: list[str]) -> None:
-    """Print a table, and put it in the place of the one on the page that has this name."""
+def write_table(name: str, rows: list[str], page: Path = PAGE) -> None:
+    """Print a table, and put it in the place of the one on a page that has this name."""
     if hasattr(os, "getloadavg"):
         rows = [*rows, "", f"Measured at a load average of {os.getloadavg()[0]:.1f}."]
     print("\n".join(rows), flush=True)
-    head, mark, rest = PAGE.read_text("utf-8").partition(f"<!-- {name} -->\n")
+    head, mark, rest = page.read_text("utf-8").partition(f"<!-- {name} -->\n")
     _, end, tail = rest.partition("<!-- end -->")
     if not (mark and end):
-        raise SystemExit(f"{PAGE} has no place for the table {name!r}")
-    PAGE.write_text(f"{head}{mark}" + "\n".join(rows) + f"\n{end}{tail}", "utf-8")
+        raise SystemExit(f"{page} has no place for the table {name!r}")
+    page.write_text(f"{head}{mark}" + "\n".join(rows) + f"\n{end}{tail}", "utf-8")
 
 
 def distinct_configs(count: int) -> dict[str, str]:
