@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from nanolint.memory.model.reading.alike import Layers
 from nanolint.memory.recording import write, write_own
 from nanolint.memory.shapes import Shapes
 from nanolint.run.program import FromRun, ReadModel, SourceText
+from nanolint.trainers.nanogpt.own import own_script
 from nanolint.trainers.nanogpt.resolve import default_run
 from tests.support.runs import SMALL
 
@@ -288,3 +290,44 @@ def test_nanogpt_read_so_writes_the_same(
     counted = Counted(monkeypatch)
     assert told(read) == expected
     assert (counted.played > 10) is (world_size == 1)  # DDP takes each gradient as it comes
+
+
+FAILS = """
+def kind(split):
+    import json
+    meta = os.path.join(split, "meta.json")
+    if os.path.exists(meta):
+        with open(meta) as file:
+            return np.dtype(json.load(file).get("dtype", "uint16"))
+    return np.uint16
+
+
+def get_batch(split):
+    kind(split)
+"""
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_what_cannot_be_read_holds_nothing_until_python_looks_for_garbage(
+    collects: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = own_script()
+    train = replace(
+        own.modules[0], text=changed("def get_batch(split):", FAILS, own.modules[0].text)
+    )
+    monkeypatch.setattr(
+        "nanolint.trainers.nanogpt.own.own_script",
+        lambda: replace(own, modules=(train, *own.modules[1:])),
+    )
+    run = replace(SMALL, compile=False, gradient_accumulation_steps=8)
+    tape = Located()
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(1 if collects else 0)
+        write_own(run, Shapes.of(run, GPU), GPU, tape, compiled=False)
+    finally:
+        gc.set_threshold(*before)
+    plain = Located()
+    monkeypatch.setattr("nanolint.trainers.nanogpt.own.own_script", lambda: own)
+    write_own(run, Shapes.of(run, GPU), GPU, plain, compiled=False)
+    assert tape.events == plain.events

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.binding import forget
-from nanolint.memory.model.reading.exceptions import CATCHABLE
+from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
@@ -86,11 +86,12 @@ def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> None:
     """Read a branch that may be taken; one that ends in an exception is not."""
     try:
         machine.execute(body, frame)
-    except CATCHABLE:
-        return
+    except CATCHABLE as error:
+        let_go(error)
     except Unread as error:
         if error.decided:
             raise
+        let_go(error)
 
 
 def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:

@@ -18,7 +18,7 @@ from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.model.reading import statements
 from nanolint.memory.model.reading.binding import forget
-from nanolint.memory.model.reading.exceptions import CATCHABLE
+from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.interpreter import parsed
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import (
@@ -147,6 +147,7 @@ class Reader(Values):
                     ended = statements.execute(self, (node,), frame)
             except Unread as error:
                 ended = None
+                let_go(error)
                 self._pass_over(listed, node, frame, error)
             except AssertionError:
                 if not (self.turns.left and isinstance(node, ast.Assert)):
@@ -156,6 +157,7 @@ class Reader(Values):
                 if not self._left_early(node, frame):
                     raise
                 ended = None
+                let_go(error)
                 self._forget(node, frame, error)
             except (Finished, TrainsAgain):  # while the names are still there
                 self._doubt_later(listed, node, frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.exceptions import let_go
 from nanolint.memory.model.reading.offsets import Draws
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import Unknown, Unread
@@ -85,6 +86,7 @@ def list_of(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
     try:
         return list(comprehension(machine, node, frame))
     except Unread as error:
+        let_go(error)
         return machine.unlisted(node, error)
 
 

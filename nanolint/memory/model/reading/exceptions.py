@@ -36,6 +36,16 @@ CATCHABLE = (
 )
 
 
+def let_go(error: BaseException | None) -> None:
+    """Forget the frames of what was caught: they hold all that was evaluated, and often themselves,
+    so that tensors would live until Python looks for garbage."""
+    while error is not None:
+        error.__traceback__ = None
+        behind = error.__cause__ or error.__context__
+        error.__cause__ = error.__context__ = None
+        error = behind
+
+
 def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
     if _may_lack(machine, node):
         forget(machine, node, frame, machine.unknown("whether a package is installed"))
@@ -50,7 +60,7 @@ def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
         if ended is None:
             ended = machine.execute(node.orelse, frame)
     except CATCHABLE as error:
-        error.__traceback__ = None  # it would hold all that was evaluated
+        let_go(error)
         handler = _handler(machine, node.handlers, error, frame)
         if handler is None:
             raise

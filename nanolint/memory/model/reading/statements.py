@@ -15,7 +15,7 @@ from nanolint.memory.model.reading.binding import (
     either,
     forget,
 )
-from nanolint.memory.model.reading.exceptions import CATCHABLE, attempt, check, throw
+from nanolint.memory.model.reading.exceptions import CATCHABLE, attempt, check, let_go, throw
 from nanolint.memory.model.reading.expressions import function_of
 from nanolint.memory.model.reading.matching import match
 from nanolint.memory.model.reading.values import (
@@ -65,8 +65,10 @@ def _failure(machine: Machine, node: ast.stmt, frame: Frame) -> Unknown | None:
     try:
         execute(machine, (node,), frame)
     except Unread as error:
+        let_go(error)
         return Unknown(error.reason, error.place)
     except CATCHABLE as error:
+        let_go(error)
         reason = f"it raises {type(error).__name__}: {error}"
         return Unknown(reason, Place(frame.module.path, node.lineno))
     return None
