@@ -69,11 +69,18 @@ class Unresolved:
     """A key that the memory replay needs, and why its value is of no use.
 
     Only a run could tell the value; or it is known and ``impossible``: no run can have it.
+    ``name`` is what people call it, where the script has no such key.
     """
 
     key: str
     reason: str
     impossible: bool = False
+    name: str = ""
+
+    @property
+    def words(self) -> str:
+        """The value for people."""
+        return self.name or self.key
 
 
 class ManualAttention(str, Enum):
@@ -185,7 +192,7 @@ class Resolution:
         """
         keys: dict[tuple[bool, str], list[str]] = {}
         for each in self.unresolved:
-            keys.setdefault((each.impossible, each.reason), []).append(each.key)
+            keys.setdefault((each.impossible, each.reason), []).append(each.words)
         clauses: dict[bool, list[str]] = {}
         for (impossible, reason), named in keys.items():
             clauses.setdefault(impossible, []).append(f"{', '.join(named)} ({reason})")

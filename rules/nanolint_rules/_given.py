@@ -43,6 +43,8 @@ def write(context: Context, changes: Changes, safety: Safety) -> Written:
     (where,) = places
     for given, value in changes.items():
         edit = _on_line(context, given, value) if where == LINE else _in_file(context, given, value)
+        if edit is None and where != LINE and not is_here(context, given.place):
+            return Written(None, f"{given.key} stands in {given.place}, which is not rewritten")
         if edit is None:
             return Written(None, f"{given.key} does not stand in {where} as it is")
         edits.append(edit)

@@ -103,7 +103,9 @@ def test_a_value_of_another_file_is_shown_where_it_stands(tmp_path: Path) -> Non
     path = tmp_path / "train.py"
     own = ARITHMETIC.replace("B, T, total = 8,", "from sizes import B\nT, total =")
     path.write_text(script(own), encoding="utf-8")
-    assert "sizes.py:2:5" in nanolint("check", str(path)).out
+    out = nanolint("check", str(path)).out
+    assert "sizes.py:2:5" in out
+    assert "B = 16 is the nearest that does (B stands in sizes.py:2, which is not rewritten)" in out
     (found,) = json.loads(nanolint("check", str(path), "--output-format=json").out)
     assert found["origin"]["filename"].endswith("sizes.py")
     assert found["origin"]["location"] == {"row": 2, "column": 5}

@@ -75,7 +75,7 @@ def _memory(case: Case, printer: Printer, width: int) -> None:
     if run is None:
         printer.line(("Memory cannot be checked", "bold yellow"))
         for unresolved in case.resolution.unresolved:
-            printer.paragraph(f"  {unresolved.key}: ", text=unresolved.reason, indent="    ")
+            printer.paragraph(f"  {unresolved.words}: ", text=unresolved.reason, indent="    ")
         if not any(unresolved.impossible for unresolved in case.resolution.unresolved):
             printer.line(f"  {TRACE_HINT}")
     elif not run.on_gpu:

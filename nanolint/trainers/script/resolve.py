@@ -217,7 +217,7 @@ def _unresolved(found: Described) -> Iterator[Unresolved]:
     for role in NEEDED:
         term = found.roles.get(role)
         if isinstance(term, NotKnown):
-            yield Unresolved(ROLES[role], str(term))
+            yield Unresolved(ROLES[role], str(term), name=f"the {role.value}")
 
 
 def _doubts(
@@ -362,7 +362,9 @@ def _model(found: Described) -> tuple[tuple[Unresolved, ...], tuple[Doubt, ...]]
     missing = [role for role, _ in found.missing if role in ROLES]
     if missing:
         reasons = tuple(
-            Unresolved(ROLES[role], str(why)) for role, why in found.missing if role in ROLES
+            Unresolved(ROLES[role], str(why), name=f"the {role.value}")
+            for role, why in found.missing
+            if role in ROLES
         )
         return reasons, ()
     return (), (_own_loop(found),)

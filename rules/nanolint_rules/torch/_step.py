@@ -27,4 +27,5 @@ def nearest(context: Context, equation: Equation, safety: Safety) -> tuple[str, 
         each = f" with {equation.world} processes" if equation.world > 1 else ""
         return f"no {factor.key} up to {factor.value} divides it{each}", None
     written = write(context, {factor: found}, safety)
-    return f"{described({factor: found})} is the nearest that does", written.fix
+    reason = f" ({written.reason})" if written.fix is None else ""
+    return f"{described({factor: found})} is the nearest that does{reason}", written.fix

@@ -160,8 +160,11 @@ class DistributedDataParallel(nn.Module):
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
         self.sends_buffers = broadcast_buffers and others.get("forward_sync_buffers", True)
-        if find_unused_parameters or static_graph:
-            doubt("what DDP makes of find_unused_parameters or static_graph")
+        # Both copy what the model returns (_DDPSink), and choose when buckets are made again.
+        if find_unused_parameters:
+            doubt("what DDP makes of find_unused_parameters")
+        if static_graph:
+            doubt("what DDP makes of static_graph")
         if process_group is not None or not init_sync:
             doubt("what DDP makes of process_group or init_sync")
         self.reducer = reducer(module, bucket_cap_mb, gradient_as_bucket_view)
