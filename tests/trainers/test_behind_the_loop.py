@@ -168,3 +168,16 @@ def test_what_a_loop_over_data_keeps_is_a_doubt(
     assert [each.startswith("how much a loop over data keeps") for each in doubts] == [
         True
     ] * doubted
+
+
+@pytest.mark.parametrize(("times", "doubted"), [(1, False), (9, True)])
+def test_an_evaluation_that_a_file_decides_is_read(
+    tmp_path: Path, times: int, *, doubted: bool
+) -> None:
+    rows = f"(torch.cat([each] * {times}) for each in (x, y))"
+    behind = f"if os.path.exists('test.bin'):\n    print(evaluate(model, *{rows}))\n"
+    text = "import os\n" + in_a_function(SCRIPT).replace("main()\n", f"main()\n{behind}")
+    text = text.replace("def main():", "def main():\n    global model, x, y")
+    found = explained(tmp_path, text)
+    assert evaluated_late(found) > STATES
+    assert bool(found["doubts"]) is doubted

@@ -3,6 +3,8 @@
 Packages that only make texts into tokens, or show what was trained, are empty.
 """
 
+import contextlib
+import os
 import sys
 import types
 
@@ -10,7 +12,8 @@ import numpy
 import torch
 
 TOKENS = 4_000_000
-EMPTY = ("wandb", "tiktoken", "pandas", "tqdm")
+EMPTY = ("wandb", "tiktoken", "pandas", "tqdm", "yaml", "transformers", "requests")
+EMPTY += ("matplotlib", "matplotlib.pyplot")
 
 
 def memmap(_path, dtype=numpy.uint16, **_):
@@ -33,16 +36,52 @@ class Encoding:
         return ""
 
 
+class Silent(types.ModuleType):
+    """A package of which every name is a function that does nothing."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *_, **__: Silent("nothing")
+
+
 for name in EMPTY:
     try:
         __import__(name)
     except ImportError:
-        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name] = Silent(name)
 sys.modules["tiktoken"].get_encoding = lambda _name: Encoding()
-if not hasattr(sys.modules["tqdm"], "tqdm"):
+if isinstance(sys.modules["tqdm"], Silent):
     sys.modules["tqdm"].tqdm = lambda values, **_: values
 
 # Every probability is zero on a card that computes nothing, which the real one refuses to draw from.
 torch.multinomial = lambda probabilities, count=1, num_samples=None, **_: torch.zeros(
     (*probabilities.shape[:-1], num_samples or count), dtype=torch.long, device=probabilities.device
 )
+
+text = "word " * 20_000  # whatever is downloaded
+if isinstance(sys.modules["requests"], Silent):
+    sys.modules["requests"].get = lambda *_, **__: types.SimpleNamespace(
+        text=text, raise_for_status=lambda: None
+    )
+
+makedirs = os.makedirs
+
+
+def made(path, *given, **named):
+    """As ``os.makedirs``, also where nothing may be made."""
+    with contextlib.suppress(OSError):
+        makedirs(path, *given, **named)
+
+
+os.makedirs = made
+
+own = torch.Tensor.tolist
+
+
+def tolist(tensor):
+    """What lies on a card that computes nothing is no token."""
+    return own(torch.zeros(tensor.shape, dtype=tensor.dtype) if tensor.is_cuda else tensor)
+
+
+torch.Tensor.tolist = tolist

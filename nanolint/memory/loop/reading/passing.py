@@ -74,7 +74,9 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     written = len(machine.card.tape.events)
     for body in (node.body, node.orelse):
         _attempt(machine, body, frame)
-    if len(machine.card.tape.events) != written and machine.card.grad_enabled:
+    if len(machine.card.tape.events) != written and machine.phases.are_late:
+        machine.at_most.append(f"an evaluation that may be left out is read ({why.place})")
+    elif len(machine.card.tape.events) != written and machine.card.grad_enabled:
         decided = why.unread()
         decided.decided = True
         raise decided

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16, refuses_float8
@@ -63,7 +64,7 @@ def read_script(
     except FAILURES as error:
         if not machine.phases.are_late:
             unread = machine.unread(_described(error))
-            unread.ends = not machine.passed and _is_bound_nowhere(error)
+            unread.ends = _is_bound_nowhere(error, program)
             raise unread from error
         device.tape.close()
         machine.doubts.append(later.NOT_READ)
@@ -91,10 +92,16 @@ def _is_all(machine: Reader, run: Run) -> bool:
     return 0 < machine.phases.done == run.max_iters + 1
 
 
-def _is_bound_nowhere(error: BaseException) -> bool:
-    """Whether it is a name that Python does not have either."""
+def _is_bound_nowhere(error: BaseException, program: ReadScript) -> bool:
+    """Whether it is a name that Python does not have either, and that no function may have set.
+
+    A statement that was passed over binds its names all the same.
+    """
     name = error.name if isinstance(error, NameError) else None
-    return name is not None and not hasattr(builtins, name)
+    if name is None or hasattr(builtins, name):
+        return False
+    declared = re.compile(rf"\b(?:global|nonlocal)\b.*\b{name}\b")
+    return not any(declared.search(each.text) for each in program.modules)
 
 
 def _described(error: BaseException) -> str:
