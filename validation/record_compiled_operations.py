@@ -3,6 +3,7 @@
     python validation/record_compiled_operations.py path/to/python          # all
     python validation/record_compiled_operations.py path/to/python tril pad # some, by their names
     python validation/record_compiled_operations.py                         # say what is not met
+    python validation/record_compiled_operations.py path/to/other --release 2.15  # each fifth
 
 The operations are those of validation/operations.py, each a function that is compiled for itself
 and run forward and backward. ``path/to/python`` has a CUDA build of PyTorch 2.13.
@@ -24,6 +25,7 @@ from validation.record_operations import asked
 
 TABLE = Path(__file__).parent / "recorded" / "compiled_operations.json"
 EACH = 1
+FIFTH = 5  # what another release is asked for
 TOGETHER = 20  # cases of one process
 Case = dict[str, Any]
 
@@ -52,9 +54,25 @@ def _key(case: Case) -> str:
     return json.dumps({name: case[name] for name in ("name", "mode", "inputs", "expression")})
 
 
+def compare(python: str, release: str) -> None:
+    """Say what another release makes of each fifth, beside what is derived by its facts."""
+    major, minor = map(int, release.split("."))
+    cases = [{**case, "events": []} for case in recorded()[::FIFTH]]
+    for start in range(0, len(cases), TOGETHER):
+        for case in asked(python, cases[start : start + TOGETHER], "compiled"):
+            found, doubts = derived(case, (major, minor))
+            same = (
+                "doubted" if doubts else "same" if found == recorded_entries(case) else "otherwise"
+            )
+            print(f"{case['name']} ({case['mode']}): {same}")
+
+
 def main() -> int:
     """Record, or compare."""
     python, *names = [*sys.argv[1:], ""][:-1] or [""]
+    if names[:1] == ["--release"]:
+        compare(python, names[1])
+        return 0
     known = {_key(case): case for case in recorded()}
     wanted = sample()
     if python:

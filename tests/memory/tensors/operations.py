@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.function import CompiledFunction
+from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.tape import Component, Tape, rounded
 from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.checkpoint import checkpoint, checkpoint_sequential
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from validation.operations import Case
 
+RECORDED_WITH = (2, 13)
 WHATEVER = role("whatever", Component.ACTIVATIONS)
 
 
@@ -134,31 +136,36 @@ def entries(case: Case) -> list[Any]:
 
 def entries_of(case: Case, release: tuple[int, int]) -> list[Any]:
     """The same by the facts of a release, where each thread has multiplied before."""
+    return _entries(case, device_of(release))
+
+
+def device_of(release: tuple[int, int]) -> Device:
+    """The card that the cases are recorded on, by a release."""
     keeps = keeps_workspace(release)
-    device = Device(
+    return Device(
         Tape(),
+        threads_per_sm=2048,
         release=release,
         workspace_bytes=0 if keeps else workspace_bytes(release, None),
         keeps_workspace=keeps,
         passing_bias_bytes=passing_bias_workspace_bytes(release),
     )
-    return _entries(case, device)
 
 
-def derived(case: Case) -> tuple[list[Any], list[str]]:
+def derived(case: Case, release: tuple[int, int] = RECORDED_WITH) -> tuple[list[Any], list[str]]:
     """The same of the compiled operation, and what is doubted of it."""
-    device = Device(Tape(), threads_per_sm=2048)
-    found = _entries(case, device, compiles=True)
+    device = device_of(release)
+    found = _entries(case, device, compiles=Inductor.of(release, device.capability))
     return found, device.tape.doubts
 
 
-def _entries(case: Case, device: Device, *, compiles: bool = False) -> list[Any]:
+def _entries(case: Case, device: Device, *, compiles: Inductor | None = None) -> list[Any]:
     inputs = {name: Value(_input(device, *each)) for name, each in case["inputs"].items()}
     start = device.tape.mark()
     names = {"torch": Namespace(FUNCTIONS, device), "F": Namespace(FUNCTIONAL, device)}
     function = function_of(case, names)
-    if compiles:
-        function = _compiled(function, device)
+    if compiles is not None:
+        function = _compiled(function, device, compiles)
     with ExitStack() as stack:
         if "no_grad" in case["mode"]:
             stack.enter_context(device.no_grad())
@@ -183,11 +190,13 @@ def _entries(case: Case, device: Device, *, compiles: bool = False) -> list[Any]
     )
 
 
-def _compiled(function: Callable[..., Any], device: Device) -> Callable[..., Any]:
+def _compiled(
+    function: Callable[..., Any], device: Device, inductor: Inductor
+) -> Callable[..., Any]:
     def bared(tensors: dict[str, Tensor]) -> Any:
         return bare(function(**{name: Value(each) for name, each in tensors.items()}))
 
-    compiled = CompiledFunction(bared, device)
+    compiled = CompiledFunction(bared, device, inductor)
     return lambda **given: compiled({name: each.tensor for name, each in given.items()})
 
 
