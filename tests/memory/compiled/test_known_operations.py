@@ -105,3 +105,9 @@ def test_what_is_named_as_not_verified_is_held_by_no_row(monkeypatch: pytest.Mon
             (small if mine < theirs else held).update(used)
     assert everything - held <= listed.keys()
     assert listed.keys() <= (everything - held) | small
+
+
+@pytest.mark.parametrize(("release", "doubts"), [((2, 12), 1), ((2, 13), 0), ((2, 15), 1)])
+def test_convolutions_are_doubted_by_other_releases(release: tuple[int, int], doubts: int) -> None:
+    row = next(row for row in recorded() if row["name"] == "conv1d of what lies across")
+    assert len(derived(row, release)[1]) == doubts

@@ -55,7 +55,7 @@ class Calling(Realizing):
             values.append(values.pop(0))
             sources.append(sources.pop(0))
         values = [self._reachable(*pair) for pair in zip(values, sources, strict=True)]
-        if each.name == "convolution backward" and self._inductor.orders_convolutions:
+        if each.name == "convolution backward":
             values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
         if each.parts:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.formulas.reductions import total
 from nanolint.memory.compiled.derive.operations import CALL
 from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.device import NotVerified
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import add, mul
 from nanolint.memory.tensors.ops.views import view
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
+
+
+# torch/_inductor/kernel/conv.py: 2.13 copies what a convolution's backward pass reads where it does
+# not lie in order (convolution_backward_lowering). 2.12 reads it as it lies (lowering.py), and 2.15
+# copied what goes in as well, a quarter more at the peak of one expression.
+CONVOLUTIONS_OF = (2, 13)
 
 
 def product(t: Capture, x: Tensor, y: Tensor, shape: Shape, role: Role | None) -> Tensor:
@@ -72,6 +79,8 @@ def conv1d(
     groups: int = 1,
 ) -> Tensor:
     """``aten.convolution``, a library call; a bias is added, and its gradient summed, elsewhere."""
+    if t.device.release != CONVOLUTIONS_OF:
+        raise NotVerified("conv1d by another PyTorch than 2.13")
     if not isinstance(padding, int | tuple):
         raise NotModelled(f"a convolution with padding {padding!r}")
     if groups != x.shape[-2] or groups == 1:
