@@ -64,7 +64,6 @@ def _sum(counted: list[Row], some: list[Row]) -> str:
     total = _trusts(some)
     trusted = sum(total[each] for each in TRUSTED)
     told = ", ".join(f"{each} {total[each]}" for each in TRUSTED if total[each])
-    states = sorted({each["state"] for each in counted})
     without = _trusts([each for each in some if each["repository"] != LARGE])
     least = sum(without[each] for each in TRUSTED)
     quiet = sum(not each["runs"] and not each.get("stopped") for each in counted)
@@ -77,9 +76,20 @@ def _sum(counted: list[Row], some: list[Row]) -> str:
         "",
         f"{_share(trusted, total)}; without {LARGE} {_share(least, without)}. "
         f"{quiet} more checkouts hold no run that nanolint knows as one.",
-        f"Counted with nanolint {', '.join(states)}.",
+        _states(some),
     ]
     return "\n".join(rows) + "\n"
+
+
+def _states(some: list[Row]) -> str:
+    """The commits that it was counted with: that of most, and then the others."""
+    most = Counter(each["state"] for each in some).most_common(1)[0][0]
+    others: dict[str, list[str]] = {}
+    for each in some:
+        if each["state"] != most:
+            others.setdefault(each["state"], []).append(each["repository"])
+    told = "".join(f"; with {state} {', '.join(names)}" for state, names in others.items())
+    return f"Counted with nanolint {most}{told}."
 
 
 def _share(trusted: int, total: Counter[str]) -> str:
@@ -161,6 +171,8 @@ def _row(each: Row) -> str:
     reserved = each.get("traced_reserved")
     if reserved and each.get("read_reserved") != reserved:
         told = f"{told} reserved {each['read_reserved'] / reserved - 1:+.2%}".strip()
+    if each.get("state"):
+        told = f"{told} read with nanolint {each['state']}".strip()
     run = f"{each['repository']} `{each['words']}`"
     return f"| {run} | {each['read']:,} | {each['traced']:,} | {told} |"
 
