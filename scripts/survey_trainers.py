@@ -4,7 +4,7 @@
 different version of each script on any branch or pull request, for one process and for eight, and
 appends a JSON object a version to RECORD: what was read, what was not and why, what each fix keeps,
 and the last line of an error where nanolint has one. Versions that stand in RECORD are not read
-again. ``--table`` prints docs/trainers.md's table of a RECORD.
+again. ``--table`` and ``--fixes`` print docs/trainers.md's tables of a RECORD.
 """
 
 from __future__ import annotations
@@ -44,10 +44,14 @@ def main() -> None:
     parser.add_argument("record", type=Path)
     parser.add_argument("--only", default="", metavar="TEXT", help="of owner/name:script")
     parser.add_argument("--table", action="store_true", help="print the table of the record")
+    parser.add_argument("--fixes", action="store_true", help="print what the fixes keep")
     options = parser.parse_args()
     rows = read_record(options.record)
-    if options.table:
-        print(table(rows))
+    if options.table or options.fixes:
+        stored = {
+            each: len(versions(git_of(options.mirrors, each[0]), each[1])) for each in SCRIPTS
+        }
+        print(table(rows, stored) if options.table else fixes_table(rows))
         return
     done = {(row["repository"], row["script"], row["commit"]) for row in rows}
     left = [
@@ -99,17 +103,34 @@ def read_record(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def table(rows: list[dict[str, Any]]) -> str:
+def fixes_table(rows: list[dict[str, Any]]) -> str:
+    """A row for each script and number of processes: what comes of the fixes."""
+    lines = [
+        "| script | processes | versions | fixes that keep the step | others |",
+        "|---|---|---|---|---|",
+    ]
+    for repository, script in SCRIPTS:
+        here = [row for row in rows if (row["repository"], row["script"]) == (repository, script)]
+        for world in WORLDS:
+            outcomes: Counter[str] = Counter()
+            for row in here:
+                outcomes.update(row.get(f"world {world}", {}).get("fixes", {}))
+            read_for = sum(f"world {world}" in row for row in here)
+            kept = outcomes.pop("kept", 0)
+            told = ", ".join(f"{each}: {times}" for each, times in outcomes.most_common())
+            lines.append(f"| {repository}:{script} | {world} | {read_for} | {kept:,} | {told} |")
+    return "\n".join(lines)
+
+
+def table(rows: list[dict[str, Any]], stored: dict[tuple[str, str], int]) -> str:
     """A row for each script: versions, crashes, values, fixes."""
     lines = [
-        "| script | versions | crashes | all three values | two | one | none | no Python "
+        "| script | versions read, of | crashes | all three values | two | one | none | no Python "
         "| fixes that keep the step | that do not |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for repository, script in SCRIPTS:
         here = [row for row in rows if (row["repository"], row["script"]) == (repository, script)]
-        if not here:
-            continue
         known = Counter(_known(row) for row in here if "crash" not in row)
         fixes: Counter[str] = Counter()
         for row in here:
@@ -118,7 +139,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         wrong = sum(times for each, times in fixes.items() if each.startswith("WRONG"))
         cells = [
             f"{repository}:{script}",
-            len(here),
+            f"{len(here)} of {stored[repository, script]:,}",
             sum("crash" in row for row in here),
             *(known[each] for each in (3, 2, 1, 0, None)),
             fixes["kept"],
