@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.read_model import MODEL, make_readable  # noqa: E402
+from benchmarks.read_model import FILES, MODEL  # noqa: E402
 from benchmarks.run import write_table  # noqa: E402
 from tests.support.project_tree import write_project  # noqa: E402
 
@@ -168,10 +168,9 @@ def main() -> None:
         "| ruff server | ratio |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for what, files in (("nanoGPT's", {}), ("its own", {"model.py": MODEL})):
+    for what, files in (("nanoGPT's", {}), ("its own", FILES)):
         with tempfile.TemporaryDirectory() as name:
             project = write_project(Path(name).resolve(), {"config/a.py": CONFIG, **files})
-            make_readable(project)
             config = project / "config" / "a.py"
             kinds = [("another key", config, other_key), ("`batch_size`", config, batch_size)]
             if files:

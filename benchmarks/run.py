@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.read_model import MODEL, make_readable  # noqa: E402
+from benchmarks.read_model import FILES  # noqa: E402
 from tests.support.project_tree import write_project  # noqa: E402
 
 PEERS = ("torch-preflight", "torchfix", "fixit")
@@ -58,10 +58,8 @@ def main() -> None:
         programs = install(folder / "peers", *PEERS)
         own = install(folder / "own", str(ROOT))
         project = write_project(folder / "project", {"config/a.py": CONFIG.read_text("utf-8")})
-        files = {"config/a.py": CONFIG.read_text("utf-8"), "model.py": MODEL}
-        own_project = write_project(folder / "own_model", files)
-        make_readable(own_project)
-        own_model = str(own_project / "config" / "a.py")
+        files = {"config/a.py": CONFIG.read_text("utf-8"), **FILES}
+        own_model = str(write_project(folder / "own_model", files) / "config" / "a.py")
         commands = {
             BARE: (str(own / "python"), "-c", "pass"),
             "nanolint --version": (str(own / "nanolint"), "--version"),

@@ -19,12 +19,11 @@ from typing import NamedTuple
 
 from run import (
     CONFIG,
-    MODEL,
+    FILES,
     ROOT,
     SMALL_CARD,
     environment,
     install,
-    make_readable,
     write_project,
     write_table,
 )
@@ -131,8 +130,8 @@ def main() -> None:
         text = CONFIG.read_text("utf-8")
         configs = {"config/a.py": text, "config/eager.py": f"{text}\ncompile = False\n"}
         project = write_project(folder / "project", configs)
-        make_readable(write_project(project / "own", {**configs, "model.py": MODEL}))
-        write_project(project / "script", {"train.py": f"{MODEL}\n{script(VALUES)}"})
+        write_project(project / "own", {**configs, **FILES})
+        write_project(project / "script", {"train.py": f"{FILES['model.py']}\n{script(VALUES)}"})
         plain = [Trick("", "pass", command) for command in {each.command for each in TRICKS}]
         times: dict[Trick, list[float]] = {trick: [] for trick in (*plain, *TRICKS)}
         for number in range(ROUNDS + 1):
