@@ -70,7 +70,12 @@ BLACKWELL_WHOLE_SUMS: tuple[tuple[Version, tuple[int, int]], ...] = (
 # repeated decide. Before, such a sum was not split.
 REPEATED_READS_SPLIT_SINCE: Version = (2, 13)
 
-# torch/_functorch/_aot_autograd/runtime_wrappers.py sets `boxed_grads_call`: autograd hands the
+# torch/_functorch/_aot_autograd/runtime_wrappers.py: the gradient of a result that does not lie in
+# order is taken as it lies. Before, it was copied into order, which is not replayed. Seen in 2.13
+# and 2.15, not in 2.9.
+TANGENTS_AS_THEY_LIE_SINCE: Version = (2, 13)
+
+# The same file sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
 
@@ -89,6 +94,7 @@ class Inductor(NamedTuple):
     mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
     takes_out_factors: bool = True  # of a softmax
     keeps_nonfinite: bool = True  # rows of a softmax whose factor is taken out
+    orders_tangents: bool = False  # copies gradients of results that do not lie in order
     threads_per_sm: int | None = None  # by which sums are split; None: those of the card
     whole_sum: tuple[int, int] = (WHOLE_SUM, WHOLE_SUM)  # elements; of few sums, of many
     splits_repeated: bool = True  # sums of which no operand is read whole
@@ -110,6 +116,7 @@ class Inductor(NamedTuple):
             mixes_sums=version >= MIXED_SUMS_SINCE,
             takes_out_factors=version >= FACTORS_TAKEN_OUT_SINCE,
             keeps_nonfinite=version >= NONFINITE_KEPT_SINCE,
+            orders_tangents=version < TANGENTS_AS_THEY_LIE_SINCE,
             threads_per_sm=None if version >= CARDS_THREADS_SINCE else THREADS_BEFORE,
             whole_sum=limits[0] if is_blackwell and limits else (WHOLE_SUM, WHOLE_SUM),
             splits_repeated=version >= REPEATED_READS_SPLIT_SINCE,

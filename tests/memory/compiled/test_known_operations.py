@@ -111,3 +111,11 @@ def test_what_is_named_as_not_verified_is_held_by_no_row(monkeypatch: pytest.Mon
 def test_convolutions_are_doubted_by_other_releases(release: tuple[int, int], doubts: int) -> None:
     row = next(row for row in recorded() if row["name"] == "conv1d of what lies across")
     assert len(derived(row, release)[1]) == doubts
+
+
+@pytest.mark.parametrize(("release", "doubts"), [((2, 9), 1), ((2, 12), 1), ((2, 13), 0)])
+def test_gradients_that_do_not_lie_in_order_are_doubted_where_they_are_copied(
+    release: tuple[int, int], doubts: int
+) -> None:
+    row = next(row for row in recorded() if row["name"] == "sub with alpha")
+    assert len(derived(row, release)[1]) == doubts

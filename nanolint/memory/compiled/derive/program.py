@@ -15,6 +15,7 @@ from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.tensors.autograd import Leaf, numbers
 from nanolint.memory.tensors.device import NotTraced, Storage
 from nanolint.memory.tensors.gradients import land, matched
+from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ class Program:
         found = capture(device, forward, given, FORMULAS, host)
         if found.graph.tangents and found.graph.mutations:
             raise NotTraced("writing into what is given, and a backward pass,")
+        tangents = [] if not inductor.orders_tangents else found.graph.tangents
+        if not all(is_contiguous(each.shape, each.strides) for each in tangents):
+            raise NotTraced("the gradient of a result that does not lie in order")
         replaced = set(map(id, found.attributes.replaced()))
         if any(id(tensor) in replaced for tensor, _ in found.inputs):
             raise NotTraced("an attribute that each call sets for the next")
