@@ -52,7 +52,7 @@ compile = True
 
 IMPORTS = """\
 import os
-import pickle
+import pickle; from contextlib import nullcontext
 import numpy as np
 import torch
 from model import GPT, GPTConfig
@@ -65,7 +65,10 @@ if 'RANK' in os.environ:
     world = int(os.environ['WORLD_SIZE'])
     gradient_accumulation_steps //= world
     device = 'cuda:' + os.environ['LOCAL_RANK']
-device_type = 'cuda' if 'cuda' in device else 'cpu'
+device_type = 'cuda' if 'cuda' in device else 'cpu'; \
+ptdtype = {'float32': torch.float32, 'bfloat16': torch.bfloat16, 'float16': torch.float16}[dtype]; \
+ctx = nullcontext() if device_type == 'cpu' else \
+torch.amp.autocast(device_type=device_type, dtype=ptdtype)
 """
 
 LOADER = """
