@@ -10,34 +10,27 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.files.repository import root_of
-from nanolint.gpus.abilities import has_bfloat16
-from nanolint.run.capability import attention_kernel
 from nanolint.run.coverage import not_covered
 from nanolint.run.equation import NotKnown
 from nanolint.run.roles import Role
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import (
     MEMORY,
-    Layer,
-    Origin,
     Project,
     Resolution,
-    Setting,
     Unresolved,
 )
-from nanolint.run.terms import Given, Operation, Surface
 from nanolint.run.trust import Doubt, Subject, ordered
-from nanolint.settings.torch_version import NEWEST
-from nanolint.source.values import Known, Unknown
+from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.read import read_run
 from nanolint.trainers.script.core import Around, plain_name
-from nanolint.trainers.script.gpt2 import is_gpt2
 from nanolint.trainers.script.modules import roots_of, source_of
+from nanolint.trainers.script.outline import has_outline, of_model, outline_of, own_loop
 from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import read_script
+from nanolint.trainers.script.settled import key_of, settings_of
 from nanolint.trainers.script.surroundings import around_of
-from nanolint.trainers.script.things import TERMS
 from nanolint.trainers.script.whole import whole_script
 from nanolint.trainers.traced import traced
 
@@ -47,9 +40,7 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.described import Described
-    from nanolint.run.equation import Equation
     from nanolint.run.settled import Options
-    from nanolint.run.terms import Term
 
 LINE = "the launch line"  # what cannot be where the script's parser would end the run
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
@@ -132,21 +123,21 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
     found = described(path, text, around)
     if found is None:
         return Resolution(None, {}, (Unresolved("the script", "it is not valid Python"),))
-    settings = {setting.key: setting for setting in _settings(found, path)}
+    settings = {setting.key: setting for setting in settings_of(found, path)}
     deciding = {
-        key: _key(found.roles[role])
+        key: key_of(found.roles[role])
         for role, key in ROLES.items()
-        if role in found.roles and _key(found.roles[role]) != key
+        if role in found.roles and key_of(found.roles[role]) != key
     }
     unresolved = tuple(_unresolved(found))
     if found.refused:
         refusal = Unresolved(LINE, "; ".join(found.refused), impossible=True)
         return Resolution(None, settings, (refusal,), described=found)
     doubts = list(_doubts(found, options, target, world_size, around))
-    outline = _run(found, gpu, world_size, options) if _has_outline(found) else None
+    outline = outline_of(found, gpu, world_size, options) if has_outline(found) else None
     run = None
     if outline is not None:
-        strangers, model_doubts = _model(found)
+        strangers, model_doubts = of_model(found)
         unresolved, doubts = (*unresolved, *strangers), [*doubts, *model_doubts]
         if not unresolved:
             run = outline
@@ -178,41 +169,6 @@ def _because(found: Resolution, why: NotKnown) -> Resolution:
     return replace(found, unresolved=unresolved)
 
 
-# What is settled
-
-
-def _settings(found: Described, path: Path) -> Iterator[Setting]:
-    """All that was given by its name, then the roles by the names of nanoGPT's keys for them."""
-    for given in found.given:
-        yield Setting(plain_name(given.key), Known(given.value), _origin(given, path))
-    for role, key in ROLES.items():
-        if role not in found.roles:
-            continue
-        term = found.roles[role]
-        if isinstance(term, NotKnown):
-            yield Setting(key, Unknown(str(term)), Origin(Layer.TRAIN_SCRIPT, term.path))
-        else:
-            yield Setting(key, Known(term.value), _origin(term, path))
-    yield Setting("device", Known("cuda"), Origin(Layer.TRAIN_SCRIPT, path))
-
-
-def _key(term: Term | NotKnown) -> str | None:
-    """The name of what was given for a role, None where the script computes it."""
-    return plain_name(term.key) if isinstance(term, Given) else None
-
-
-def _origin(term: Term, path: Path) -> Origin:
-    if isinstance(term, Given):
-        if term.surface in (Surface.FLAG, Surface.VARIABLE):
-            return Origin(Layer.OVERRIDE, None, term.place.span)
-        if term.place.path == path:
-            return Origin(Layer.FILE, path, term.place.span)
-        return Origin(Layer.IMPORT, term.place.path, term.place.span)
-    if isinstance(term, Operation) and term.path is not None:
-        return Origin(Layer.TRAIN_SCRIPT, term.path)
-    return Origin(Layer.TRAIN_SCRIPT, path)
-
-
 def _unresolved(found: Described) -> Iterator[Unresolved]:
     for role in NEEDED:
         term = found.roles.get(role)
@@ -241,57 +197,6 @@ def _doubts(
         yield Doubt(Subject.VOCABULARY, text, vocabulary.place.path, vocabulary.place.line)
 
 
-# The run
-
-
-def _has_outline(found: Described) -> bool:
-    """Whether the passes and the micro-batch are known; the context a reading can tell."""
-    if found.equation is not None:
-        return True
-    needed = (found.roles.get(role) for role in (Role.MICRO_BATCH, Role.ACCUMULATION))
-    return all(isinstance(each, TERMS) for each in needed)
-
-
-def _run(found: Described, gpu: Gpu | None, world_size: int, options: Options) -> Run:
-    """The run as far as it is known, with legal values for the rest of its shape."""
-    width, heads = _size(found, Role.WIDTH, 64), _size(found, Role.HEADS, 1)
-    dtype = found.value(Role.DTYPE)
-    dtype = dtype if dtype in ("float32", "bfloat16", "float16") else "bfloat16"
-    if dtype == "bfloat16" and not has_bfloat16(gpu):
-        dtype = "float16"
-    equation, passes = found.equation, _size(found, Role.ACCUMULATION, 1)
-    if equation is not None:
-        passes = equation.number(equation.passes)
-    return Run(
-        batch_size=_size(found, Role.MICRO_BATCH, 1),
-        gradient_accumulation_steps=max(1, passes) * world_size,
-        world_size=world_size,
-        block_size=_size(found, Role.CONTEXT, 0),
-        n_layer=_size(found, Role.LAYERS, 1),
-        n_head=heads,
-        n_embd=width,
-        vocab_size=_size(found, Role.VOCABULARY, 1),
-        dropout=0.0,
-        bias=True,
-        dtype=str(dtype),
-        compile=found.value(Role.COMPILE) is True,
-        init_from="scratch",
-        device="cuda",
-        attention=attention_kernel(
-            gpu, dtype=str(dtype), head_size=max(1, width // heads), dropout=False
-        ),
-        torch=options.torch_version or NEWEST,
-        micro_batches=None if equation is None else _legal(equation),
-    )
-
-
-def _legal(equation: Equation) -> tuple[int, ...] | None:
-    """The micro-batches that keep the tokens of a step; None where the script refuses its own."""
-    if any(True for _ in equation.broken()) or equation.roundings():
-        return None
-    return equation.legal(equation.sequences_per_step() // equation.world)
-
-
 def _read(
     found: Resolution, described: Described, outline: Run, gpu: Gpu | None
 ) -> Resolution | None:
@@ -305,7 +210,7 @@ def _read(
     program = None if known or not one_adam else program_of(described, outline.block_size)
     if program is None:
         return None
-    doubts = [*found.doubts, _own_loop(described)]
+    doubts = [*found.doubts, own_loop(described)]
     doubts.append(Doubt(Subject.OPTIMIZER, "the optimizer is made otherwise than nanoGPT's"))
     run = read_run(outline, program, gpu)
     doubts += not_covered(run, gpu)
@@ -330,41 +235,7 @@ def _read_whole(
     program = whole_script(text, path, described, outline, around)
     if isinstance(program, NotKnown):
         return program
-    loop = _own_loop(described)
+    loop = own_loop(described)
     run = read_run(outline, program, gpu)
     doubts = [each for each in found.doubts if each != loop] + list(not_covered(run, gpu))
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
-
-
-def _own_loop(found: Described) -> Doubt:
-    line = found.equation.loop.line if found.equation is not None else None
-    return Doubt(Subject.PIECE, "the loop is not nanoGPT's own", found.script, line)
-
-
-def _size(found: Described, role: Role, otherwise: int) -> int:
-    value = found.value(role)
-    return value if isinstance(value, int) and value > 0 else otherwise
-
-
-def _model(found: Described) -> tuple[tuple[Unresolved, ...], tuple[Doubt, ...]]:
-    """Why no number can be given for the model, or what is in doubt where one can.
-
-    nanoGPT's replay stands for a model whose every piece is known to allocate what nanoGPT's does,
-    and for no other.
-    """
-    built = found.model
-    if isinstance(built, NotKnown):
-        return (Unresolved("the model", str(built)),), ()
-    name = f"{built.class_name} in {built.path.name if built.path else found.script.name}"
-    strange = Unresolved(MEMORY, f"{name} is another network than nanoGPT's")
-    if built.path is None or not is_gpt2(built.path, built.class_name):
-        return (strange,), ()
-    missing = [role for role, _ in found.missing if role in ROLES]
-    if missing:
-        reasons = tuple(
-            Unresolved(ROLES[role], str(why), name=f"the {role.value}")
-            for role, why in found.missing
-            if role in ROLES
-        )
-        return reasons, ()
-    return (), (_own_loop(found),)

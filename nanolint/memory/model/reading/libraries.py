@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.classes import Field, fields_of
+from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import (
@@ -22,8 +23,6 @@ from nanolint.memory.model.reading.values import (
     Native,
     Unknown,
 )
-from nanolint.memory.tensors.parameter import Parameter
-from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,7 +70,7 @@ def table(machine: Machine) -> dict[str, Value]:
             "copy",
             {
                 "deepcopy": Native("deepcopy", lambda value, *_: copied(value, {})),
-                "copy": Native("copy", _shallow),
+                "copy": Native("copy", shallow),
             },
         ),
         "inspect": Namespace(
@@ -266,52 +265,3 @@ def _signature(machine: Machine, function: Value) -> Value:
     spec = target.node.args
     names = [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
     return Namespace("signature", {"parameters": dict.fromkeys(names)})
-
-
-def _shallow(value: Value) -> Value:
-    if isinstance(value, list | dict | set):
-        return value.copy()
-    if isinstance(value, Instance):
-        made = Instance(value.cls)
-        made.attributes = dict(value.attributes)
-        made.buffers = set(value.buffers)
-        made.native = value.native
-        return made
-    return value
-
-
-def _copied_parameter(value: Parameter) -> Parameter:
-    """Another parameter where this one is, with its gradient: ``torch.Tensor.__deepcopy__``."""
-    made = Parameter(value.device, value.role.label, value.shape, value.dtype)
-    if value.storage is not None:
-        made.move()
-    if value.node is None:
-        made.node = None
-    elif value.leaf.gradient is not None:
-        gradient = value.leaf.gradient
-        made.leaf.gradient = empty(
-            gradient.device, gradient.shape, gradient.dtype, gradient.role, gradient.strides
-        )
-    return made
-
-
-def copied(value: Value, seen: dict[int, Value]) -> Value:
-    """``copy.deepcopy``: tensors and modules are made anew, each once."""
-    if id(value) in seen:
-        return seen[id(value)]
-    found = value
-    if isinstance(value, list | tuple | set):
-        found = type(value)(copied(each, seen) for each in value)
-    elif isinstance(value, dict):
-        found = {key: copied(each, seen) for key, each in value.items()}
-    elif isinstance(value, Instance):
-        found = seen[id(value)] = _shallow(value)
-        found.attributes = {key: copied(each, seen) for key, each in value.attributes.items()}
-    elif isinstance(value, Parameter):
-        found = _copied_parameter(value)
-    elif isinstance(value, Tensor) and value.storage is not None:
-        found = empty(value.device, value.shape, value.dtype, value.role, value.strides)
-    elif isinstance(value, Unknown):
-        return value
-    seen[id(value)] = found
-    return found

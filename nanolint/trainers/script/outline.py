@@ -1,0 +1,106 @@
+"""The run that a script makes, as far as its values say: the model may be unknown yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.gpus.abilities import has_bfloat16
+from nanolint.run.capability import attention_kernel
+from nanolint.run.equation import NotKnown
+from nanolint.run.roles import Role
+from nanolint.run.run import Run
+from nanolint.run.settled import MEMORY, Unresolved
+from nanolint.run.trust import Doubt, Subject
+from nanolint.settings.torch_version import NEWEST
+from nanolint.trainers.nanogpt.keys import ROLES
+from nanolint.trainers.script.gpt2 import is_gpt2
+from nanolint.trainers.script.things import TERMS
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.run.described import Described
+    from nanolint.run.equation import Equation
+    from nanolint.run.settled import Options
+
+
+def has_outline(found: Described) -> bool:
+    """Whether the passes and the micro-batch are known; the context a reading can tell."""
+    if found.equation is not None:
+        return True
+    needed = (found.roles.get(role) for role in (Role.MICRO_BATCH, Role.ACCUMULATION))
+    return all(isinstance(each, TERMS) for each in needed)
+
+
+def outline_of(found: Described, gpu: Gpu | None, world_size: int, options: Options) -> Run:
+    """The run as far as it is known, with legal values for the rest of its shape."""
+    width, heads = _size(found, Role.WIDTH, 64), _size(found, Role.HEADS, 1)
+    dtype = found.value(Role.DTYPE)
+    dtype = dtype if dtype in ("float32", "bfloat16", "float16") else "bfloat16"
+    if dtype == "bfloat16" and not has_bfloat16(gpu):
+        dtype = "float16"
+    equation, passes = found.equation, _size(found, Role.ACCUMULATION, 1)
+    if equation is not None:
+        passes = equation.number(equation.passes)
+    return Run(
+        batch_size=_size(found, Role.MICRO_BATCH, 1),
+        gradient_accumulation_steps=max(1, passes) * world_size,
+        world_size=world_size,
+        block_size=_size(found, Role.CONTEXT, 0),
+        n_layer=_size(found, Role.LAYERS, 1),
+        n_head=heads,
+        n_embd=width,
+        vocab_size=_size(found, Role.VOCABULARY, 1),
+        dropout=0.0,
+        bias=True,
+        dtype=str(dtype),
+        compile=found.value(Role.COMPILE) is True,
+        init_from="scratch",
+        device="cuda",
+        attention=attention_kernel(
+            gpu, dtype=str(dtype), head_size=max(1, width // heads), dropout=False
+        ),
+        torch=options.torch_version or NEWEST,
+        micro_batches=None if equation is None else _legal(equation),
+    )
+
+
+def _legal(equation: Equation) -> tuple[int, ...] | None:
+    """The micro-batches that keep the tokens of a step; None where the script refuses its own."""
+    if any(True for _ in equation.broken()) or equation.roundings():
+        return None
+    return equation.legal(equation.sequences_per_step() // equation.world)
+
+
+def own_loop(found: Described) -> Doubt:
+    """The doubt that the loop is the script's own, with its line."""
+    line = found.equation.loop.line if found.equation is not None else None
+    return Doubt(Subject.PIECE, "the loop is not nanoGPT's own", found.script, line)
+
+
+def _size(found: Described, role: Role, otherwise: int) -> int:
+    value = found.value(role)
+    return value if isinstance(value, int) and value > 0 else otherwise
+
+
+def of_model(found: Described) -> tuple[tuple[Unresolved, ...], tuple[Doubt, ...]]:
+    """Why no number can be given for the model, or what is in doubt where one can.
+
+    nanoGPT's replay stands for a model whose every piece is known to allocate what nanoGPT's does,
+    and for no other.
+    """
+    built = found.model
+    if isinstance(built, NotKnown):
+        return (Unresolved("the model", str(built)),), ()
+    name = f"{built.class_name} in {built.path.name if built.path else found.script.name}"
+    strange = Unresolved(MEMORY, f"{name} is another network than nanoGPT's")
+    if built.path is None or not is_gpt2(built.path, built.class_name):
+        return (strange,), ()
+    missing = [role for role, _ in found.missing if role in ROLES]
+    if missing:
+        reasons = tuple(
+            Unresolved(ROLES[role], str(why), name=f"the {role.value}")
+            for role, why in found.missing
+            if role in ROLES
+        )
+        return reasons, ()
+    return (), (own_loop(found),)
