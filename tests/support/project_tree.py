@@ -51,8 +51,8 @@ compile = True
 """
 
 IMPORTS = """\
-import os
-import pickle; from contextlib import nullcontext
+import os, pickle
+from contextlib import nullcontext
 import numpy as np
 import torch
 from model import GPT, GPTConfig

@@ -71,7 +71,7 @@ WRONG = {
     "NL408": ("settings", "including_emulation=False", ""),
     "NL409": ("evaluation", f"error = {CALL}[1]", f"scores, error = {CALL}"),
     "NL410": ("imports", "import torch\n", ERRORS),
-    "NL411": ("imports", "import os\n", ALLOCATOR),
+    "NL411": ("imports", "import os, pickle\n", f"{ALLOCATOR}import pickle\n"),
     "NL412": ("setup", "torch.compile(model)", "torch.compile(model, mode='max-autotune')"),
     "NL413": ("setup", "if compile:", f"{NORM}if compile:"),
     "NL416": ("imports", "import torch\n", WINDOW),
