@@ -140,6 +140,11 @@ class Values(Interpreter, Script):
             return self.unknown(CONTENTS)
         return found
 
+    def set_attribute(self, owner: Value, name: str, value: Value) -> None:
+        if isinstance(owner, Unknown):
+            settings.configured(self, owner, name)
+        super().set_attribute(owner, name, value)
+
     def set_item(self, owner: Value, index: Value, value: Value) -> None:
         unknown = isinstance(value, Unknown) or isinstance(index, Unknown)
         if unknown and isinstance(owner, Tensor) and owner.device is self.host:

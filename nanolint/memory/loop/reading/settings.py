@@ -35,6 +35,14 @@ _QUIET = (
     *("torch.nn", "torch.ops", "torch.library", "torch.export", "torch.onnx", "torch.jit"),
     *("torch.testing", "torch.fx", "torch.package", "torch.version", "torch.cuda.manual"),
 )
+# Of torch.compile's own settings those that choose kernels and caches, not what is kept.
+_OF_COMPILE = ("torch._inductor", "torch._functorch")
+_TUNING = frozenset(
+    {
+        *("coordinate_descent_tuning", "unique_kernel_names", "fx_graph_cache", "compile_threads"),
+        *("fx_graph_remote_cache", "enable_autograd_cache", "benchmark_kernel"),
+    }
+)
 _ALLOCATOR = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 
 
@@ -76,6 +84,13 @@ def called(machine: Script, function: Unknown) -> None:
     name = function.reason.removesuffix(" is not known")
     if name.startswith("torch.") and name != function.reason and not name.startswith(_QUIET):
         doubt(machine, function.reason)
+
+
+def configured(machine: Script, owner: Unknown, name: str) -> None:
+    """A doubt of a setting of torch.compile's that may change what a graph keeps."""
+    compiles = machine.around.compiles and owner.reason.startswith(_OF_COMPILE)
+    if compiles and name not in _TUNING:
+        doubt(machine, f"what torch.compile makes with the setting {name} is not known")
 
 
 def put(machine: Script, name: Value, value: Value) -> None:

@@ -47,6 +47,8 @@ _HARMLESS = (
     *("torch.backends.cuda.matmul.allow", "torch.backends.cudnn", "torch.cuda.is_bf16"),
     *("torch.float", "torch.bfloat16", "torch.int", "torch.long", "torch.version"),
 )
+# Python's own that run other code, or reach what is named by a text.
+_REACHING = frozenset({"exec", "eval", "__import__", "setattr", "delattr", "importlib", "runpy"})
 _MOVES = frozenset({"to", "cuda", "half", "bfloat16", "double", "backward"})
 _ALLOCATOR = "ALLOC_CONF"  # how the variables end that the allocator reads
 
@@ -147,7 +149,7 @@ def _acts(node: ast.AST, aliases: Mapping[str, str]) -> bool:
         name = dotted_name(node, aliases)
         if name is not None and name.startswith("torch."):
             return not name.startswith(_HARMLESS) and name not in _PREFIXES
-        return False
+        return isinstance(node, ast.Attribute) and _is_part(node)
     if not isinstance(node, ast.Call):
         return False
     name = dotted_name(node.func, aliases)
@@ -155,12 +157,16 @@ def _acts(node: ast.AST, aliases: Mapping[str, str]) -> bool:
     given = {each.id for each in passed if isinstance(each, ast.Name)}
     if given & _ON_CARD and name not in ("print", "len", "isinstance", "hasattr", "type"):
         return True
+    if any(aliases.get(each, "").partition(".")[0] == "torch" for each in given):
+        return True
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     if "device" in given or method in _MOVES or method.startswith("register_"):
         return True
     if name is None:  # a method of what an expression gives
         return _is_on_card(node.func)
     first, _, rest = name.partition(".")
+    if first in _REACHING:
+        return True
     if rest.endswith("Config"):  # of model.py: what it is given is asked for elsewhere
         return False
     if first in _ON_CARD:
@@ -173,6 +179,13 @@ def _acts(node: ast.AST, aliases: Mapping[str, str]) -> bool:
         return first in aliases and not _is_plain_module(first, ())
     # A function of the script itself is looked at where it is written; one that is imported is not.
     return "." in aliases.get(first, "") and not _is_plain_module(name, ())
+
+
+def _is_part(node: ast.Attribute) -> bool:
+    """Whether it is a part of the model, say, of which more than its settings is taken."""
+    owner = node.value
+    on_card = isinstance(owner, ast.Name) and owner.id in _ON_CARD - {"self", "checkpoint"}
+    return on_card and node.attr not in _ASKED
 
 
 def _is_on_card(function: ast.expr) -> bool:
