@@ -138,6 +138,14 @@ def test_the_usual_train_script_is_plain_down_to_its_configurator() -> None:
     assert_same(above)
 
 
+def test_a_long_docstring_is_no_reason_to_import_libcst() -> None:
+    text = (
+        '"""' + "How to run it on four cards, and on two nodes.\n" * 20 + '"""\nbatch_size = 12\n'
+    )
+    assert from_ast.lower(text) is not None
+    assert_same(text)
+
+
 NAMES = st.sampled_from(["a", "batch_size", "block_size", "name", "dtype", "größe", "missing"])
 ATOMS = st.one_of(
     NAMES,
