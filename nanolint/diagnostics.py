@@ -60,8 +60,17 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class FileEdits:
+    """Edits of another file, whose decoded text is ``text``."""
+
+    path: Path
+    text: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
-    """Edits of one file that belong together: all are applied, or none.
+    """Edits that belong together, of one file and of those ``elsewhere``: all are applied, or none.
 
     ``safety`` is what the settings make of it. ``promises``: its rule calls it safe, so the fixer
     holds it to keeping the effective batch and the model's shape, whatever the settings say.
@@ -73,6 +82,13 @@ class Fix:
     edits: tuple[Edit, ...]
     promises: bool = False
     in_launch_line: bool = False
+    elsewhere: tuple[FileEdits, ...] = ()
+
+    @property
+    def placed(self) -> tuple[tuple[Path | None, Edit], ...]:
+        """Every edit with the path of the other file that it is of, None for the file at hand."""
+        others = ((file.path, edit) for file in self.elsewhere for edit in file.edits)
+        return (*((None, edit) for edit in self.edits), *others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.linting.fixing import apply_edits
 from nanolint.rule.rewrite import insert_assignment, replace_integer, replace_value
+from nanolint.source.edits import apply_edits
 from nanolint.source.parse import parse
 
 

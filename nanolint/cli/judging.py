@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli import bugs
 from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes
-from nanolint.files.writing import Unwritable
+from nanolint.files.writing import Unwritable, replace_all
 from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
+from nanolint.linting.elsewhere import shown
 from nanolint.linting.engine import lint
 from nanolint.linting.fixing import fix_text, is_wanted, offered
 from nanolint.linting.judged import JudgedRun, judged_runs
 from nanolint.linting.setup import SYNTAX_ERROR
-from nanolint.report.results import FileResult
+from nanolint.report.excerpt import relative
+from nanolint.report.results import FileResult, OtherFile
 from nanolint.rule.api import Need
 from nanolint.run.overrides import all_overrides
 from nanolint.run.takers import project_folder
@@ -25,7 +28,6 @@ from nanolint.trainers.nanogpt.kind import FileKind, trains
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from nanolint.linting.discovery import Candidate
     from nanolint.linting.engine import Report
@@ -43,6 +45,7 @@ class Work:
     write: bool = False
     ignore: bool = False  # instead of fixing: add comments that silence what is found
     amounts: bool = False  # say in bytes what each run takes
+    alone: bool = False  # no file but the one that is judged may be fixed
 
 
 def judge_file(candidate: Candidate, plan: Plan, work: Work) -> FileResult:
@@ -53,15 +56,33 @@ def judge_file(candidate: Candidate, plan: Plan, work: Work) -> FileResult:
     except Unusable as error:
         return FileResult(name, error=str(error))
     result, fixed = judge(raw, name, path, plan, work, explicit=candidate.explicit)
-    if fixed == raw or not work.write:
+    if not work.write or (fixed == raw and not result.others):
         return result
     try:
         within = project_folder(path, plan.train_script)
-        replace_file(path, fixed, expected=raw, within=within)
+        if result.others:
+            changes = [(path, raw, fixed)] if fixed != raw else []
+            replace_all([*map(_change, result.others), *changes], within)
+        else:
+            replace_file(path, fixed, expected=raw, within=within)
     except Unwritable as error:
         unfixed, _ = judge(raw, name, path, plan, Work(), explicit=candidate.explicit)
         return replace(unfixed, error=f"not fixed: {error}")
     return result
+
+
+def _change(other: OtherFile) -> tuple[Path, bytes, bytes]:
+    """A file with what it held when it was judged, and what is to be written. Raises Unwritable."""
+    path = Path(other.name)
+    try:
+        raw = read_bytes(path)
+        source = decode(raw)
+        fixed = encode(source, other.text)
+    except (Unusable, Undecodable, Unencodable) as error:
+        raise Unwritable(f"{other.name}: {error}") from error
+    if source.text != other.before:
+        raise Unwritable(f"{other.name} changed while it was checked; run nanolint again")
+    return path, raw, fixed
 
 
 def judge(
@@ -111,20 +132,27 @@ def _judge(
         return _ignored(raw, source, linted, result)
     if not work.fix:
         return result(source.text, linted(source.text)), raw
-    fixed = fix_text(linted, source.text, fixable=partial(is_wanted, unsafe=work.unsafe))
-    if fixed.text == source.text:
+    wanted = partial(is_wanted, unsafe=work.unsafe, alone=work.alone)
+    fixed = fix_text(linted, source.text, fixable=wanted)
+    if fixed.text == source.text and not fixed.others:
         return replace(result(source.text, fixed.report), dropped=fixed.dropped), raw
     try:
         encoded = encode(source, fixed.text)
     except Unencodable as error:
         unfixed = result(source.text, linted(source.text))
         return replace(unfixed, error=f"not fixed: {error}"), raw
+    with shown(fixed.others):
+        after = result(fixed.text, fixed.report)
     rewritten = replace(
-        result(fixed.text, fixed.report),
+        after,
         text=fixed.text,
         before=source.text,
         applied=fixed.applied,
         dropped=fixed.dropped,
+        others=tuple(
+            OtherFile(relative(other), each.before, each.text)
+            for other, each in fixed.others.items()
+        ),
     )
     return rewritten, encoded
 

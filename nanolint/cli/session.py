@@ -119,7 +119,8 @@ def check_stdin(configuration: Configuration, streams: Streams) -> int:
             result = FileResult(name)
         else:
             plan = configuration.plan_of(folder)
-            result, fixed = judge(raw, name, path, plan, _work(configuration))
+            work = replace(_work(configuration), alone=True)  # a text is not written to other files
+            result, fixed = judge(raw, name, path, plan, work)
     except Unusable as error:
         result = FileResult(name, error=str(error))
     if options.fix and not options.diff:

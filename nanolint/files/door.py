@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from nanolint.errors import Unusable
 from nanolint.files import notes
 from nanolint.files.notes import asks, note, noting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 MOST_BYTES = 8 << 20  # far beyond what is parsed; keeps a stray data file out of memory
 
@@ -165,6 +169,19 @@ def show(path: Path, content: bytes | None) -> None:
         else:
             _shown[place] = content
         forget(path)
+
+
+@contextmanager
+def instead(contents: Mapping[Path, bytes]) -> Iterator[None]:
+    """Let ``contents`` stand for these files within the block, whatever an editor shows of them."""
+    before = {path: _shown.get(place_of(path)) for path in contents}
+    try:
+        for path, content in contents.items():
+            show(path, content)
+        yield
+    finally:
+        for path, shown in before.items():
+            show(path, shown)
 
 
 def forget(path: Path | None = None) -> None:

@@ -6,10 +6,14 @@ import contextlib
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nanolint.errors import Refused, Unusable
 from nanolint.files import door
 from nanolint.files.door import read_bytes, reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Unwritable(Refused):
@@ -48,6 +52,22 @@ def replace(path: Path, new: bytes, *, expected: bytes, within: Path | None = No
         raise Unwritable(str(error)) from error
     except OSError as error:
         raise Unwritable(reason(error)) from error
+
+
+def replace_all(changes: Sequence[tuple[Path, bytes, bytes]], within: Path | None = None) -> None:
+    """Replace what each path holds now by what it is to hold: all of them, or none.
+
+    Raises Unwritable, with the name of the file where there are several.
+    """
+    done: list[tuple[Path, bytes, bytes]] = []
+    for path, expected, new in changes:
+        try:
+            replace(path, new, expected=expected, within=within)
+        except Unwritable as error:
+            for other, before, after in reversed(done):
+                replace(other, before, expected=after, within=within)
+            raise Unwritable(f"{path}: {error}" if len(changes) > 1 else str(error)) from error
+        done.append((path, expected, new))
 
 
 def _written_beside(real: Path, content: bytes) -> Path:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
-from nanolint.linting.fixing import apply_edits
+from nanolint.source.edits import apply_edits
 from nanolint.source.suppressions import find, statement_rows
 from nanolint.source.text import LineIndex
 

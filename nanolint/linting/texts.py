@@ -33,7 +33,8 @@ def fix_text(text: str, name: Name, gpu: str | None, *, unsafe: bool) -> str:
     """See ``nanolint.fix_text``."""
     path, plan = plan_for(name, gpu)
     linted = partial(lint, path=path, setup=plan.setup(path))
-    return fixing.fix_text(linted, text, fixable=partial(fixing.is_wanted, unsafe=unsafe)).text
+    wanted = partial(fixing.is_wanted, unsafe=unsafe, alone=True)
+    return fixing.fix_text(linted, text, fixable=wanted).text
 
 
 def plan_for(name: Name, gpu: str | None) -> tuple[Path | None, Plan]:

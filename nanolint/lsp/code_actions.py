@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from nanolint.diagnostics import Edit, Safety
+from nanolint.diagnostics import FileEdits, Safety
 from nanolint.linting.ignoring import UNSILENCEABLE, add_ignores
 from nanolint.lsp.changes import changes
 from nanolint.lsp.diagnostics import protocol_diagnostic
@@ -14,11 +14,11 @@ from nanolint.lsp.diagnostics import protocol_diagnostic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from nanolint.diagnostics import Diagnostic
+    from nanolint.diagnostics import Diagnostic, Edit, Fix
     from nanolint.lsp.judging import Judged
     from nanolint.lsp.positions import Positions
 
-    EditOf = Callable[[Iterable[Edit]], types.WorkspaceEdit]
+    EditOf = Callable[[Iterable[Edit], Iterable[FileEdits]], types.WorkspaceEdit]
 
 FIX_ALL = "source.fixAll.nanolint"
 KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
@@ -33,7 +33,7 @@ def code_actions(
 ) -> Iterator[types.CodeAction]:
     """What can be done about the findings that the range of ``wanted`` touches.
 
-    ``edit_of`` makes edits of the document one of the workspace, with the document's version.
+    ``edit_of`` makes edits of the document, and of other files, one of the workspace.
     """
     only = wanted.context.only
     if _asked_for(types.CodeActionKind.QuickFix, only):
@@ -47,10 +47,15 @@ def code_actions(
         yield from _fixes(touched, uri, positions, edit_of)
         yield from _ignores(judged, touched, uri, positions, edit_of)
     if _asked_for(FIX_ALL, only):
-        edits = changes(judged.text, judged.fixed_text)
-        if edits:
+        fixed = judged.fixed
+        edits = changes(judged.text, fixed.text)
+        others = [
+            FileEdits(path, each.before, changes(each.before, each.text))
+            for path, each in fixed.others.items()
+        ]
+        if edits or others:
             yield types.CodeAction(
-                "nanolint: apply all safe fixes", kind=FIX_ALL, edit=edit_of(edits)
+                "nanolint: apply all safe fixes", kind=FIX_ALL, edit=edit_of(edits, others)
             )
 
 
@@ -62,23 +67,23 @@ def _asked_for(kind: str, only: Sequence[str] | None) -> bool:
 def _fixes(
     touched: Iterable[Diagnostic], uri: str, positions: Positions, edit_of: EditOf
 ) -> Iterator[types.CodeAction]:
-    offered: dict[tuple[Edit, ...], types.CodeAction] = {}
+    offered: dict[Fix, types.CodeAction] = {}
     for found in touched:
         fix = found.fix
         if fix is None or fix.safety is Safety.DISPLAY:
             continue
         diagnostic = protocol_diagnostic(found, uri, positions)
-        if fix.edits in offered:  # several cards, one fix
-            action = offered[fix.edits]
+        if fix in offered:  # several cards, one fix
+            action = offered[fix]
             action.diagnostics = [*(action.diagnostics or ()), diagnostic]
             continue
         safe = fix.safety is Safety.SAFE
-        offered[fix.edits] = types.CodeAction(
+        offered[fix] = types.CodeAction(
             title=f"{fix.title} ({found.code})" if safe else f"{fix.title} ({found.code}, unsafe)",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=[diagnostic],
             is_preferred=safe,
-            edit=edit_of(fix.edits),
+            edit=edit_of(fix.edits, fix.elsewhere),
         )
     yield from offered.values()
 
@@ -100,5 +105,5 @@ def _ignores(
             title=f"Ignore {code} ({findings[0].name}) on this line",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=[protocol_diagnostic(found, uri, positions) for found in findings],
-            edit=edit_of(changes(judged.text, silenced)),
+            edit=edit_of(changes(judged.text, silenced), ()),
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.files import notes
 from nanolint.frozen import dataclass
 from nanolint.linting.engine import Report, judge, lint, read
-from nanolint.linting.fixing import fix_text, is_wanted, offered
+from nanolint.linting.fixing import Fixed, fix_text, is_wanted, offered
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ class Judged:
         return self.context.kind is FileKind.SCRIPT
 
     @cached_property
-    def fixed_text(self) -> str:
-        """The text with all safe fixes applied, by the same fixer as ``--fix``."""
+    def fixed(self) -> Fixed:
+        """The text and other files with all safe fixes applied, by the fixer of ``--fix``."""
         return fix_text(
             lambda text: lint(text, self.path, self.setup, explicit=_among_configs(self.path)),
             self.text,
             fixable=partial(is_wanted, unsafe=False),
-        ).text
+        )
 
 
 def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from nanolint.diagnostics import Edit
+    from nanolint.diagnostics import Edit, FileEdits
     from nanolint.lsp.session import Document
 
 # How long the document that is typed in waits for the next keystroke, and the others that depend
@@ -54,8 +54,11 @@ class NanolintServer(LanguageServer):
 
     def positions(self, document: Document) -> Positions:
         """The places of a document, as client and server agreed to count them."""
+        return self._positions(document.text)
+
+    def _positions(self, text: str) -> Positions:
         encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
-        return Positions(document.text, encoding)
+        return Positions(text, encoding)
 
     def diagnostics(self, document: Document) -> list[types.Diagnostic]:
         """What is found in a document."""
@@ -84,17 +87,33 @@ class NanolintServer(LanguageServer):
         if self.capabilities.refresh_code_lenses:
             self.workspace_code_lens_refresh(None)
 
-    def edit_of(self, document: Document, edits: Iterable[Edit]) -> types.WorkspaceEdit:
-        """Edits of a document in the state that the client sent last."""
-        positions = self.positions(document)
-        changes = [types.TextEdit(positions.range(edit), edit.replacement) for edit in edits]
+    def edit_of(
+        self, document: Document, edits: Iterable[Edit], elsewhere: Iterable[FileEdits] = ()
+    ) -> types.WorkspaceEdit:
+        """Edits of a document in the state that the client sent last, and of other files."""
+        changes = {document.uri: _text_edits(self.positions(document), edits)}
+        opened = {each.path: each.uri for each in self.session.documents if each.path}
+        for file in elsewhere:
+            uri = opened.get(file.path) or file.path.absolute().as_uri()
+            changes[uri] = _text_edits(self._positions(file.text), file.edits)
+        changes = {uri: each for uri, each in changes.items() if each}
         if not self.capabilities.versioned_edits:
-            return types.WorkspaceEdit(changes={document.uri: changes})
-        version = self.workspace.get_text_document(document.uri).version
-        identifier = types.OptionalVersionedTextDocumentIdentifier(document.uri, version)
+            return types.WorkspaceEdit(changes=changes)
         return types.WorkspaceEdit(
-            document_changes=[types.TextDocumentEdit(identifier, list(changes))]
+            document_changes=[
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(uri, self._version(uri)),
+                    list(each),
+                )
+                for uri, each in changes.items()
+            ]
         )
+
+    def _version(self, uri: str) -> int | None:
+        """Which text of a document the client sent last, None for one that is not open."""
+        if self.session.document(uri) is None:
+            return None
+        return self.workspace.get_text_document(uri).version
 
     def configure(self, tables: Mapping[Path | None, Mapping[str, Any]]) -> None:
         """Take the client's settings, those from its start where it sent no others."""
@@ -154,6 +173,10 @@ class ClientCapabilities:
         self.watches_files = bool(watching and watching.dynamic_registration)
         self.refresh_inlay_hints = _refreshes(workspace and workspace.inlay_hint)
         self.refresh_code_lenses = _refreshes(workspace and workspace.code_lens)
+
+
+def _text_edits(positions: Positions, edits: Iterable[Edit]) -> list[types.TextEdit]:
+    return [types.TextEdit(positions.range(edit), edit.replacement) for edit in edits]
 
 
 def _refreshes(support: Any) -> bool:

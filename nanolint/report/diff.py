@@ -18,11 +18,17 @@ STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def render(results: Results, printer: Printer) -> None:
-    """Write the difference that the fixes make, file by file."""
-    for file in results.files:
-        if file.before is None:
-            continue
-        for line in _diff(file.before, file.text, file.name):
+    """Write the difference that the fixes make, file by file, each once."""
+    changed = [
+        change
+        for file in results.files
+        for change in (
+            *((each.before, each.text, each.name) for each in file.others),
+            *(() if file.before is None else ((file.before, file.text, file.name),)),
+        )
+    ]
+    for before, after, name in dict.fromkeys(changed):
+        for line in _diff(before, after, name):
             if not printer.color:  # exactly, with every carriage return
                 printer.stream.write(f"{line}\n")
             elif line.startswith(("+++", "---")):

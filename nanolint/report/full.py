@@ -6,15 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic, Safety, Severity, Span
-from nanolint.report.excerpt import GUTTER_STYLE, excerpt, foreign_excerpt, room_beside
+from nanolint.report.excerpt import GUTTER_STYLE, excerpt, foreign_excerpt, relative, room_beside
 from nanolint.report.minidiff import minidiff
+from nanolint.report.printer import printable
 from nanolint.source.text import LineIndex
 from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanolint.diagnostics import Edit
+    from nanolint.diagnostics import Fix
     from nanolint.report.printer import Printer, Segment
     from nanolint.report.results import Results
 
@@ -34,19 +35,27 @@ def render(results: Results, printer: Printer) -> None:
     for file in results.files:
         lines = LineIndex(file.text)
         room = room_beside(len(str(lines.last_row)), printer.width)
-        differences: dict[tuple[Edit, ...], list[list[Segment]]] = {}
+        differences: dict[Fix, list[list[Segment]]] = {}
         for diagnostic in file.diagnostics:
             names = takers.get(_what(diagnostic), [file.name])
             if names[0] != file.name:
                 continue
             _finding(diagnostic, names, lines, room, printer, verbose=results.verbose)
             if diagnostic.fix is not None and len(names) == 1:
-                edits = diagnostic.fix.edits
-                if edits not in differences:  # which several findings may share
-                    differences[edits] = [*minidiff(file.text, lines, edits, room)]
-                for segments in differences[edits]:
+                edited = replace(diagnostic.fix, title="")
+                if edited not in differences:  # which several findings may share
+                    differences[edited] = [*_difference(edited, file.text, lines, room)]
+                for segments in differences[edited]:
                     printer.line(*segments)
             printer.blank()
+
+
+def _difference(fix: Fix, text: str, lines: LineIndex, room: int) -> Iterator[list[Segment]]:
+    """What the fix changes: in the file at hand, then in each other one, below its name."""
+    yield from minidiff(text, lines, fix.edits, room)
+    for file in fix.elsewhere:
+        yield [("  --> ", GUTTER_STYLE), (printable(relative(file.path)), "")]
+        yield from minidiff(file.text, LineIndex(file.text), file.edits, room)
 
 
 def _takers(results: Results) -> dict[Diagnostic, list[str]]:

@@ -10,7 +10,9 @@ from nanolint.report.urls import page_url
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from nanolint.diagnostics import Diagnostic, Fix, QuotedPlace, Related, SourceLine
+    from collections.abc import Iterable
+
+    from nanolint.diagnostics import Diagnostic, Edit, Fix, QuotedPlace, Related, SourceLine
     from nanolint.report.printer import Printer
     from nanolint.report.results import Results
 
@@ -83,18 +85,28 @@ def _holder(line: SourceLine) -> dict[str, Any]:
 
 
 def _fix(fix: Fix, lines: LineIndex) -> dict[str, Any]:
+    """``edits`` of the file at hand; those of other files, if any, stand in ``elsewhere``."""
+    elsewhere = [
+        {"filename": relative(file.path), "edits": _edits(file.edits, LineIndex(file.text))}
+        for file in fix.elsewhere
+    ]
     return {
         "safety": fix.safety.value,
         "title": fix.title,
-        "edits": [
-            {
-                "location": _location(edit.start, lines),
-                "end_location": _location(edit.end, lines),
-                "content": edit.replacement,
-            }
-            for edit in fix.edits
-        ],
+        "edits": _edits(fix.edits, lines),
+        **({"elsewhere": elsewhere} if elsewhere else {}),
     }
+
+
+def _edits(edits: Iterable[Edit], lines: LineIndex) -> list[dict[str, Any]]:
+    return [
+        {
+            "location": _location(edit.start, lines),
+            "end_location": _location(edit.end, lines),
+            "content": edit.replacement,
+        }
+        for edit in edits
+    ]
 
 
 def _location(offset: int, lines: LineIndex) -> dict[str, int]:

@@ -6,8 +6,8 @@ import difflib
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
-from nanolint.linting.fixing import apply_edits
 from nanolint.report.excerpt import GUTTER_STYLE, clipped
+from nanolint.source.edits import apply_edits
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:

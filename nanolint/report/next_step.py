@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.diagnostics import Safety, Severity
+from nanolint.report.excerpt import relative
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanolint.diagnostics import Diagnostic, Edit, Fix
     from nanolint.report.results import FileResult, Results
@@ -57,7 +58,7 @@ def _edits(file: FileResult, found: Diagnostic) -> dict[str, Any]:
     """What to write, and how safe that is; nothing where that is not known."""
     if found.fix is None or found.fix.safety is Safety.DISPLAY:
         return {}
-    return {"safety": found.fix.safety.value, "edits": list(_lines(file, found.fix))}
+    return {"safety": found.fix.safety.value, "edits": list(_all_lines(file, found.fix))}
 
 
 def _is_memory(found: Diagnostic) -> bool:
@@ -72,10 +73,16 @@ def _step(action: str, why: str) -> dict[str, Any]:
     return {"action": action, "why": why, "safety": None, "edits": []}
 
 
-def _lines(file: FileResult, fix: Fix) -> Iterator[dict[str, Any]]:
+def _all_lines(file: FileResult, fix: Fix) -> Iterator[dict[str, Any]]:
+    yield from _lines(file.name, file.text, fix.edits)
+    for other in fix.elsewhere:
+        yield from _lines(relative(other.path), other.text, other.edits)
+
+
+def _lines(name: str, text: str, edits: Iterable[Edit]) -> Iterator[dict[str, Any]]:
     """The lines that change, as they are and as they have to be, without their last line end."""
-    lines = LineIndex(file.text)
-    waiting = sorted(fix.edits)
+    lines = LineIndex(text)
+    waiting = sorted(edits)
     while waiting:
         group = [waiting.pop(0)]
         first, last = lines.position(group[0].start)[0], lines.position(group[0].end)[0]
@@ -83,8 +90,8 @@ def _lines(file: FileResult, fix: Fix) -> Iterator[dict[str, Any]]:
             group.append(waiting.pop(0))
             last = max(last, lines.position(group[-1].end)[0])
         start = lines.offset(first, 1)
-        old = file.text[start : lines.offset(last, lines.length(last) + 1)]
-        yield {"file": file.name, "line": first, "old": old, "new": _edited(old, group, start)}
+        old = text[start : lines.offset(last, lines.length(last) + 1)]
+        yield {"file": name, "line": first, "old": old, "new": _edited(old, group, start)}
 
 
 def _edited(old: str, edits: list[Edit], start: int) -> str:

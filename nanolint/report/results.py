@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherFile:
+    """Another file that fixes edit: a settings file, a module. Its text as it was and as it is."""
+
+    name: str
+    before: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class FileResult:
     """One file under the name that the user gave it.
 
@@ -28,6 +37,7 @@ class FileResult:
     that the user ``named``, or that trains something, holds none. ``project`` is the
     folder whose other files share its code.
     ``elsewhere``: findings of it are shown at another place of the project, which names it.
+    ``others`` are what the fixes edit beside it.
     ``is_launch``: it is a text with launch lines, whose runs are those of the files that they name.
     """
 
@@ -49,6 +59,7 @@ class FileResult:
     project: str | None = None
     is_launch: bool = False
     elsewhere: bool = False
+    others: tuple[OtherFile, ...] = ()
 
 
 @dataclass(frozen=True)

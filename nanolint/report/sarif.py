@@ -19,7 +19,7 @@ from nanolint.source.text import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nanolint.diagnostics import Fix, QuotedPlace, SourceLine, Span
+    from nanolint.diagnostics import Edit, Fix, QuotedPlace, SourceLine, Span
     from nanolint.report.printer import Printer
     from nanolint.report.results import FileResult, Results
     from nanolint.rule.api import Rule
@@ -123,15 +123,22 @@ def _offered(fix: Fix, *, unsafe: bool) -> bool:
 
 
 def _fix(fix: Fix, name: str, lines: LineIndex) -> dict[str, Any]:
+    changes = [_change(name, fix.edits, lines)] if fix.edits else []
+    changes += [
+        _change(relative(file.path), file.edits, LineIndex(file.text)) for file in fix.elsewhere
+    ]
+    return {"description": {"text": fix.title}, "artifactChanges": changes}
+
+
+def _change(name: str, edits: Iterable[Edit], lines: LineIndex) -> dict[str, Any]:
     replacements = [
         {
             "deletedRegion": _region(edit.start, edit.end, lines),
             "insertedContent": {"text": edit.replacement},
         }
-        for edit in fix.edits
+        for edit in edits
     ]
-    change = {"artifactLocation": _artifact(name), "replacements": replacements}
-    return {"description": {"text": fix.title}, "artifactChanges": [change]}
+    return {"artifactLocation": _artifact(name), "replacements": replacements}
 
 
 def _location(span: Span, name: str, lines: LineIndex) -> dict[str, Any]:

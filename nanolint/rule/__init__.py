@@ -13,7 +13,7 @@ target GPU, which has the resolved run and the verdict on it. Edits of the text 
 ``replace_value`` and its like. What is not named in ``__all__`` may change with any release.
 """
 
-from nanolint.diagnostics import Edit, Fix, FlagSpan, Related, Safety, Severity, Span
+from nanolint.diagnostics import Edit, FileEdits, Fix, FlagSpan, Related, Safety, Severity, Span
 from nanolint.gpus import abilities
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.recording import allocated_bytes, runs_compiled, state_bytes
@@ -30,6 +30,7 @@ from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Nee
 from nanolint.rule.case import Case
 from nanolint.rule.context import Context
 from nanolint.rule.holders import holders
+from nanolint.rule.others import other_trainer, text_of
 from nanolint.rule.rewrite import (
     insert_assignment,
     is_arithmetic,
@@ -69,6 +70,7 @@ __all__ = [
     "Dialect",
     "Edit",
     "Equation",
+    "FileEdits",
     "Finding",
     "Findings",
     "Fix",
@@ -126,6 +128,7 @@ __all__ = [
     "nodes",
     "obstacle",
     "ordered",
+    "other_trainer",
     "python_tree",
     "remainders",
     "replace_integer",
@@ -136,4 +139,5 @@ __all__ = [
     "smallest_card",
     "state_bytes",
     "step_floor_bytes",
+    "text_of",
 ]

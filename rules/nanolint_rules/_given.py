@@ -5,10 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.rule import Edit, Fix, FlagSpan, Safety, Span, Surface
+from nanolint.rule import (
+    Edit,
+    FileEdits,
+    Fix,
+    FlagSpan,
+    Safety,
+    Span,
+    Surface,
+    other_trainer,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from nanolint.rule import Context, Equation, Given, Place, Scalar
 
@@ -30,28 +41,55 @@ def described(changes: Changes) -> str:
 
 
 def write(context: Context, changes: Changes, safety: Safety) -> Written:
-    """Set each value where it was given: in this file, or on the launch line it is judged by.
+    """Set each value where it was given: in this file, in another, or on the launch line that it is
+    judged by.
 
     A flag that the line does not have is put behind its words: the script's own default is for
     other launches, too.
     """
     title = f"Set {described(changes)}"
-    edits: list[Edit] = []
-    places = {_place(context, given) for given in changes}
-    if len(places) > 1:
-        return Written(None, "the values stand in several files")
-    (where,) = places
+    places = dict.fromkeys(_place(context, given) for given in changes)
+    if LINE in places:
+        return _written_on_line(context, changes, title, safety, alone=len(places) == 1)
+    here: list[Edit] = []
+    elsewhere: dict[Path, list[Edit]] = {}
+    texts: dict[Path, str] = {}
     for given, value in changes.items():
-        edit = _on_line(context, given, value) if where == LINE else _in_file(context, given, value)
-        if edit is None and where != LINE and not is_here(context, given.place):
-            return Written(None, f"{given.key} stands in {given.place}, which is not rewritten")
-        if edit is None:
-            return Written(None, f"{given.key} does not stand in {where} as it is")
-        edits.append(edit)
-    return Written(Fix(title, safety, tuple(sorted(edits)), in_launch_line=where == LINE))
+        path, span = given.place.path, given.place.span
+        if span is None:
+            return Written(None, f"{given.key} does not stand in {_place(context, given)} as it is")
+        if path is None or is_here(context, given.place):
+            here.append(_edit(context.text, span, value))
+            continue
+        text = texts.get(path) or text_of(path)
+        if text is None:
+            return Written(None, f"{given.key} stands in {given.place}, which cannot be read")
+        texts[path] = text
+        elsewhere.setdefault(path, []).append(_edit(text, span, value))
+    if elsewhere:
+        title += f" in {' and '.join(places)}"
+    others = tuple(
+        FileEdits(path, texts[path], tuple(sorted(each))) for path, each in elsewhere.items()
+    )
+    return Written(Fix(title, safety, tuple(sorted(here)), elsewhere=others))
 
 
 LINE = "the launch line"
+
+
+def _written_on_line(
+    context: Context, changes: Changes, title: str, safety: Safety, *, alone: bool
+) -> Written:
+    """``alone``: all of the values stand on the line, or go there."""
+    if not alone:
+        return Written(None, "the values stand on the launch line and in a file")
+    edits: list[Edit] = []
+    for given, value in changes.items():
+        edit = _on_line(context, given, value)
+        if edit is None:
+            return Written(None, f"{given.key} does not stand in {LINE} as it is")
+        edits.append(edit)
+    return Written(Fix(title, safety, tuple(sorted(edits)), in_launch_line=True))
 
 
 def _place(context: Context, given: Given) -> str:
@@ -66,11 +104,8 @@ def _has_line(context: Context) -> bool:
     return context.options.line.end is not None
 
 
-def _in_file(context: Context, given: Given, value: Scalar) -> Edit | None:
-    span = given.place.span
-    if span is None or not is_here(context, given.place):
-        return None
-    return Edit(span.start, span.end, _like(context.text[span.start : span.end], value))
+def _edit(text: str, span: Span, value: Scalar) -> Edit:
+    return Edit(span.start, span.end, _like(text[span.start : span.end], value))
 
 
 def _on_line(context: Context, given: Given, value: Scalar) -> Edit | None:
@@ -84,6 +119,21 @@ def _on_line(context: Context, given: Given, value: Scalar) -> Edit | None:
     if line.end is None:
         return None
     return Edit(line.end, line.end, line.with_flag(given.key, value))
+
+
+def shared_with(context: Context, changes: Changes) -> str | None:
+    """Why another script of the project would train otherwise with these values: a line, or None.
+
+    What stands in the script itself, or on its launch line, is nobody else's.
+    """
+    for given in changes:
+        path = given.place.path
+        if given.surface in ON_LINE or path is None or is_here(context, given.place):
+            continue
+        other = other_trainer(context, path)
+        if other is not None:
+            return f"unsafe, because {other} trains with values of {path.name}, too"
+    return None
 
 
 def span_of(context: Context, given: Given | None, otherwise: Span) -> Span:

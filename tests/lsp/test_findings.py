@@ -8,8 +8,8 @@ import pytest
 from lsprotocol import types
 
 from nanolint.diagnostics import Edit
-from nanolint.linting.fixing import apply_edits
 from nanolint.lsp.positions import Positions
+from nanolint.source.edits import apply_edits
 from tests.support.editor import capabilities, editing
 from tests.support.project_tree import train_script, write_project
 

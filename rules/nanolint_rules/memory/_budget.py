@@ -258,7 +258,7 @@ def _in_script(
     blamed = frozenset({"batch_size"})
     if broken is not None:
         return Cure(clause, None, (f"not fixed: {broken}",), blamed)
-    remarks = unsafe_for_others(given)
+    remarks = unsafe_for_others(context, given)
     written = write(context, given, Safety.UNSAFE if remarks else safety)
     if written.fix is None:
         return Cure(clause, None, (f"not fixed: {written.reason}",), blamed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import describe
-from nanolint_rules._given import ON_LINE, place_of
+from nanolint_rules._given import ON_LINE, place_of, shared_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,11 +43,14 @@ def fixed_micro_batch(context: Context) -> str | None:
     return f"the micro-batch is {how}, which no value makes smaller at as many tokens a step"
 
 
-def unsafe_for_others(changes: Mapping[Given, Scalar]) -> tuple[str, ...]:
-    """Why other launches of the script could be refused with these values: a line, or none.
+def unsafe_for_others(context: Context, changes: Mapping[Given, Scalar]) -> tuple[str, ...]:
+    """Why other runs could be refused, or be others, with these values: a line, or none.
 
     A divisor of a micro-batch that divides a total divides it, too, for any number of processes.
     """
+    shared = shared_with(context, changes)
+    if shared is not None:
+        return (shared,)
     for given, value in changes.items():
         if given.surface in ON_LINE or not (
             isinstance(given.value, int) and isinstance(value, int)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint_rules._given import described, write
+from nanolint.rule import Safety
+from nanolint_rules._given import described, shared_with, write
 
 if TYPE_CHECKING:
-    from nanolint.rule import Context, Equation, Fix, Safety
+    from nanolint.rule import Context, Equation, Fix
 
 
 def equations(context: Context) -> list[Equation]:
@@ -26,6 +27,8 @@ def nearest(context: Context, equation: Equation, safety: Safety) -> tuple[str, 
     if found is None:
         each = f" with {equation.world} processes" if equation.world > 1 else ""
         return f"no {factor.key} up to {factor.value} divides it{each}", None
-    written = write(context, {factor: found}, safety)
-    reason = f" ({written.reason})" if written.fix is None else ""
+    shared = shared_with(context, {factor: found})
+    written = write(context, {factor: found}, safety if shared is None else Safety.UNSAFE)
+    why = written.reason if written.fix is None else shared
+    reason = f" ({why})" if why else ""
     return f"{described({factor: found})} is the nearest that does{reason}", written.fix
