@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 WATCHED = (
     *("**/*.py", "**/nanolint.toml", "**/pyproject.toml", "**/meta.pkl"),
     *("**/requirements*.txt", "**/uv.lock", "**/poetry.lock"),
+    *("**/*.yaml", "**/*.yml", "**/*.json"),
 )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.allocator_variable import NEW, by_name
-from nanolint.run.program import FromRun
+from nanolint.run.program import SETTINGS, FromRun
 
 if TYPE_CHECKING:
     from nanolint.run.program import NotKnown, Placed, ReadScript, SourceText
@@ -39,7 +39,8 @@ def _written(source: SourceText, values: tuple[Placed, ...], run: Run) -> Source
         if each.module == source.module:
             rest = text[each.end :]
             bare = rest.lstrip(" ")
-            rest = bare if bare.startswith("#") else rest  # a fix keeps the comment's column
+            if bare.startswith("#") and not source.module.startswith(SETTINGS):
+                rest = bare  # a fix keeps the comment's column
             text = f"{text[: each.start]}{value_of(each.value, run)!r}{rest}"
     return source if text is source.text else replace(source, text=text)
 
