@@ -63,7 +63,7 @@ SURFACES = {
 }
 
 
-@pytest.fixture(params=SURFACES.values(), ids=SURFACES)
+@pytest.fixture(params=list(SURFACES.values()), ids=list(SURFACES))
 def surface(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bytes]:
     """A file with the value, and what it is to hold; train.py is beside it."""
     own, name, before, after = request.param

@@ -185,9 +185,8 @@ def test_memory_is_that_of_the_values_in_the_file(
     tmp_path: Path, put_on_top: tuple[str, ...]
 ) -> None:
     (tmp_path / ".git").mkdir()
-    (tmp_path / "c.yaml").write_text(
-        "total: 32768\nwidth: 256 # x\ntrain:\n  rows: 16  # y\n  T: 512\n"
-    )
+    sizes = "total: 32768\nwidth: 256 # x\ntrain:\n  rows: 16  # y\n  T: 512\n"
+    (tmp_path / "c.yaml").write_text(sizes)
     of = 'c["train"]["rows"], c["train"]["T"], c["total"], c["width"]'
     plain = f"rows = {8 if put_on_top else 16}\nB, T, total, width = rows, 512, 32768, 256"
     taken = {}
