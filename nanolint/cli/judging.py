@@ -24,7 +24,7 @@ from nanolint.rule.api import Need
 from nanolint.run.overrides import all_overrides
 from nanolint.run.takers import project_folder
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
-from nanolint.trainers.nanogpt.kind import FileKind, trains
+from nanolint.trainers.nanogpt.kind import FileKind, may_train, trains
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,10 +196,20 @@ def _result(
         error=report.unjudged if explicit else None,
         remarks=remarks,
         cards=plan.chosen.remarks,
-        no_run=_why_no_run(text, report, path) if explicit or trains(text) else None,
+        no_run=_why_no_run(text, report, path, explicit=explicit),
         named=explicit,
         project=str(report.root) if report.root else None,
     )
+
+
+def _starts_training(text: str, path: Path | None) -> bool:
+    """Whether a file that goes backward nowhere starts what does."""
+    if path is None or not may_train(text):
+        return False
+    from nanolint.run.settled import Options
+    from nanolint.trainers.script.resolve import why_not
+
+    return why_not(text, path.absolute(), Options()) is not None
 
 
 def _runs(report: Report, setup: Setup, *, amounts: bool) -> tuple[JudgedRun, ...]:
@@ -208,8 +218,10 @@ def _runs(report: Report, setup: Setup, *, amounts: bool) -> tuple[JudgedRun, ..
     return tuple(judged_runs(report.cases, memory=memory, amounts=amounts))
 
 
-def _why_no_run(text: str, report: Report, path: Path | None) -> str | None:
+def _why_no_run(text: str, report: Report, path: Path | None, *, explicit: bool) -> str | None:
     if report.kind not in (FileKind.SCRIPT, None) or report.unjudged is not None:
+        return None
+    if not explicit and not trains(text) and not _starts_training(text, path):
         return None
     if any(found.code == SYNTAX_ERROR for found in report.diagnostics):
         return None

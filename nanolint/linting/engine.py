@@ -21,6 +21,7 @@ from nanolint.trainers.nanogpt.kind import (
     FileKind,
     among_configs,
     may_be_config,
+    may_train,
     sets_keys,
 )
 
@@ -123,8 +124,8 @@ def judge(context: Context, setup: Setup) -> Report:
 
 
 def _worth_parsing(text: str, project: Project, rules: Iterable[Rule], *, explicit: bool) -> bool:
-    """Whether a file could be a config, or holds a name that a code rule looks for."""
-    if explicit or may_be_config(text, project.known_keys):
+    """Whether a file could be a config or train, or holds a name that a code rule looks for."""
+    if explicit or may_be_config(text, project.known_keys) or may_train(text):
         return True
     return any(marker in text for rule in rules for marker in rule.markers)
 

@@ -10,7 +10,7 @@ from nanolint.source.assignments import Module
 from nanolint.source.comments import comments_of
 from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.imports import star_importer
-from nanolint.trainers.nanogpt.kind import FileKind, classify, trains
+from nanolint.trainers.nanogpt.kind import FileKind, classify, may_train
 from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.trainers.nanogpt.steps import environment_of, is_train_script
 from nanolint.trainers.script.resolve import makes_run, project_of, resolve_script
@@ -68,7 +68,7 @@ def read_config(
 
     Raises Unparsable or TooComplex.
     """
-    if path is not None and trains(text) and not is_train_script(path, project):
+    if path is not None and may_train(text) and not is_train_script(path, project):
         trainer = _trainer(text, path.absolute(), comments_of(text), options, target)
         if trainer is not None:
             return trainer
@@ -91,7 +91,7 @@ def config_of(
     kind = classify(module, text, path, project, explicit=explicit)
     if kind is FileKind.TRAIN_SCRIPT and not SHAPE & project.defaults.keys():
         kind = FileKind.SCRIPT  # its model has sizes of other names: llama2.c's
-    if kind is FileKind.SCRIPT and path is not None and trains(text):
+    if kind is FileKind.SCRIPT and path is not None and may_train(text):
         trainer = _trainer(text, path.absolute(), module.comments, options, target)
         if trainer is not None:
             return trainer

@@ -26,6 +26,10 @@ _PROGRAM = re.compile(
 # What trains, or builds what is trained, is not what a train.py runs with exec.
 _TRAINS = re.compile(r"\.backward\s*\(|\bnn\.Module\b|\.add_argument\s*\(|\bTrainer\s*\(")
 _OWN_LOOP = re.compile(r"\.backward\s*\(|\bTrainer\s*\(")
+# A call of what trains, wherever that is defined: main.py starts the Trainer of trainer.py.
+_STARTS = re.compile(r"[Tt]rain\w*(?:\.\w+)?\s*\(|\.fit\s*\(")
+_DEFINES = re.compile(r"\s*(?:def|class|async|from|import)\b|[^#\n]*#")
+_MODE = re.compile(r"\.train\s*\(\s*(?:\)|True|False|mode)")  # of a model, as against evaluation
 _LOADS_CONFIGURATOR = re.compile(
     r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
 )
@@ -64,6 +68,15 @@ def loads_configurator(text: str) -> bool:
 def trains(text: str) -> bool:
     """Whether ``text`` looks like a training script, of whatever kind."""
     return _OWN_LOOP.search(text) is not None
+
+
+def may_train(text: str) -> bool:
+    """Whether ``text`` trains, or may start what does, which only its reading can tell."""
+    return trains(text) or any(
+        _DEFINES.match(text, text.rfind("\n", 0, call.start()) + 1, call.start() + 1) is None
+        and _MODE.match(text, call.start() - 1) is None
+        for call in _STARTS.finditer(text)
+    )
 
 
 def may_become_config(text: str, path: Path | None, project: Project) -> bool:

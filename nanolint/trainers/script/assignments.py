@@ -16,6 +16,7 @@ from nanolint.trainers.script.things import (
     TERMS,
     Class,
     Instance,
+    Repeated,
     Row,
     Scope,
     Table,
@@ -144,6 +145,8 @@ def _unpack(core: Core, targets: list[ast.expr], value: Thing, scope: Scope) -> 
         items = value.items
     elif isinstance(value, Tensor):
         items = [value] * len(targets)
+    elif isinstance(value, Repeated):
+        items = [value.item] * len(targets)
     for index, target in enumerate(targets):
         unknown = (
             value

@@ -19,6 +19,7 @@ from nanolint.trainers.script.things import (
     Scope,
     Super,
     Table,
+    Tensor,
     Thing,
 )
 
@@ -80,6 +81,8 @@ def _named(core: Core, node: ast.Call, function: Thing, scope: Scope) -> dict[st
             named[keyword.arg] = found
         elif isinstance(found, Table):
             named |= {str(key): value for key, value in found.entries.items()}
+        elif isinstance(found, Tensor) and found.perhaps_several:
+            named[REST] = found
         else:
             named[REST] = unknown_at("arguments at run time", node, scope)
     return named

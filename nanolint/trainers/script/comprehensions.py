@@ -82,9 +82,13 @@ def _dict_comprehension(core: Core, node: ast.DictComp, scope: Scope) -> Thing:
     generator = node.generators[0]
     over = core.value(generator.iter, scope)
     items = turns(core, over, generator.iter, scope)
+    table, inner = Table(), Scope(scope.source, {}, scope)
+    if len(node.generators) == 1 and isinstance(over, Repeated) and items is None:
+        core.bind(generator.target, over.item, inner)
+        value = core.value(node.value, inner)
+        return Table({REST: value if isinstance(value, Tensor) else why})
     if len(node.generators) != 1 or items is None:
         return Table({REST: why})
-    table, inner = Table(), Scope(scope.source, {}, scope)
     leave = repeating(core, over)
     for item in items:
         core.bind(generator.target, item, inner)

@@ -70,6 +70,8 @@ def _subscript(core: Core, node: ast.Subscript, scope: Scope) -> Thing:
     owner = repeated(core.value(node.value, scope))
     if isinstance(owner, Repeated) and isinstance(node.slice, ast.Slice):
         return Repeated(owner.item, length(core, node.slice, owner.count, scope))
+    if isinstance(owner, Tensor) and owner.perhaps_several and _is_plain(node.slice):
+        return Tensor(owner.shape, owner.perhaps_more, not _is_text(node.slice))
     if isinstance(owner, Tensor) or _is_sliced_array(owner, node.slice):
         return sliced(core, owner, node.slice, scope)
     if isinstance(owner, Row) and isinstance(node.slice, ast.Slice):
@@ -101,6 +103,14 @@ def _subscript(core: Core, node: ast.Subscript, scope: Scope) -> Thing:
         if isinstance(method, Function):
             return core.call(method, [index], {}, scope.source.at(node))
     return unknown_at("an item that only the run knows", node, scope)
+
+
+def _is_plain(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and isinstance(index.value, (int, str))
+
+
+def _is_text(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and isinstance(index.value, str)
 
 
 def _is_sliced_array(owner: Thing, index: ast.expr) -> bool:

@@ -12,6 +12,7 @@ from nanolint.trainers.script import (
     engines,
     environment,
     settings_files,
+    starters,
     tensors,
 )
 from nanolint.trainers.script.arguments import is_parser, takes_others
@@ -169,4 +170,5 @@ _HANDLERS: dict[str, Handler] = {
     **environment.HANDLERS,
     **settings_files.HANDLERS,
     **engines.HANDLERS,
+    **starters.HANDLERS,
 }

@@ -257,6 +257,8 @@ def attribute(core: Core, owner: Thing, name: str, place: Place) -> Thing:
     if isinstance(owner, Tensor):
         if name == "shape":
             return row(owner.shape) if owner.shape is not None else core.unknown("a shape", place)
+        if owner.perhaps_several and name != "T":
+            return Tensor(owner.shape, owner.perhaps_more)
         return Tensor(None) if name in ("T", "data", "grad") else core.unknown(name, place)
     if isinstance(owner, Table):  # of a class that derives from dict
         found = owner.entries.get(name, owner.entries.get(REST))

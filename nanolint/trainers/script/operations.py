@@ -100,11 +100,15 @@ def merged(one: Thing | None, other: Thing | None, doubt: NotKnown) -> Thing | N
         if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
             return Tensor(None)
         pairs = zip(one.shape, other.shape, strict=True)
-        return Tensor(tuple(merged(left, right, doubt) or doubt for left, right in pairs))
+        return Tensor(
+            tuple(merged(left, right, doubt) or doubt for left, right in pairs),
+            one.perhaps_more or other.perhaps_more,
+            one.perhaps_several and other.perhaps_several,
+        )
     if isinstance(one, Row) and isinstance(other, Row) and len(one.items) == len(other.items):
         pairs = zip(one.items, other.items, strict=True)
         return row([merged(left, right, doubt) or doubt for left, right in pairs])
-    if isinstance(one, External) and one == other:
+    if isinstance(one, (External, NotKnown)) and one == other:
         return one
     return _merged_wrappers(one, other) or doubt
 

@@ -70,7 +70,7 @@ def _if(core: Core, statement: ast.If, scope: Scope) -> Flow:
         found = core.either(taken, lambda: core.run(orelse, scope), why)
         tests.pop()
         return found
-    if _ends(body) and isinstance(test, TERMS):
+    if _ends(body) and isinstance(test, TERMS) and not _is_entry(statement.test):
         _require(core, made("not", (test,), None, 0), statement, body, scope)
         return core.run(orelse, scope)
     if _ends(orelse) and isinstance(test, TERMS):
@@ -78,6 +78,11 @@ def _if(core: Core, statement: ast.If, scope: Scope) -> Flow:
         return core.run(body, scope)
     turn(core, test, known, statement.test, scope)
     return core.run(body if known else orelse, scope)
+
+
+def _is_entry(test: ast.expr) -> bool:
+    """``if __name__ == "__main__": sys.exit(main())`` refuses nothing."""
+    return any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.walk(test))
 
 
 def _learn(core: Core, test: ast.expr, scope: Scope) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script.operations import made, plus, scalar
+from nanolint.trainers.script.operations import made, plus, row, scalar
 from nanolint.trainers.script.things import TERMS, Instance, Repeated, Row, Table, Tensor
 
 if TYPE_CHECKING:
@@ -70,7 +70,17 @@ def constructed(
         return _like(first)
     if name in ("stack", "vstack") and first is not None:
         return stacked(first, place)
+    if name == "pad_sequence" and first is not None:
+        longest = NotKnown("how long a sequence is", place.path, place.line)
+        rows = (stacked(first, place).shape or (longest,))[0]
+        return Tensor((rows, longest) if _is_first(arguments, named) else (longest, rows))
     return None
+
+
+def _is_first(arguments: Sequence[Thing], named: Mapping[str, Thing]) -> bool:
+    """``batch_first`` of ``pad_sequence(sequences, batch_first=False, ...)``."""
+    given = arguments[1] if len(arguments) > 1 else named.get("batch_first")
+    return scalar(given) is True
 
 
 def _like(thing: Thing | None) -> Tensor:
@@ -79,6 +89,8 @@ def _like(thing: Thing | None) -> Tensor:
     if isinstance(thing, Row) and thing.count is not None:
         return _like(Repeated(thing.items[0], thing.count))
     if isinstance(thing, Row):
+        if thing.items and isinstance(thing.items[0], NotKnown):
+            return Tensor((Number(len(thing.items)),), perhaps_more=True)
         inner = _like(thing.items[0]) if thing.items else Tensor(None)
         deeper = (
             inner.shape
@@ -87,6 +99,8 @@ def _like(thing: Thing | None) -> Tensor:
         )
         return Tensor(None if deeper is None else (Number(len(thing.items)), *deeper))
     if isinstance(thing, Repeated):
+        if isinstance(thing.item, NotKnown):  # a number, or a list of them
+            return Tensor((thing.count,), perhaps_more=True)
         inner = _like(thing.item)
         nested = isinstance(thing.item, (Row, Repeated, Tensor))
         deeper = inner.shape if nested else ()
@@ -115,6 +129,11 @@ def method(
     unknown = NotKnown(f"calls {name} of a tensor at run time", place.path, place.line)
     if name in METHODS:
         return owner
+    if owner.perhaps_several and name in ("items", "values", "get", "pop"):
+        single = Tensor(owner.shape, owner.perhaps_more)
+        if name in ("get", "pop"):
+            return single
+        return Repeated(row([unknown, single]) if name == "items" else single, unknown)
     if name in ("view", "reshape"):
         sizes = arguments[0].items if arguments and isinstance(arguments[0], Row) else arguments
         return Tensor(_viewed(owner, tuple(sizes)))
@@ -205,7 +224,8 @@ def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
                 kept += found.shape
             elif isinstance(found, (Row, Repeated, Table, Instance)):
                 return Tensor(None)
-    return Tensor((*kept, *(rest or [])), perhaps_more=shape is None)
+    more = not isinstance(owner, Tensor) or shape is None or owner.perhaps_more
+    return Tensor((*kept, *(rest or [])), perhaps_more=more)
 
 
 def length(core: Core, part: ast.Slice, size: Thing, scope: Scope) -> Thing:

@@ -41,11 +41,13 @@ class Tensor:
     """A tensor or an array; its dimensions, None where not even their number is known.
 
     ``perhaps_more``: it was cut out of something whose dimensions are not known, and may have more
-    than these.
+    than these. ``perhaps_several``: a batch of samples that nobody knows; it may be several such
+    tensors, by their order or by names.
     """
 
     shape: tuple[Thing, ...] | None
     perhaps_more: bool = False
+    perhaps_several: bool = False
 
 
 @dataclasses.dataclass(slots=True, eq=False)

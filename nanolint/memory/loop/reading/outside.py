@@ -38,6 +38,8 @@ BYTES_OF_TOKENS = "token_bytes"  # of a file with a number for each token
 
 LOADERS = ("load", "safe_load", "full_load", "unsafe_load")  # of PyYAML
 LOADER_CLASSES: dict[str, Value] = dict.fromkeys(("Loader", "SafeLoader", "FullLoader", "CLoader"))
+# What makes a command line of a function, by the module that has it.
+STARTERS = {"fire": "Fire", "tyro": "cli", "jsonargparse": "CLI", "typer": "run"}
 
 
 def silent(name: str, value: Value = None) -> Native:
@@ -111,6 +113,7 @@ def table(machine: Script) -> dict[str, Value]:
         "json": Namespace("json", stored | dict.fromkeys(("load", "loads"), json)),
         "yaml": Namespace("yaml", dict.fromkeys(LOADERS, yaml) | LOADER_CLASSES),
         **dict.fromkeys(("tqdm", "tqdm.auto", "tqdm.notebook"), progress),
+        **{name: Namespace(name, {each: packages["start"]}) for name, each in STARTERS.items()},
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace("torch.nn.parallel", {"DistributedDataParallel": parallel}),
         "torch.utils.data": Namespace(

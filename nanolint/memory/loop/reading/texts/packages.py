@@ -259,3 +259,22 @@ class Progress:
 
 def trange(*bounds, **kwargs):
     return range(*bounds)
+
+
+def start(component, *args, **kwargs):
+    """fire.Fire, tyro.cli: the launch line's flags are the parameters."""
+    given = {}
+    for name, value in words:
+        given[name.lstrip("-").replace("-", "_")] = plain(value)
+    return component(**given)
+
+
+def plain(text):
+    if not isinstance(text, str):
+        return text
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return {"True": True, "False": False, "None": None}.get(text, text)

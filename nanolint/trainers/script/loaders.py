@@ -1,0 +1,93 @@
+"""What torch's DataLoader gives: so many samples of its data set, put together.
+
+The last batch may be smaller where ``drop_last`` is not set; the largest is what counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Number
+from nanolint.trainers.script.attributes import attribute
+from nanolint.trainers.script.operations import row, scalar
+from nanolint.trainers.script.things import (
+    CALLABLE,
+    NONE,
+    TERMS,
+    Class,
+    External,
+    Instance,
+    Repeated,
+    Row,
+    Table,
+    Tensor,
+    Thing,
+)
+
+if TYPE_CHECKING:
+    from nanolint.run.terms import Place
+    from nanolint.trainers.script.core import Core
+
+LOADERS = ("DataLoader", "StatefulDataLoader")
+# Where DataLoader's parameters stand: torch/utils/data/dataloader.py.
+_DATASET, _SIZE, _SAMPLER, _COLLATE = 0, 1, 4, 6
+
+
+def batched(core: Core, loader: Instance, place: Place) -> Thing:
+    """What a DataLoader gives first."""
+    dataset = loader.argument(_DATASET, "dataset")
+    if dataset is None:
+        return core.unknown("what a DataLoader gives", place)
+    item, size = core.next_of(dataset, place), _size(core, loader, place)
+    if size == NONE:
+        return item
+    collate = loader.argument(_COLLATE, "collate_fn")
+    if collate is None or collate == NONE:
+        return collated(item, size, place)
+    return _by_function(core, collate, item, size, place)
+
+
+def _size(core: Core, loader: Instance, place: Place) -> Thing:
+    sampler = loader.argument(_SAMPLER, "batch_sampler")
+    if sampler is None or sampler == NONE:
+        return loader.argument(_SIZE, "batch_size") or Number(1)
+    found: Thing | None = None
+    if isinstance(sampler, Instance) and isinstance(sampler.of, Class):
+        found = attribute(core, sampler, "batch_size", place)
+    elif isinstance(sampler, Instance) and isinstance(sampler.of, External):
+        found = sampler.argument(1, "batch_size")
+    is_size = isinstance(found, (NotKnown, *TERMS))
+    return found if is_size and found else core.unknown("how many samples are batched", place)
+
+
+def _by_function(core: Core, collate: Thing, item: Thing, size: Thing, place: Place) -> Thing:
+    """What ``collate_fn`` makes of so many samples."""
+    name = collate.of if isinstance(collate, Instance) else collate
+    if isinstance(name, External):
+        # transformers' collators have a row for each sample, but the one that makes one row of all.
+        if "collat" in name.last.lower() and "flatten" not in name.last.lower():
+            return collated(core.unknown("a sample", place), size, place)
+        return core.unknown(f"what {name.name} makes of samples", place)
+    if isinstance(collate, CALLABLE):
+        return core.call(collate, [Repeated(item, size)], {}, place)
+    return core.unknown("what a DataLoader collates", place)
+
+
+def collated(item: Thing, size: Thing, place: Place) -> Thing:
+    """``default_collate`` of so many samples that are like ``item``."""
+    unknown = NotKnown("how long a sequence is", place.path, place.line)
+    if isinstance(item, Tensor):
+        if item.shape is None:
+            return Tensor((size, unknown), perhaps_more=True)
+        return Tensor((size, *item.shape), item.perhaps_more)
+    if isinstance(item, Row) and item.count is None:
+        return row([collated(each, size, place) for each in item.items])
+    if isinstance(item, Table):
+        return Table({key: collated(each, size, place) for key, each in item.entries.items()})
+    if isinstance(item, TERMS):
+        text = isinstance(scalar(item), str)
+        return Repeated(item, size) if text else Tensor((size,))
+    if isinstance(item, NotKnown):
+        return Tensor((size, unknown), perhaps_more=True, perhaps_several=True)
+    return unknown
