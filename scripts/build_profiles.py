@@ -72,7 +72,7 @@ TRAINERS = {
     "build-nanogpt-8": Trainer(f"{TORCHRUN}8 train_gpt2.py", "8xa100-80gb", "build_nanogpt.py", 30),
     "llama2.c": Trainer("python train.py", "a100-40gb", "llama2_c.py", 16),
     "llm.c": Trainer(f"{TORCHRUN}8 {LLM_C}", "8xa100-80gb", "llm_c.py", 4),
-    "llm.c-alone": Trainer(f"python {LLM_C}", "a100-80gb", "llm_c.py", 6),
+    "llm.c-alone": Trainer(f"python {LLM_C}", "a100-80gb", "llm_c.py", 7),
     "nanochat-speedrun": Trainer(
         f"{TORCHRUN}8 -m scripts.base_train -- {NANOCHAT_SPEEDRUN}",
         "8xh100-80gb",
