@@ -168,8 +168,9 @@ def profile(
     from nanolint.run.profile_file import write
     from nanolint.trace.process import CannotTrace
     from nanolint.trace.profiling import files_of, record
-    from nanolint.trainers.profiles import FOLDER, digest_of, free_keys, weights
+    from nanolint.trainers.profiles import FOLDER, digest_of
     from nanolint.trainers.traced import places_of
+    from nanolint.trainers.weights import free_keys, weights
 
     config, resolution = profiler.config, profiler.resolution
     root, script = config.config.project.root, config.config.project.train_script
@@ -201,7 +202,7 @@ def profile(
             for path in files_of(last, root, script)
             if path.resolve() not in configs
         },
-        settings=weights(resolution.settings, free, is_script=resolution.described is not None),
+        settings=weights(resolution.settings, free, config.config.options, resolution.described),
         micro_batch=micro_batch,
         accumulation=accumulation,
         error_per_mille=fitted.error_per_mille,

@@ -10,6 +10,7 @@ from nanolint.frozen import dataclass
 from nanolint.run.flags import LaunchLine
 from nanolint.run.program import Profiled
 from nanolint.run.trust import Doubt, Subject, Trust
+from nanolint.run.variables import telling
 
 if TYPE_CHECKING:
     import ast
@@ -262,3 +263,5 @@ class Options:
         if self.ranked and world_size == 1:
             why = "its one process is told its RANK, as by torchrun: what it shares out"
             yield Doubt(Subject.PIECE, f"{why} is not counted")
+        for name, _ in telling(self.line):
+            yield Doubt(Subject.PIECE, f"what PyTorch makes of {name} is not known")

@@ -10,6 +10,7 @@ from nanolint.memory.verdict.search import divisors_down
 from nanolint.run.profile import LARGEST_BATCH, represented
 from nanolint.trace.fit import MOST_TRACES, fit
 from nanolint.trace.process import CannotTrace
+from nanolint.trainers.script.modules import find_module, imports, roots_of
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run
@@ -78,8 +79,20 @@ def kept_by(run: Run) -> dict[int, int]:
 
 
 def files_of(traced: Traced, root: Path, script: Path) -> list[Path]:
-    """The files of the project that the run depends on, all beneath ``root``."""
+    """The files of the project that the run depends on, all beneath ``root``.
+
+    Those that were imported or read, and those that they name in an import: one may have been stood
+    in for, or be imported by a later step only.
+    """
     written, real = set(traced.written), root.resolve()
     names = {*traced.modules, *traced.opened} - written
     inside = {path.relative_to(real) for path in map(Path, names) if real in path.parents}
-    return sorted({script, *(root / path for path in inside if (root / path).is_file())})
+    found = {script, *(root / path for path in inside if (root / path).is_file())}
+    roots, waiting = roots_of(script), sorted(found)
+    while waiting:
+        path = waiting.pop()
+        named = (find_module(name, roots, path) for name in imports(path))
+        new = {each for each in named if each is not None and root in each.parents} - found
+        found |= new
+        waiting += sorted(new)
+    return sorted(found)

@@ -17,12 +17,11 @@ from nanolint.files.door import is_file, names, read_bytes
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import refuses_float8
 from nanolint.run.allocator_variable import NEW, OLD, by_name
-from nanolint.run.profile_file import LONGEST_TEXT, MOST_BYTES, NotAProfile, digest, read
+from nanolint.run.profile_file import MOST_BYTES, NotAProfile, digest, read
 from nanolint.run.program import Profiled
-from nanolint.run.settled import Layer
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.text import Undecodable, decode
-from nanolint.source.values import Known
+from nanolint.trainers.weights import OFF, SWITCHES, UNKNOWN, free_keys, weighs
 from nanolint.units import listed
 
 if TYPE_CHECKING:
@@ -31,46 +30,29 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.profile import Profile
-    from nanolint.run.settled import Setting
     from nanolint.run.terms import Place
 
     Places: TypeAlias = Mapping[str, Place]
 
 FOLDER = ".nanolint"
 SHIPPED = Path(__file__).parent / "recorded"  # of popular trainers as they are published
-ROLES = ("batch_size", "gradient_accumulation_steps")
 MOST_PROFILES = 100
 AGAIN = "trace it again: nanolint trace --profile -- "
-
-# Numbers of the schedule, words for people and where tokens lie: nothing on the card has their
-# size. Evaluations are traced whether there are few or many, early or late.
-WITHOUT_WEIGHT = frozenset(
-    {
-        *("learning_rate", "min_lr", "max_iters", "warmup_iters", "lr_decay_iters", "decay_lr"),
-        *("weight_decay", "beta1", "beta2", "seed", "out_dir", "log_interval"),
-        *("eval_interval", "eval_iters", "always_save_checkpoint"),
-        *("num_iterations", "max_steps", "warmup_steps", "save_every", "output_dir", "run"),
-        *("learning_rate_decay_frac", "final_lr_frac", "warmup_ratio", "warmdown_ratio"),
-        *("input_bin", "input_val_bin"),
-        *("eval_every", "val_loss_every", "sample_every", "core_metric_every"),
-        *("core_metric_max_per_task", "model_tag"),
-    }
-)
-_UNKNOWN = "not known: "
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What a profile is held against: a run's script, settings, processes, card and release.
 
-    ``text`` is the script's, which an editor or a fix may have changed. ``places`` are where the
-    project's own files set a key. ``torch`` is None where the project does not say which it has.
+    ``text`` is the script's, which an editor or a fix may have changed. ``settings`` are those that
+    memory may follow. ``places`` are where the project's own files set a key. ``torch`` is None
+    where the project does not say which it has.
     """
 
     root: Path
     script: Path
     text: str | None
-    settings: Mapping[str, Setting]
+    settings: Mapping[str, str]
     places: Places
     world_size: int
     ranked: bool
@@ -105,37 +87,6 @@ def find_profile(situation: Situation) -> Match | None:
     if fitting:
         return min(fitting, key=lambda match: len(match.doubts))
     return Match(None, stale=min(stale)[1]) if stale else None
-
-
-def free_keys(*keys: str | None) -> frozenset[str]:
-    """The settings that a profile is a function of: of these keys, and the roles they have."""
-    return frozenset(filter(None, keys)) | frozenset(ROLES)
-
-
-def weights(
-    settings: Mapping[str, Setting], free: Collection[str], *, is_script: bool
-) -> dict[str, str]:
-    """The settings that a profile is of: each key with its value as Python writes it.
-
-    Of a script that is its own config those that its launch line sets: its files say the rest.
-    """
-    found = {}
-    for key, setting in sorted(settings.items()):
-        if not _weighs(key, free) or (is_script and setting.origin.layer is not Layer.OVERRIDE):
-            continue
-        value = setting.value
-        if key == "grad_clip" and isinstance(value, Known):
-            found[key] = "no clipping" if value.value == 0 else "clipping"
-        else:
-            text = repr(value.value) if isinstance(value, Known) else f"{_UNKNOWN}{value.reason}"
-            found[key] = text[:LONGEST_TEXT]
-    return found
-
-
-def _weighs(key: str, free: Collection[str]) -> bool:
-    return not (
-        key in free or key in WITHOUT_WEIGHT or key.startswith("wandb") or key.endswith("_lr")
-    )
 
 
 def _profiles(situation: Situation) -> Iterator[tuple[Path, bytes, Profile]]:
@@ -199,11 +150,10 @@ def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
         except (Unusable, Undecodable):
             if is_file(path) or name.endswith(".py"):
                 yield f"{name} cannot be read"
-    now = weights(situation.settings, free, is_script=situation.text is not None)
-    then = (key for key in profile.settings if _weighs(key, free))
-    for key in sorted({*then, *now}):
-        before, value = profile.settings.get(key, "not set"), now.get(key, "not set")
-        if before != value:
+    keys = (key for key in {*profile.settings, *situation.settings} if weighs(key, free))
+    for key in sorted(keys):
+        before, value = _before_and_now(profile, situation, key)
+        if before != value and not (key in SWITCHES and value == OFF):
             yield f"{key} is {value} and was {before}"
     refused = refuses_float8(situation.gpu)
     if refused is not None and any("_scaled_mm" in kind.name for kind in profile.kinds):
@@ -216,12 +166,22 @@ def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
         yield "RANK is set, as by torchrun, and was not"
 
 
+def _before_and_now(profile: Profile, situation: Situation, key: str) -> tuple[str, str]:
+    known = profile.settings, situation.settings
+    before, now = (settings.get(key, "not set") for settings in known)
+    return before, now
+
+
 def _doubts(profile: Profile, situation: Situation) -> Iterator[tuple[Subject, str]]:
     """In what the run may still differ from the one that was traced."""
-    unknown = [key for key, text in profile.settings.items() if text.startswith(_UNKNOWN)]
+    unknown = [key for key, text in profile.settings.items() if text.startswith(UNKNOWN)]
     if unknown:
         text = "was not known when the run was traced"
         yield Subject.SIZES, f"what {listed(unknown)} {'are' if len(unknown) > 1 else 'is'} {text}"
+    for key in sorted(SWITCHES & situation.settings.keys()):
+        before, value = _before_and_now(profile, situation, key)
+        if before != value == OFF:
+            yield Subject.PIECE, f"{key} is off, and was on when the run was traced"
     for assumed in profile.assumes:
         yield Subject.PIECE, assumed
     gone = [name for name in profile.files if not is_file(situation.root / name)]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from nanolint.run.settled import Unresolved
 from nanolint.run.terms import Surface
 from nanolint.run.trust import Doubt, Subject, Trust, ordered
-from nanolint.trainers.profiles import ROLES, Situation, find_profile
+from nanolint.trainers.profiles import Situation, find_profile
 from nanolint.trainers.script.core import plain_name
+from nanolint.trainers.weights import ROLES, weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +50,7 @@ def traced(
             root=project.root,
             script=script,
             text=text,
-            settings=settings,
+            settings=weights(settings, (), options, found.described),
             places=places_of(found.described),
             world_size=run.world_size,
             ranked=options.ranked or run.world_size > 1,

@@ -17,7 +17,7 @@ from nanolint.run.settled import Options
 from nanolint.trace.fit import fit
 from nanolint.trainers.nanogpt.config import read_config
 from nanolint.trainers.nanogpt.project import find_project
-from nanolint.trainers.profiles import weights
+from nanolint.trainers.weights import weights
 from tests.support.command import nanolint
 from tests.support.own_scripts import steps
 from tests.support.project_tree import write_project
@@ -51,7 +51,7 @@ def profile(root: Path) -> Profile:
         traced="2026-11-20", command="python train.py config/a.py", torch="2.13.0+cu130",
         capability=(8, 9), sm_count=46, world_size=1, ranked=False, script="train.py",
         files={name: digest((root / name).read_bytes()) for name in ("train.py", "model.py")},
-        settings=weights(settings, FREE, is_script=False), micro_batch="batch_size",
+        settings=weights(settings, FREE, Options()), micro_batch="batch_size",
         accumulation="gradient_accumulation_steps", error_per_mille=0, held_out=(),
         kinds=fitted.kinds, regimes=fitted.regimes,
     )  # fmt: skip

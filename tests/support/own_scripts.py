@@ -16,8 +16,9 @@ from nanolint.trace.fit import fit
 from nanolint.trace.survey import Point
 from nanolint.trainers.nanogpt.config import read_config
 from nanolint.trainers.nanogpt.project import find_project
-from nanolint.trainers.profiles import digest_of, free_keys, weights
+from nanolint.trainers.profiles import digest_of
 from nanolint.trainers.traced import places_of
+from nanolint.trainers.weights import free_keys, weights
 from tests.trainers.written_scripts import MODEL
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def put_profile(root: Path, script: Path, world_size: int = 1) -> None:
                 script, None, free, places_of(resolution.described)
             )
         },
-        settings=weights(resolution.settings, free, is_script=True),
+        settings=weights(resolution.settings, free, options, resolution.described),
         micro_batch=micro_batch,
         accumulation=accumulation,
         error_per_mille=0,

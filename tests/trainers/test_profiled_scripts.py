@@ -185,3 +185,75 @@ def test_a_profile_of_one_process_is_of_its_launcher(
     assert (trust == "traced") is (traced_by == run_by)
     said = nanolint("explain", "--gpu", GPU, "--", *line.split())
     assert ("RANK" in said.out + said.err) is (traced_by != run_by)
+
+
+# As llm.c's train_gpt2.py: a later value of the same name says what the flag came to.
+SWITCHED = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--device-batch-size", type=int, default=8)
+parser.add_argument("--total-batch-size", type=int, default=65536)
+parser.add_argument("--dtype", default="bfloat16")
+parser.add_argument("--compile", type=int, default=0)
+parser.add_argument("--zero_stage", type=int, default=0)
+parser.add_argument("--sample_every", type=int, default=0)
+parser.add_argument("--fast", action="store_true")
+args = parser.parse_args()
+zero_stage = args.zero_stage
+zero_stage = 0
+dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[args.dtype]
+B, T = args.device_batch_size, 512
+passes = args.total_batch_size // (B * T)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--dtype float32", "dtype is 'float32' and was 'bfloat16'"),
+        ("--compile 1", "compile is 1 and was 0"),
+        ("--zero_stage 2", "zero_stage is 2 and was not set"),
+        ("--fast", "fast is given and was not set"),
+        ("--sample_every 20", "sample_every is on and was off"),
+    ],
+)
+def test_any_flag_that_memory_may_follow_makes_it_stale(
+    folder: Path, words: str, told: str
+) -> None:
+    (folder / "train.py").write_text(script(SWITCHED))
+    line = "python train.py --dtype=bfloat16 --compile=0"
+    recorded(line, of_flags)
+    same = nanolint("explain", "--gpu", GPU, "--format", "json", "--", *line.split())
+    assert json.loads(same.out)["trust"] == "traced"
+    said = nanolint("explain", "--gpu", GPU, "--", *line.split(), *words.split())
+    assert told in " ".join((said.out + said.err).split())
+
+
+def test_what_is_done_no_more_beside_training_is_in_doubt(folder: Path) -> None:
+    (folder / "train.py").write_text(script(SWITCHED))
+    line = "python train.py --sample_every=20"
+    recorded(line, of_flags)
+    words = [*line.split(), "--sample_every=-1"]
+    found = json.loads(nanolint("explain", "--gpu", GPU, "--format", "json", "--", *words).out)
+    assert found["trust"] == "doubted"
+    assert "sample_every is off, and was on" in json.dumps(found["doubts"])
+
+
+@pytest.mark.parametrize("variable", ["TORCHDYNAMO_DISABLE=1", "PYTORCH_NO_CUDA_MEMORY_CACHING=1"])
+def test_it_is_of_the_variables_that_pytorch_reads(folder: Path, variable: str) -> None:
+    (folder / "train.py").write_text(script(CONSTANTS))
+    recorded("python train.py", of_constants)
+    said = nanolint("explain", "--gpu", GPU, "--", variable, "python", "train.py")
+    name = variable.partition("=")[0]
+    assert f"{name} is '1' and was not set" in " ".join((said.out + said.err).split())
+
+
+def test_a_file_that_was_stood_in_for_is_one_of_its_files(folder: Path) -> None:
+    """The trace has imported train.py alone."""
+    (folder / "tokens.py").write_text("from vocabulary import SIZE\n")
+    (folder / "vocabulary.py").write_text("SIZE = 50304\n")
+    (folder / "train.py").write_text("import tokens\n" + script(CONSTANTS))
+    found = recorded("python train.py", of_constants)
+    assert set(found.files) == {"train.py", "tokens.py", "vocabulary.py"}
+    (folder / "vocabulary.py").write_text("SIZE = 100608\n")
+    assert judged()["trust"] != "traced"

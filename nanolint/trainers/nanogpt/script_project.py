@@ -23,7 +23,7 @@ from nanolint.trainers.nanogpt.train_script import (
     read_train_script,
     settable_keys,
 )
-from nanolint.trainers.profiles import WITHOUT_WEIGHT
+from nanolint.trainers.weights import SWITCHES, WITHOUT_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +66,7 @@ def _read_project(train_script: Path) -> Project:
     others = _other_scripts(train_script)
     own = names_read(script.tree)
     below = ast.Module(script.tree.body[script.configurator + 1 :], [])
-    weighty = (script.environment.keys() & names_read(below)) - WITHOUT_WEIGHT
+    weighty = (script.environment.keys() & names_read(below)) - WITHOUT_WEIGHT - SWITCHES
     configurator = own_configurator(script.tree.body[script.configurator], root, weighty)
     doubts = recognition.doubts
     if configurator is not None:

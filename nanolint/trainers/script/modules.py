@@ -120,6 +120,19 @@ def find_module(name: str, roots: tuple[Path, ...], around: Path | None) -> Path
     return None
 
 
+def imports(path: Path) -> Iterator[str]:
+    """What a file names in its imports: modules, and what it takes of each, which may be one."""
+    source = read_module(path, path.stem) if path.suffix == ".py" else None
+    for node in ast.walk(source.tree) if source is not None else ():
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = "." * node.level + (node.module or "")
+            yield package
+            dot = "" if package.endswith(".") else "."
+            yield from (f"{package}{dot}{each.name}" for each in node.names)
+
+
 def read_module(path: Path, name: str) -> Source | None:
     """The module at ``path``, None where it cannot be read."""
     try:

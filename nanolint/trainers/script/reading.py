@@ -52,7 +52,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         )  # fmt: skip
     call = _call_before(backward, state.events)
     passes = passes_of(backward, state.events, around.world_size)
-    micro_batch, context = _batch(call, backward)
+    micro_batch, context = map(_counted, _batch(call, backward))
     model = unwrapped(call.subject) if call is not None else None
     roles = {
         Role.MICRO_BATCH: micro_batch,
@@ -109,6 +109,12 @@ def _named(source: Source) -> Path:
 
 def _missing(roles: Mapping[Role, Term | NotKnown]) -> tuple[tuple[Role, NotKnown], ...]:
     return tuple((role, each) for role, each in roles.items() if isinstance(each, NotKnown))
+
+
+def _counted(found: Term | NotKnown) -> Term | NotKnown:
+    """What is true or false counts nothing."""
+    is_bool = isinstance(found, TERMS) and isinstance(found.value, bool)
+    return NotKnown("it is no number") if is_bool else found
 
 
 def _backward(events: Sequence[Event]) -> Event | None:

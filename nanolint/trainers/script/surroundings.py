@@ -32,7 +32,7 @@ CAPABILITY = (8, 0)
 def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) -> Around:
     """What a script at ``path`` finds around it, on ``world_size`` cards like ``gpu``."""
     line = options.line
-    changes = tuple(Word(key, _scalar(value)) for key, value in options.overrides)
+    changes = tuple(_changes(options))
     asked = next((each for each in reversed(changes) if each.key == "vocab_size"), None)
     vocabulary = _vocabulary(path)
     if asked is not None and isinstance(asked.value, int):
@@ -49,6 +49,17 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         changes=changes,
         vocabulary=vocabulary,
     )
+
+
+def told(options: Options) -> Iterator[Word]:
+    """All that a script is told from outside but for the environment, later words on top."""
+    yield from map(_word, (*options.line.flags, *options.line.assigned))
+    yield from _configured(options)
+    yield from _changes(options)
+
+
+def _changes(options: Options) -> Iterator[Word]:
+    return (Word(key, _scalar(value)) for key, value in options.overrides)
 
 
 def _configured(options: Options) -> Iterator[Word]:
