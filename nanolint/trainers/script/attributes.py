@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.run.terms import Number
 from nanolint.trainers.script import settings_files
 from nanolint.trainers.script.parameters import weight
 from nanolint.trainers.script.things import Class, External, Function, Instance, Table, Thing
@@ -28,6 +29,8 @@ def bound_to(function: Function, instance: Thing) -> Function:
 def attribute(core: Core, owner: Instance, name: str, place: Place) -> Thing | None:
     """An attribute of an instance of a class of the project, None where nothing sets it."""
     found = owner.fields.get(name)
+    if found is None and name == "__dict__" and isinstance(owner.of, Class):
+        return Table(owner.fields)
     if found is None and name == "weight":
         found = weight(owner)
     if found is None and isinstance(owner.of, External) and owner.of.last == "ModuleDict":
@@ -44,6 +47,8 @@ def from_class(
 ) -> Thing | None:
     """What a class has under ``name``, as seen from ``owner``."""
     found = of.find(name)
+    if found is None and name in ("__dataclass_fields__", "__annotations__", "model_fields"):
+        return Table({each: Number(each) for each in of.all_declared})
     if not isinstance(found, Function):
         if isinstance(found, Instance) and "default" in found.named and _is_field(found):
             return found.named["default"]

@@ -201,7 +201,32 @@ def _class_like(
         return Number(type(value.value).__name__ == kind.name)
     if isinstance(value, Instance) and isinstance(value.of, Class) and value.of is kind:
         return Number(value=True)
+    if isinstance(value, Table) and kind == External("dict"):
+        return Number(value=True)
     return core.unknown("a condition at run time", place)
+
+
+def _fields(
+    core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """``dataclasses.fields(Config)``: the name of each, and its default."""
+    first = unwrapped(arguments[0]) if arguments else NONE
+    of = first.of if isinstance(first, Instance) else first
+    if not isinstance(of, Class):
+        return core.unknown("the fields of something", place)
+    return row(
+        [
+            Instance(
+                External("dataclasses.field"),
+                place,
+                {
+                    "name": Number(name),
+                    "default": of.find(name) or core.unknown("no default", place),
+                },
+            )
+            for name in of.all_declared
+        ]
+    )
 
 
 HANDLERS: dict[str, Handler] = {
@@ -229,5 +254,6 @@ HANDLERS: dict[str, Handler] = {
     "vars": _vars,
     "zip": _zip,
 }
+HANDLERS["dataclasses.fields"] = _fields
 for _name in ("copy.copy", "copy.deepcopy", "dataclasses.asdict", "functools.partial"):
     HANDLERS[_name] = HANDLERS[_name.rpartition(".")[2]]

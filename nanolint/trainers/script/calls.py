@@ -158,7 +158,7 @@ def instantiate(
         if isinstance(init, Function):
             bound = bound_to(init, instance)
             core.call(bound, arguments, named, place)
-        elif _is_dataclass(of) or of.derives_from("NamedTuple"):
+        elif _is_dataclass(of) or of.derives_from("NamedTuple", "BaseModel", "Struct"):
             _fill(core, instance, of, arguments, named)
     finally:
         if instance.is_model:

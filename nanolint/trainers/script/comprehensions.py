@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.terms import Number
 from nanolint.trainers.script.conditions import truth, turn
-from nanolint.trainers.script.operations import made, repeated, row, scalar, unknown_at
+from nanolint.trainers.script.operations import keys, made, repeated, row, scalar, unknown_at
 from nanolint.trainers.script.things import REST, TERMS, Repeated, Row, Scope, Table, Tensor, Thing
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def turns(core: Core, over: Thing, node: ast.expr, scope: Scope) -> Sequence[Thi
 
     Only the layers of a model are followed by their numbers: they may differ from one another.
     """
+    if isinstance(over, Table) and REST not in over.entries:
+        return keys(over).items
     if isinstance(over, Row):
         return over.items if len(over.items) <= MOST_ITEMS else None
     if not core.state.building or not isinstance(over, Repeated):
@@ -92,7 +94,10 @@ def _dict_comprehension(core: Core, node: ast.DictComp, scope: Scope) -> Thing:
     leave = repeating(core, over)
     for item in items:
         core.bind(generator.target, item, inner)
-        if all(truth(core.value(test, inner)) for test in generator.ifs):
+        tests = [truth(core.value(test, inner)) for test in generator.ifs]
+        if None in tests:
+            table.entries[REST] = why
+        elif all(tests):
             key = core.value(node.key, inner)
             value = core.value(node.value, inner)
             table.entries[scalar(key) if isinstance(key, TERMS) else REST] = value

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from nanolint.trainers.script.core import Core
 
+_MAKES_INIT = ("dataclass", "define", "frozen")  # dataclasses, attrs
+
 
 def _function(core: Core, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Flow:
     decorators = tuple(core.value(each, scope) for each in node.decorator_list)
@@ -40,7 +42,7 @@ def _class(core: Core, node: ast.ClassDef, scope: Scope) -> Flow:
     bases = tuple(core.value(each, scope) for each in node.bases)
     decorators = [core.value(each, scope) for each in node.decorator_list]
     names = [each.of if isinstance(each, Instance) else each for each in decorators]
-    is_dataclass = any(isinstance(each, External) and each.last == "dataclass" for each in names)
+    is_dataclass = any(isinstance(each, External) and each.last in _MAKES_INIT for each in names)
     inner = Scope(scope.source, {}, scope, is_class=True)
     declared = tuple(
         each.target.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
@@ -12,7 +13,7 @@ from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow, Loop
 from nanolint.trainers.script.modules import calls, changed_in
 from nanolint.trainers.script.operations import repeated, scalar
-from nanolint.trainers.script.things import TERMS, Repeated, Row, Scope, Tensor, Thing
+from nanolint.trainers.script.things import TERMS, Repeated, Row, Scope, Table, Tensor, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Core
 
 MOST_TURNS = 16  # of a loop that is followed turn by turn
+DEEPEST_SETTINGS = 4  # of loops in loops that set attributes: tables in tables
 
 
 def _for(core: Core, statement: ast.For, scope: Scope) -> Flow:
@@ -47,19 +49,30 @@ def _for(core: Core, statement: ast.For, scope: Scope) -> Flow:
 def _turns(core: Core, over: Thing, statement: ast.For, scope: Scope) -> Sequence[Thing] | None:
     """What a loop that trains nothing is followed with, turn by turn, where it has few.
 
-    Within such a loop no other is: loops in loops are about data, not about settings.
+    Within such a loop no other is, but one that sets attributes: loops in loops are about data,
+    not about settings.
     """
-    if core.state.unrolled and not core.state.building:
+    sets = _sets_attributes(statement)
+    if core.state.unrolled >= (DEEPEST_SETTINGS if sets else 1) and not core.state.building:
         return None
-    if core.state.building or isinstance(over, Row):
+    if core.state.building or isinstance(over, (Row, Table)):
         items = turns(core, over, statement.iter, scope)
-        return items if items is None or core.state.building else items[:MOST_TURNS]
+        return items if items is None or core.state.building or sets else items[:MOST_TURNS]
     count = scalar(over.count) if isinstance(over, Repeated) else None
     if not isinstance(count, int) or isinstance(count, bool) or not 0 < count <= MOST_TURNS:
         return None
     if not _only_counts(statement):
         return None
     return [Number(each) for each in range(count)]
+
+
+@lru_cache(maxsize=1024)
+def _sets_attributes(statement: ast.For) -> bool:
+    """Whether a loop is about settings: ``for key, value in table.items(): setattr(...)``."""
+    return any(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "setattr"
+        for each in ast.walk(statement)
+    )
 
 
 def _unrolled(core: Core, statement: ast.For, items: Sequence[Thing], scope: Scope) -> Flow:

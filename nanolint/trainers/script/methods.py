@@ -11,8 +11,8 @@ from nanolint.source.bounds import Unevaluable
 from nanolint.source.scope import Scope as Bounds
 from nanolint.source.scope import guarded
 from nanolint.trainers.script import arguments as argparse
-from nanolint.trainers.script import settings_files, tensors
-from nanolint.trainers.script.operations import made, row, scalar, unwrapped
+from nanolint.trainers.script import settings_files, starters, tensors
+from nanolint.trainers.script.operations import keys, made, row, scalar, unwrapped
 from nanolint.trainers.script.parameters import parameters
 from nanolint.trainers.script.passes import ACCUMULATES
 from nanolint.trainers.script.things import (
@@ -123,9 +123,10 @@ def _of_instance(
         core.state.journal.write(inner.fields, "compiled in place", Number(value=True))
         return NONE
     if isinstance(inner.of, External):
-        text = settings_files.method(inner, name, place)
-        if text is not None:
-            return text
+        found = settings_files.method(inner, name, place)
+        found = found or starters.method(core, inner, name, place)
+        if found is not None:
+            return found
         if inner.of.last in ("device", "Namespace", "SimpleNamespace") and name == "__dict__":
             return Table(inner.fields)
         if name in ("append", "add_module", "register_buffer", "clear_session"):
@@ -239,15 +240,11 @@ def _of_table(
             write(owner.entries, key, value)
         return NONE
     if name in ("items", "keys", "values") and REST not in owner.entries:
-        pairs = [(_key(key), value) for key, value in owner.entries.items()]
+        pairs = [*zip(keys(owner).items, owner.entries.values(), strict=True)]
         if name == "items":
             return row([row(pair) for pair in pairs])
         return row([pair[name == "values"] for pair in pairs])
     return core.unknown(f"calls {name} of a dictionary", place)
-
-
-def _key(key: object) -> Thing:
-    return Number(key) if isinstance(key, (int, float, str)) or key is None else Number(str(key))
 
 
 def attribute(core: Core, owner: Thing, name: str, place: Place) -> Thing:

@@ -15,6 +15,7 @@ from nanolint.trainers.script.things import (
     Repeated,
     Row,
     Scope,
+    Table,
     Tensor,
     Thing,
     Wrapped,
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 def row(items: Sequence[Thing]) -> Row:
     """A tuple or a list of ``items``."""
     return Row({ITEMS: tuple(items)})
+
+
+def keys(table: Table) -> Row:
+    """The keys of a dictionary in their order."""
+    plain = (int, float, str, type(None))
+    return row([Number(key if isinstance(key, plain) else str(key)) for key in table.entries])
 
 
 def repeated(thing: Thing) -> Thing:

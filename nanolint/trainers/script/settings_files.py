@@ -1,4 +1,4 @@
-"""Files of settings that a script reads: YAML and JSON of the project, and what is in them."""
+"""Files of settings that a script reads: YAML, JSON, TOML of the project, and what they hold."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Number, Place, Surface
 from nanolint.source.settings_text import Leaf, Listed, NoSettings, read_json, read_yaml
 from nanolint.source.text import LineIndex
+from nanolint.source.toml_text import read_toml
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.script.core import literal
 from nanolint.trainers.script.literals import given_value
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 FILE = "open file"
 _PATHS = ("pathlib.Path", "Path", "pathlib.PurePath")
-SUFFIXES = (".json", ".yaml", ".yml")
+SUFFIXES = (".json", ".yaml", ".yml", ".toml")
+TOML = ("tomllib", "tomli", "toml")
 # What only takes a table for something with attributes, which a table is here.
 SAME = (
     *("omegaconf.OmegaConf.create", "omegaconf.OmegaConf.to_container", "easydict.EasyDict"),
@@ -136,7 +138,7 @@ class _File:
 
     def place(self, leaf: Leaf) -> Place:
         row, _ = self._lines.position(leaf.start)
-        return Place(self._path, row, Span(leaf.start, leaf.end))
+        return Place(self._path, row, Span(leaf.start, leaf.end) if leaf.end else None)
 
 
 def _thing(core: Core, node: Node, key: str, file: _File) -> Thing:
@@ -235,6 +237,7 @@ def _of_path(function: Callable[[str], str]) -> Handler:
 
 _YAML = _loaded(read_yaml, "a YAML file")
 _JSON = _loaded(read_json, "a JSON file")
+_TOML = _loaded(read_toml, "a TOML file")
 _OMEGA = _loaded(lambda text: read_yaml(text, floats=True), "a YAML file")
 
 HANDLERS: dict[str, Handler] = {
@@ -245,6 +248,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("os.path.abspath", "os.path.realpath"), _of_path(str)),
     **dict.fromkeys(("json.load", "json.loads", "orjson.loads"), _JSON),
     **{f"yaml.{each}": _YAML for each in ("load", "safe_load", "full_load", "unsafe_load")},
+    **dict.fromkeys((f"{each}.{how}" for each in TOML for how in ("load", "loads")), _TOML),
     "omegaconf.OmegaConf.load": _OMEGA,
     "omegaconf.OmegaConf.merge": _merged,
     "omegaconf.OmegaConf.from_cli": _of_launch_line,

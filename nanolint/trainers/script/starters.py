@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Surface
 from nanolint.trainers.script.core import literal, plain_name
-from nanolint.trainers.script.things import NONE, Class, Function
+from nanolint.trainers.script.operations import row
+from nanolint.trainers.script.things import NONE, Class, External, Function, Instance, Row
+
+PARSER = External("transformers.HfArgumentParser")
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +28,15 @@ def _start(
     if not isinstance(started, (Class, Function)):
         return core.unknown("what a command line starts", place)
     return core.call(started, [], _flags(core, started), place)
+
+
+def method(core: Core, owner: Instance, name: str, place: Place) -> Thing | None:
+    """``HfArgumentParser(Config).parse_args_into_dataclasses()``: one of each class."""
+    if owner.of != PARSER or name != "parse_args_into_dataclasses":
+        return None
+    given = owner.argument(0, "dataclass_types")
+    classes = given.items if isinstance(given, Row) else () if given is None else (given,)
+    return row([_start(core, [each], {}, place) for each in classes])
 
 
 def _flags(core: Core, started: Class | Function) -> dict[str, Thing]:

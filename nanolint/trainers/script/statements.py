@@ -12,7 +12,7 @@ from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.modules import calls
 from nanolint.trainers.script.operations import made, merged
-from nanolint.trainers.script.things import COUNT, TERMS, Row, Scope, Thing
+from nanolint.trainers.script.things import COUNT, TERMS, Row, Scope, Table, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,9 +158,30 @@ def _try(core: Core, statement: ast.Try, scope: Scope) -> Flow:
     if calls(statement, "backward") or not handled:
         flow = core.run(tried, scope)
     else:
-        flow = core.either(lambda: core.run(tried, scope), lambda: core.run(handled, scope), doubt)
+        flow = _either_of(core, tried, handled, doubt, scope)
     final = core.run(statement.finalbody, scope)
     return flow if final.how == "end" else final
+
+
+def _either_of(
+    core: Core,
+    tried: Sequence[ast.stmt],
+    handled: Sequence[ast.stmt],
+    doubt: NotKnown,
+    scope: Scope,
+) -> Flow:
+    """What is tried, or what is done where that fails. Settings that were found are given back."""
+    found: list[Flow] = []
+
+    def attempt() -> Flow:
+        found.append(core.run(tried, scope))
+        return found[0]
+
+    def otherwise() -> Flow:
+        is_read = found[0].how == "return" and isinstance(found[0].value, Table)
+        return found[0] if is_read else core.run(handled, scope)
+
+    return core.either(attempt, otherwise, doubt)
 
 
 def _expression(core: Core, statement: ast.Expr, scope: Scope) -> Flow:

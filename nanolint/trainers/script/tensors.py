@@ -152,6 +152,11 @@ def method(
     if name == "repeat" and len(arguments) == len(owner.shape):
         pairs = zip(owner.shape, arguments, strict=True)
         return Tensor(tuple(_product(pair) for pair in pairs))
+    if name == "tolist" and owner.shape and not owner.perhaps_more:
+        item: Thing = unknown
+        for each in reversed(owner.shape):
+            item = Repeated(item, each)
+        return item
     if name in ("flatten", "ravel") and not arguments:
         return Tensor((_product(owner.shape),))
     return Tensor(None)

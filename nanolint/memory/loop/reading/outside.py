@@ -25,6 +25,7 @@ from nanolint.memory.model.reading.values import (
 from nanolint.memory.tensors.dtypes import INT32
 from nanolint.memory.tensors.tensor import empty
 from nanolint.source.settings_text import read_json, read_yaml
+from nanolint.source.toml_text import read_toml
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -111,6 +112,12 @@ def table(machine: Script) -> dict[str, Value]:
         "random": arrays.chance(machine),
         "pickle": Namespace("pickle", stored),
         "json": Namespace("json", stored | dict.fromkeys(("load", "loads"), json)),
+        **{
+            name: Namespace(
+                name, dict.fromkeys(("load", "loads"), files.settings(machine, read_toml))
+            )
+            for name in ("tomllib", "tomli", "toml")
+        },
         "yaml": Namespace("yaml", dict.fromkeys(LOADERS, yaml) | LOADER_CLASSES),
         **dict.fromkeys(("tqdm", "tqdm.auto", "tqdm.notebook"), progress),
         **{name: Namespace(name, {each: packages["start"]}) for name, each in STARTERS.items()},
