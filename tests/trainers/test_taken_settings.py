@@ -124,4 +124,10 @@ def test_a_value_of_toml_has_its_line_and_its_characters(folder: Path) -> None:
 def test_toml_that_is_none_is_not_known(folder: Path) -> None:
     (folder / "config.toml").write_text("[train\nbatch_size = 6\n", encoding="utf-8")
     found = read(script(HEAD + TAKEN["TOML"] + USE), folder=folder)
-    assert "it is no TOML" in str(found.roles[Role.MICRO_BATCH])
+    assert isinstance(found.roles[Role.MICRO_BATCH], NotKnown)
+
+
+def test_what_is_perhaps_an_attribute_has_no_default(folder: Path) -> None:
+    guess = "import other\ncfg = Bag(**other.settings())\nB = getattr(cfg, 'batch_size', 6)\n"
+    found = read(script(f"{HEAD}\n{guess}T, passes = 128, 4\n"), folder=folder)
+    assert isinstance(found.roles[Role.MICRO_BATCH], NotKnown)

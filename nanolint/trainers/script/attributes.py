@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.terms import Number
 from nanolint.trainers.script import settings_files
 from nanolint.trainers.script.parameters import weight
-from nanolint.trainers.script.things import Class, External, Function, Instance, Table, Thing
+from nanolint.trainers.script.things import REST, Class, External, Function, Instance, Table, Thing
 
 if TYPE_CHECKING:
     from nanolint.run.terms import Place
@@ -39,7 +39,8 @@ def attribute(core: Core, owner: Instance, name: str, place: Place) -> Thing | N
     found = found or settings_files.part_of_path(owner, name)
     if found is not None or not isinstance(owner.of, Class):
         return found
-    return from_class(core, owner.of, owner, name, place)
+    found = from_class(core, owner.of, owner, name, place)
+    return found if isinstance(found, Function) else owner.fields.get(REST, found)
 
 
 def from_class(
