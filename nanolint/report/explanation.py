@@ -57,9 +57,14 @@ class Explanation:
             "run": _run(run) if run else None,
             "peak": _peak(replay, verdict, run) if run and replay else None,
             "phases": [
-                {"name": phase.value, "allocated_bytes": allocated}
-                for phase, allocated in (replay.phases if replay else ())
-            ],
+                {
+                    "name": phase.value,
+                    "allocated_bytes": None if phase in replay.split else allocated,
+                }
+                for phase, allocated in replay.phases
+            ]
+            if replay
+            else [],
             "components": (
                 {component.value: size for component, size in replay.components} if replay else None
             ),

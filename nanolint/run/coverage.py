@@ -47,9 +47,14 @@ def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
     if compiled and run.attention is Attention.MATH:
         text = "attention that is multiplied out by hand is counted as without torch.compile"
         yield Doubt(Subject.PIECE, text)
-    splits = compiled and run.world_size > 1 and not isinstance(run.program, ReadScript)
-    if splits and (run.eval_only or run.program is not None):
+    if splits_graphs(run, gpu) and (run.eval_only or run.program is not None):
         yield Doubt(Subject.PIECE, SPLIT_GRAPH)
+
+
+def splits_graphs(run: Run, gpu: Gpu | None) -> bool:
+    """Whether DDP's buckets split the graphs of ``run``, which is replayed as if they did not."""
+    alone = run.world_size == 1 or not run.compile or isinstance(run.program, ReadScript)
+    return not alone and compiles(gpu, run.dtype)
 
 
 def _number(version: tuple[int, int]) -> str:

@@ -206,3 +206,14 @@ def test_a_flag_of_a_launch_line_is_no_line_of_the_config(tmp_path: Path) -> Non
         "file": None,
         "line": None,
     }
+
+
+def test_what_evaluations_take_in_graphs_that_ddp_splits_is_not_known() -> None:
+    """Traced, such an evaluation takes up to a quarter more than in one graph."""
+    known = {
+        words: [phase["allocated_bytes"] is not None for phase in explain(*words)["phases"]]
+        for words in (("--gpu=2xA100-40GB",), ("--gpu=2xA100-40GB", "--set=compile=False"), ())
+    }
+    assert list(known.values()) == [[False, True, True, True, False], [True] * 5, [True] * 5]
+    told = nanolint("explain", "a.py", "--gpu=2xA100-40GB").out
+    assert "later estimate_loss not known: torch.compile splits its graph" in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
@@ -10,6 +11,7 @@ from nanolint.memory.allocator.play import play
 from nanolint.memory.recording import recorded, summits
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.torch import takes_oldest_block
+from nanolint.run.coverage import splits_graphs
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
@@ -69,7 +71,10 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What a replay found. ``components`` are the bytes live at the peak and sum to it."""
+    """What a replay found. ``components`` are the bytes live at the peak and sum to it.
+
+    ``phases`` have the most that each allocates; of those in ``split`` it is not known.
+    """
 
     peak: Peak
     phases: tuple[tuple[Phase, int], ...]
@@ -77,6 +82,7 @@ class Replay:
     largest: Allocation
     oom: OutOfMemory | None = None
     events: tuple[Moment, ...] = ()
+    split: frozenset[Phase] = frozenset()
 
 
 def replay(
@@ -93,7 +99,7 @@ def replay(
     """
     if not run.on_gpu:
         return NOTHING
-    return recorded(run, gpu).answer(
+    found = recorded(run, gpu).answer(
         replay_tape,
         limit_bytes=limit_bytes,
         expandable=expandable,
@@ -102,6 +108,10 @@ def replay(
         logits_bytes=_narrowest_logits(run),
         oldest_first=takes_oldest_block(run.torch),
     )
+    if not splits_graphs(run, gpu):
+        return found
+    # Where the peak is in an evaluation, it is doubted.
+    return replace(found, split=frozenset({Phase.EVAL, Phase.EVAL_LATE} - {found.peak.phase}))
 
 
 def failure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.report.explain.bars import Bars
-from nanolint.report.explain.words import COMPONENTS, PHASES
+from nanolint.report.explain.words import COMPONENTS, PHASES, SPLIT
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ def render(replay: Replay, printer: Printer, width: int) -> None:
     printer.blank()
     printer.line(("The most that each phase allocates", "bold"))
     for phase, nbytes in replay.phases:
+        if phase in replay.split:
+            printer.line(f"  {PHASES[phase]:<{LABEL}}{SPLIT}")
+            continue
         mark = "  <- peak" if phase is peak.phase else ""
         bar = bars.draw(nbytes, peak.allocated_bytes)
         _line(printer, PHASES[phase], bar, "magenta", nbytes, mark)

@@ -14,6 +14,8 @@ PHASES = {
     Phase.EVAL_LATE: "later estimate_loss",
 }
 
+SPLIT = "not known: torch.compile splits its graph at DDP's buckets"  # of an evaluation
+
 COMPONENTS = {
     Component.PARAMETERS: "parameters",
     Component.GRADIENTS: "gradients",

@@ -9,7 +9,7 @@ from nanolint.memory.verdict.alternatives import Alternatives
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.verdict import Outcome
 from nanolint.report.explain.settings import rows
-from nanolint.report.explain.words import COMPONENTS, OUTCOMES, PHASES
+from nanolint.report.explain.words import COMPONENTS, OUTCOMES, PHASES, SPLIT
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def _sections(case: Case, lines: LineIndex) -> Iterator[str]:
         "The most that each phase allocates",
         ("phase", "memory", "share of the peak"),
         [
-            (PHASES[phase], format_bytes(nbytes), _share(nbytes, peak.allocated_bytes))
+            (PHASES[phase], SPLIT, "")
+            if phase in whole.split
+            else (PHASES[phase], format_bytes(nbytes), _share(nbytes, peak.allocated_bytes))
             for phase, nbytes in whole.phases
         ],
     )

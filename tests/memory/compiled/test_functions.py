@@ -118,6 +118,15 @@ def test_sizes_that_change_are_doubted_unless_each_has_a_graph_of_its_own() -> N
         assert len(device.tape.assumed) == doubts, dynamic
 
 
+def test_more_graphs_than_pytorch_makes_are_doubted() -> None:
+    for ways, most, doubts in ((8, 8, 0), (9, 8, 1), (9, 64, 0)):
+        device = Device(Tape())
+        compiled = CompiledFunction(square, device, most=lambda most=most: most)  # type: ignore[misc]
+        for rows in range(1, ways + 1):
+            compiled(tensor(device, (rows, 4)))
+        assert len(device.tape.doubts) == doubts, (ways, most)
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

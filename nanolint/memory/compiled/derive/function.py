@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
 
 NEWEST = Inductor()
+# torch/_dynamo/config.py, recompile_limit: what is called in yet another way runs as it is.
+MOST_GRAPHS = 8
 
 
 class CompiledFunction:
@@ -29,7 +31,8 @@ class CompiledFunction:
     ``state`` is what else its graphs depend on, such as whether a module is in training.
     ``host`` is where tensors lie that are numbers (a learning rate, for one); ``name`` is what a
     doubt calls it. ``dynamic`` is as ``torch.compile``'s: unless it is False, a graph of symbolic
-    sizes follows where sizes change, which is doubted and judged as one for each.
+    sizes follows where sizes change, which is doubted and judged as one for each. ``most`` is how
+    many graphs PyTorch makes of it.
 
     Where the function has an operation that is not known, it is replayed as it is, eagerly, which
     hardly ever takes less, and the tape says so among its doubts.
@@ -45,6 +48,7 @@ class CompiledFunction:
         state: Callable[[], Hashable] = lambda: None,
         name: str = "this model",
         dynamic: bool | None = False,
+        most: Callable[[], int] = lambda: MOST_GRAPHS,
     ) -> None:
         self._function = function
         self._device = device
@@ -55,6 +59,7 @@ class CompiledFunction:
         self._programs: dict[object, Program] = {}
         self._is_eager = False
         self._dynamic = dynamic
+        self._most = most
         self._ranks: set[object] = set()  # calls as they are without their sizes
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -88,8 +93,16 @@ class CompiledFunction:
             before = known.kept.names if known is not None else frozenset()
             program.settled = program.kept.names == before
             if known is None:
+                self._doubt_graphs()
                 self._doubt_sizes((*key[:-1], tuple(map(_rank, leaves))))
         return program.run(leaves)
+
+    def _doubt_graphs(self) -> None:
+        most = self._most()
+        if len(self._programs) > most:
+            self._device.tape.doubt(
+                f"{self._name} is called in more than {most} ways: PyTorch compiles no more"
+            )
 
     def _doubt_sizes(self, rank: object) -> None:
         if self._dynamic is True or (self._dynamic is None and rank in self._ranks):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.function import CompiledFunction
+from nanolint.memory.loop.reading import settings
 from nanolint.memory.loop.reading.ddp import is_wrapper
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import Class, Instance, Method, Namespace, Native
@@ -87,6 +88,7 @@ def _not_followed(machine: Script) -> None:
 def _doubt(machine: Script, options: dict[str, Value]) -> None:
     """What differs from the plain ``torch.compile`` in ways that are not known."""
     # A mode other than the first has CUDA graphs with pools of their own, or other kernels.
+    settings.of_launch(machine)
     plain: dict[str, tuple[Value, ...]] = {
         "mode": (None, "default"),
         "backend": (None, "inductor"),
@@ -140,4 +142,5 @@ def _function(
         state=state,
         name=str(name),
         dynamic=dynamic if isinstance(dynamic, bool) else None,
+        most=lambda: settings.most_graphs(machine),
     )

@@ -22,7 +22,14 @@ from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.naming import count_tokens, name_parameters
 from nanolint.memory.model.reading.offsets import Draws, Index, Window
 from nanolint.memory.model.reading.torch import modules
-from nanolint.memory.model.reading.values import CONTENTS, Class, Instance, Native, Unknown
+from nanolint.memory.model.reading.values import (
+    CONTENTS,
+    Class,
+    Instance,
+    Namespace,
+    Native,
+    Unknown,
+)
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -141,8 +148,8 @@ class Values(Interpreter, Script):
         return found
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
-        if isinstance(owner, Unknown):
-            settings.configured(self, owner, name)
+        if isinstance(owner, Unknown | Namespace):
+            settings.configured(self, owner, name, value)
         super().set_attribute(owner, name, value)
 
     def set_item(self, owner: Value, index: Value, value: Value) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.function import MOST_GRAPHS
 from nanolint.memory.model.reading.torch.calling import device_of
-from nanolint.memory.model.reading.values import Native, Unknown
+from nanolint.memory.model.reading.torch.names import DYNAMO
+from nanolint.memory.model.reading.values import Namespace, Native, Unknown
 from nanolint.memory.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
@@ -41,6 +43,41 @@ _TUNING = frozenset(
     {
         *("coordinate_descent_tuning", "unique_kernel_names", "fx_graph_cache", "compile_threads"),
         *("fx_graph_remote_cache", "enable_autograd_cache", "benchmark_kernel"),
+    }
+)
+# Of Dynamo's those that only tell, or matter where a run is in doubt anyway: for sizes that change,
+# for numbers that are asked of the card, for DDP.
+_TELLING = frozenset(
+    {
+        *("verbose", "log_level", "suppress_errors", "error_on_recompile", "cprofile"),
+        *("fail_on_recompile_limit_hit", "fail_on_cache_limit_hit", "guard_nn_modules"),
+        *("automatic_dynamic_shapes", "capture_scalar_outputs", "optimize_ddp"),
+        *("capture_dynamic_output_shape_ops", "allow_unspec_int_on_nn_module"),
+    }
+)
+_LIMITS = frozenset(
+    {
+        *("cache_size_limit", "recompile_limit"),
+        *("accumulated_cache_size_limit", "accumulated_recompile_limit"),
+    }
+)
+# The variables that torch.compile reads (torch/_dynamo/config.py, torch/_inductor/config.py,
+# torch/_functorch/config.py), and those of them that choose caches, threads and what is told.
+_VARIABLES = (
+    "TORCHDYNAMO_",
+    "TORCH_DYNAMO_",
+    "TORCHINDUCTOR_",
+    "TORCH_COMPILE_",
+    "TORCH_COMPILER_",
+)
+_HARMLESS_VARIABLES = frozenset(
+    {
+        *("TORCHDYNAMO_VERBOSE", "TORCHDYNAMO_SUPPRESS_ERRORS", "TORCH_COMPILE_DEBUG"),
+        *("TORCHDYNAMO_CAPTURE_SCALAR_OUTPUTS", "TORCHINDUCTOR_CACHE_DIR"),
+        *("TORCHINDUCTOR_COMPILE_THREADS", "TORCHINDUCTOR_FX_GRAPH_CACHE"),
+        *("TORCHINDUCTOR_AUTOGRAD_CACHE", "TORCHINDUCTOR_FORCE_DISABLE_CACHES"),
+        *("TORCHINDUCTOR_COORDINATE_DESCENT_TUNING", "TORCHINDUCTOR_UNIQUE_KERNEL_NAMES"),
+        *("TORCHINDUCTOR_BENCHMARK_KERNEL", "TORCHINDUCTOR_FX_GRAPH_REMOTE_CACHE"),
     }
 )
 _ALLOCATOR = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
@@ -86,17 +123,53 @@ def called(machine: Script, function: Unknown) -> None:
         doubt(machine, function.reason)
 
 
-def configured(machine: Script, owner: Unknown, name: str) -> None:
+def configured(machine: Script, owner: Value, name: str, value: Value) -> None:
     """A doubt of a setting of torch.compile's that may change what a graph keeps."""
-    compiles = machine.around.compiles and owner.reason.startswith(_OF_COMPILE)
-    if compiles and name not in _TUNING:
+    if not machine.around.compiles:
+        return
+    if isinstance(owner, Namespace) and owner.name == DYNAMO:
+        harmless = name in _TELLING or (name in _LIMITS and _is_enough(value))
+    elif isinstance(owner, Unknown) and owner.reason.startswith(_OF_COMPILE):
+        harmless = name in _TUNING
+    else:
+        return
+    if not harmless:
         doubt(machine, f"what torch.compile makes with the setting {name} is not known")
 
 
+def _is_enough(graphs: Value) -> bool:
+    """Whether no fewer graphs are allowed for a function than PyTorch's own limit."""
+    return isinstance(graphs, int) and graphs >= MOST_GRAPHS
+
+
+def most_graphs(machine: Script) -> int:
+    """How many graphs a function may have, by its newer name or the older."""
+    told = machine.library(DYNAMO).names
+    for name in ("recompile_limit", "cache_size_limit"):
+        value = told.get(name)
+        if isinstance(value, int):
+            return value
+    return MOST_GRAPHS
+
+
 def put(machine: Script, name: Value, value: Value) -> None:
-    """A doubt of what the script tells PyTorch's allocator, but for what only saves memory."""
+    """A doubt of what the script tells PyTorch's allocator, but for what only saves memory, and of
+    what it tells torch.compile."""
     if name in _ALLOCATOR and value != "expandable_segments:True":
         doubt(machine, f"what the script's {name} makes of the allocator is not known")
+    if machine.around.compiles:
+        _tell(machine, name)
+
+
+def of_launch(machine: Script) -> None:
+    """A doubt of the variables of torch.compile's that the launch line sets."""
+    for name, _ in machine.around.variables:
+        _tell(machine, name)
+
+
+def _tell(machine: Script, name: Value) -> None:
+    if isinstance(name, str) and name.startswith(_VARIABLES) and name not in _HARMLESS_VARIABLES:
+        doubt(machine, f"what torch.compile makes with {name} is not known")
 
 
 def doubt(machine: Script, what: str) -> None:

@@ -79,7 +79,7 @@ def call(
     if function is PARAMETER:
         return make_parameter(machine, *arguments, **(keywords or {}))
     if kind is Manager:  # as a decorator
-        return arguments[0]
+        return _managed(machine, function, arguments[0])
     if isinstance(function, str | int | float | list | tuple | dict | set) or function is None:
         raise TypeError(f"'{type(function).__name__}' object is not callable")
     raise machine.unread(f"a call of a {type(function).__name__} is not known")

@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.torch.kinds import is_module
-from nanolint.memory.model.reading.values import TELLS, Class, Function, Instance, Native
+from nanolint.memory.model.reading.values import (
+    TELLS,
+    Class,
+    Function,
+    Instance,
+    Namespace,
+    Native,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,13 +38,19 @@ def compiler(machine: Machine) -> Native:
     return _telling(machine, "torch.compile", told)
 
 
-def scripter(machine: Machine) -> Native:
-    """``torch.jit.script``: its fuser casts and keeps otherwise."""
+def jit(machine: Machine) -> Namespace:
+    """``torch.jit``: the fuser of what is scripted casts and keeps otherwise."""
 
     def told(name: str) -> None:
         machine.card.tape.doubt(f"what torch.jit.script makes of {name} is not known")
 
-    return _telling(machine, "torch.jit.script", told)
+    return Namespace(
+        "torch.jit",
+        {
+            "script": _telling(machine, "torch.jit.script", told),
+            "is_scripting": Native("is_scripting", lambda: False),
+        },
+    )
 
 
 def _telling(machine: Machine, name: str, told: Callable[[str], None]) -> Native:

@@ -45,6 +45,7 @@ FILLS = (  # torch.nn.init: values change, memory does not
 )
 # Devices beside CUDA's, of which a run has none.
 OTHERS = {each: Native(each, lambda: False) for each in ("is_available", "is_built")}
+DYNAMO = "torch._dynamo.config"
 ANNOTATIONS = ("LongTensor", "FloatTensor", "BoolTensor", "Size", "FloatStorage")
 
 
@@ -120,6 +121,7 @@ def table(machine: Machine) -> dict[str, Value]:
             ),
         },
     )
+    dynamo = Namespace(DYNAMO, {})
     return {
         "torch": Namespace("torch", torch),
         "torch.nn.functional": Namespace("torch.nn.functional", functional),
@@ -143,20 +145,15 @@ def table(machine: Machine) -> dict[str, Value]:
             "torch.amp", {"autocast": _autocast(machine), **functions.casting(machine)}
         ),
         "torch.autograd": functions.module(machine),
-        "torch.jit": Namespace(
-            "torch.jit",
-            {
-                "script": compiling.scripter(machine),
-                "is_scripting": Native("is_scripting", lambda: False),
-            },
-        ),
+        "torch.jit": compiling.jit(machine),
         "torch.compiler": Namespace("torch.compiler", {"disable": Native("disable", _disabled)}),
+        DYNAMO: dynamo,
         "torch._dynamo": Namespace(
             "torch._dynamo",
             {
                 "disable": Native("disable", _disabled),
                 "allow_in_graph": Native("allow_in_graph", functions.allow, plain=False),
-                "config": Namespace("config", {}),
+                "config": dynamo,
             },
         ),
         "torch.backends": Namespace("torch.backends", {}),
