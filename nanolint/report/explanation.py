@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
+from nanolint.run.equation import NotKnown
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.rule.case import Case
+    from nanolint.run.roles import Role
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
 
@@ -83,13 +85,13 @@ class Explanation:
             "in_float16": self.resolution.in_float16,
             "torch": ".".join(map(str, self.torch)),
             "roles": {
-                role.value: self._role(key)
+                role.value: self._role(role, key)
                 for role, key in ROLES.items()
                 if key in self.resolution.settings
             },
         }
 
-    def _role(self, name: str) -> dict[str, Any]:
+    def _role(self, role: Role, name: str) -> dict[str, Any]:
         """What plays the role of nanoGPT's key ``name``: a key, its value, the place that set it.
 
         The key is null where the script computes the value, the value where it is not known. It is
@@ -98,7 +100,11 @@ class Explanation:
         setting = self.resolution.settings[name]
         key = self.resolution.deciding.get(name, name)
         setting = self.resolution.settings.get(key or name, setting)
-        value = getattr(self.resolution.run, name, None)
+        described = self.resolution.described
+        if described is not None and isinstance(described.roles.get(role), NotKnown):
+            value = None  # the run has what a tape needs in its place
+        else:
+            value = getattr(self.resolution.run, name, None)
         if key is not None and isinstance(setting.value, Known):
             value = setting.value.value
         return {

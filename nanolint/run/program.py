@@ -115,7 +115,8 @@ class ReadScript:
     ``variables``, its environment. ``vocabulary`` is the size of a tokenizer that only a run reads.
     ``files`` are those of its data of which something is known. ``fresh``: there is no checkpoint
     that it could go on from. ``checked``: its batch, context and passes have to be those of the
-    run, or the run is in doubt.
+    run, or the run is in doubt. ``longest`` is the longest sequence that the model is built for, 0
+    where nobody says: for a batch that cannot be read, of a context that is not known.
     """
 
     modules: tuple[SourceText, ...]
@@ -126,6 +127,7 @@ class ReadScript:
     files: tuple[DataFile, ...] = ()
     fresh: bool = False
     checked: bool = False
+    longest: int = 0
 
     @property
     def follows(self) -> frozenset[str]:

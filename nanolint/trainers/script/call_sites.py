@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.terms import Surface
 from nanolint.trainers.script.literals import given_literal
+from nanolint.trainers.script.loaders import LOADERS
 from nanolint.trainers.script.modules import is_literal
 from nanolint.trainers.script.operations import unknown_at
 from nanolint.trainers.script.things import (
@@ -75,8 +76,10 @@ def _named(core: Core, node: ast.Call, function: Thing, scope: Scope) -> dict[st
     for keyword in node.keywords:
         found = core.value(keyword.value, scope)
         if keyword.arg is not None:
-            if not isinstance(function, External) or function.name == "dict":
-                surface = Surface.ENTRY if isinstance(function, External) else Surface.CONSTANT
+            loads = keyword.arg == "batch_size" and _is_loader(function)
+            if not isinstance(function, External) or function.name == "dict" or loads:
+                is_entry = isinstance(function, External) and not loads
+                surface = Surface.ENTRY if is_entry else Surface.CONSTANT
                 found = given_literal(core, keyword.value, found, keyword.arg, surface, scope)
             named[keyword.arg] = found
         elif isinstance(found, Table):
@@ -94,6 +97,8 @@ def _argument(
     """A literal that is passed to a function of the project goes by the parameter's name."""
     if isinstance(function, External) and position == 1 and function.name in _ENVIRONMENT:
         return given_literal(core, node, value, "default", Surface.ENVIRONMENT, scope)
+    if position == 1 and _is_loader(function):
+        return given_literal(core, node, value, "batch_size", Surface.CONSTANT, scope)
     if isinstance(function, Function) and is_literal(node):
         parameters = [*function.node.args.posonlyargs, *function.node.args.args]
         position += function.bound is not None
@@ -101,6 +106,10 @@ def _argument(
             key = parameters[position].arg
             return given_literal(core, node, value, key, Surface.CONSTANT, scope)
     return value
+
+
+def _is_loader(function: Thing) -> bool:
+    return isinstance(function, External) and function.last in (*LOADERS, "BatchSampler")
 
 
 HANDLERS: dict[type[ast.expr], Callable[..., Thing]] = {ast.Call: _call}

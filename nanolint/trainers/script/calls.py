@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Core
 
 YIELDED = "yield"  # the name under which a generator's scope has what it gave
+_MODELS = ("transformers", "peft", "x_transformers")  # packages that have them
 _NO_GRADIENT = ("no_grad", "inference_mode")
 
 
@@ -211,6 +212,13 @@ def _fill(
     after = of.find("__post_init__")
     if isinstance(after, Function):
         core.call(bound_to(after, instance), [], {}, instance.place)
+
+
+def is_library_model(instance: Instance) -> bool:
+    """Whether a library made a model: ``AutoModelForCausalLM.from_pretrained(...)``."""
+    name = instance.of.name if isinstance(instance.of, External) else ""
+    package, _, made = name.partition(".")
+    return package in _MODELS and "model" in made.lower() and "parallel" not in made.lower()
 
 
 def call_model(

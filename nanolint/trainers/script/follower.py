@@ -109,6 +109,8 @@ class Follower(Core):
         ):
             return calls.call_model(self, function, arguments, named, place)
         if isinstance(function, Instance):
+            if calls.is_library_model(function):
+                return calls.call_model(self, function, arguments, named, place)
             return self.unknown("calls what a library made", place)
         return function if isinstance(function, NotKnown) else self.unknown("a call", place)
 

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from nanolint.run.equation import Equation
     from nanolint.run.settled import Options
 
+# What models call the longest sequence that they are built for.
+LENGTHS = (
+    *("block_size", "context_length", "max_seq_len", "seq_len", "max_len", "context_window"),
+    *("max_seq_length", "sequence_length", "seq_length", "context_size", "n_positions", "n_ctx"),
+    *("max_position_embeddings", "max_sequence_length", "max_length", "ctx_len"),
+)
+
 
 def has_outline(found: Described) -> bool:
     """Whether the passes and the micro-batch are known; the context a reading can tell."""
@@ -69,6 +76,15 @@ def _legal(equation: Equation) -> tuple[int, ...] | None:
     if any(True for _ in equation.broken()) or equation.roundings():
         return None
     return equation.legal(equation.sequences_per_step() // equation.world)
+
+
+def longest_of(found: Described) -> int:
+    """The longest sequence that the model is built for, as it is told that; 0 where it is not."""
+    if isinstance(found.model, NotKnown):
+        return 0
+    said = (found.model.arguments.get(name) for name in LENGTHS)
+    sizes = (each.value for each in said if isinstance(each, TERMS))
+    return next((each for each in sizes if type(each) is int and each > 0), 0)
 
 
 def own_loop(found: Described) -> Doubt:

@@ -17,6 +17,7 @@ from nanolint.trainers.script.checkpoints import starts_afresh
 from nanolint.trainers.script.core import plain_name
 from nanolint.trainers.script.corpora import texts_of
 from nanolint.trainers.script.modules import find_module, roots_of
+from nanolint.trainers.script.outline import longest_of
 from nanolint.trainers.script.settings_files import SUFFIXES
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def whole_script(
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
         files=tuple(texts_of(texts.values(), path.parent)),
         fresh=starts_afresh(path),
+        longest=longest_of(described),
     )
 
 

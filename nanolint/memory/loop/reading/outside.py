@@ -8,6 +8,7 @@ from nanolint.memory.loop.reading import (
     arrays,
     ddp,
     files,
+    loaders,
     processes,
     settings,
     tokenizers,
@@ -123,16 +124,7 @@ def table(machine: Script) -> dict[str, Value]:
         **{name: Namespace(name, {each: packages["start"]}) for name, each in STARTERS.items()},
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace("torch.nn.parallel", {"DistributedDataParallel": parallel}),
-        "torch.utils.data": Namespace(
-            "torch.utils.data",
-            {
-                **{
-                    name: packages[name] for name in ("DataLoader", "TensorDataset", "random_split")
-                },
-                "Dataset": packages["Arguments"],
-                "IterableDataset": packages["Arguments"],
-            },
-        ),
+        **loaders.table(packages),
     }
 
 

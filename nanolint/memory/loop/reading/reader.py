@@ -85,7 +85,10 @@ class Reader(Values):
         if not isinstance(path, str):
             return None
         plain = posixpath.normpath(path)
-        return self._sources.get(f"{SETTINGS}{plain}")
+        inside = plain
+        while inside.startswith("../"):  # the files are named from a folder above the script's
+            inside = inside[3:]
+        return self._sources.get(f"{SETTINGS}{plain}") or self._sources.get(f"{SETTINGS}{inside}")
 
     def read(self) -> None:
         """Read the script. Raises Finished behind the last step, Unread where it cannot."""

@@ -136,7 +136,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         sm_count=device.sm_count,
         has_bfloat16=has_bfloat16(gpu),
         refuses_float8=refuses_float8(gpu),
-        shape=(run.batch_size, run.block_size),
+        shape=(run.batch_size, run.block_size or program.longest),
         vocabulary=program.vocabulary,
         files=program.files,
         fresh=program.fresh,

@@ -208,6 +208,37 @@ class DataLoader:
         return batches(self.dataset, self.batch_size, self.collate_fn)
 
 
+class Sampler:
+    """Which samples are drawn is no matter, only how many at once."""
+
+    def __init__(self, data_source=None, *args, **kwargs):
+        self.data_source = data_source
+
+    def set_epoch(self, epoch):
+        pass
+
+    def __len__(self):
+        return len(self.data_source)
+
+
+class BatchSampler(Sampler):
+    def __init__(self, sampler, batch_size, drop_last=False):
+        self.data_source = sampler
+        self.batch_size = batch_size
+
+
+class Subset:
+    def __init__(self, dataset, indices):
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index):
+        return self.dataset[index]
+
+    def __len__(self):
+        return len(self.indices)
+
+
 class TensorDataset:
     def __init__(self, *tensors):
         self.tensors = tensors
