@@ -420,6 +420,13 @@ EXPRESSIONS: dict[str, str] = {
     "x = torch.utils.checkpoint.checkpoint_sequential([f, f, f, f], 2, x, use_reentrant=False)\n"
     "return x * 2",
     "no grad inside": "with torch.no_grad():\n    t = (x * 2).exp()\nreturn x * t",
+    "einsum over one element": "torch.einsum('...fd,...fs->...ds', x[..., None, :],"
+    " x[..., None, :4])",
+    "einsum over one element of the other": "torch.einsum('...sd,...d->...s', q, v[..., :1, :1])",
+    "einsum of three": "torch.einsum('bhtd,bhsd,bh->bhts', q, v, v[..., 0, 0])",
+    "einsum of what is in one": "torch.einsum('bhtd,bhs->bhst', q, v[..., :3, :].sum(2))",
+    "einsum of what is alone": "torch.einsum('bhtd,bhs->bht', q, v[..., 0])",
+    "einsum of one": "torch.einsum('bhtd->ht', q)",
 }
 
 DTYPES = ("float32", "bfloat16", "float16")

@@ -91,6 +91,8 @@ PROGRAMS = (
     "n = 1_000 // 0x10 + 0b11 + int(1e1)",
     "match = {'gpt2': (12, 768), 'gpt2-xl': (48, 1600)}['gpt2']\nn = match[0]",
     "n = sum([[1, 2], [3]], [])[-1] + ([0] * 3).count(0) + ('ab' * 2).count('b')",
+    "import string\nn = len(string.ascii_letters + string.punctuation) + len(bin(9))",
+    "import contextlib, io\nwith contextlib.redirect_stdout(None):\n    n = len(hex(255) + oct(8))",
     "n = int(3 != 4) + int(None is None) + int('a' not in 'bc') + int(3 <= 3)",
 )
 

@@ -181,3 +181,24 @@ def test_an_evaluation_that_a_file_decides_is_read(
     found = explained(tmp_path, text)
     assert evaluated_late(found) > STATES
     assert bool(found["doubts"]) is doubted
+
+
+def test_the_step_of_the_other_scaler_is_no_evaluation(tmp_path: Path) -> None:
+    either = (
+        "    if scaler is not None:\n        scaler.step(optimizer)\n        scaler.update()\n"
+        "    else:\n        optimizer.step()"
+    )
+    text = SCRIPT.replace("    optimizer.step()", either).replace(
+        "loader = ", "scaler = torch.amp.GradScaler()\nloader = "
+    )
+    text = text.replace("loss.backward()", "scaler.scale(loss).backward()")
+    text = text.replace("range(TOTAL // (B * T))", "range(1)")
+    assert explained(tmp_path, in_a_function(text))["doubts"] == []
+
+
+def test_the_head_of_a_file_of_tokens_is_read_by_torch(tmp_path: Path) -> None:
+    head = (
+        "header = torch.from_file('train.bin', shared=False, size=256, dtype=torch.int32)\n"
+        "assert header[0].item() == 20240520\ntokens ="
+    )
+    assert explained(tmp_path, SCRIPT.replace("tokens =", head, 1))["doubts"] == []

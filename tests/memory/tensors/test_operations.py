@@ -87,7 +87,8 @@ LATER = {"checkpoint of a product with a bias": 1, "embedding": 1, "prod": 1}
 MISSES_OF = {
     "2.8": {
         "attention of one query": 1, "attention under an odd mask": 1, "einsum batched weight": 1,
-        "expand and flatten": 1, "grouped keys": 1, "last kept": 1, **LATER,
+        "einsum of what is in one": 1, "expand and flatten": 1, "grouped keys": 1, "last kept": 1,
+        **LATER,
     },
     "2.9": LATER,
     "2.10": LATER,

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.passing import EVALUATES, TRAINS
+from nanolint.memory.loop.reading.training import is_optimizer
 from nanolint.memory.model.reading.calls import MANAGED
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.scopes import MISSING
@@ -128,10 +129,12 @@ def evaluates(machine: Script, node: ast.AST, frame: Frame, depth: int = DEPTH) 
 
 
 def _called(function: ast.expr, frame: Frame) -> Value:
-    """What a call names: a function, or the method of an object; MISSING for all else."""
+    """What a call names: a function, or the method of an object that is no optimizer (its step
+    needs no gradients either); MISSING for all else."""
     if isinstance(function, ast.Name):
         return frame.find(function.id)
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
         owner = frame.find(function.value.id)
-        return owner.cls.find(function.attr) if isinstance(owner, Instance) else MISSING
+        if isinstance(owner, Instance) and not is_optimizer(owner):
+            return owner.cls.find(function.attr)
     return MISSING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import (
@@ -23,7 +24,7 @@ from nanolint.memory.model.reading.values import (
     Native,
     Unknown,
 )
-from nanolint.memory.tensors.dtypes import INT32
+from nanolint.memory.tensors.dtypes import FLOAT32, INT32
 from nanolint.memory.tensors.tensor import empty
 from nanolint.source.settings_text import read_json, read_yaml
 from nanolint.source.toml_text import read_toml
@@ -196,6 +197,7 @@ def _of_torch(machine: Script) -> dict[str, Value]:
     without = {} if refused is None else {"_scaled_mm": _refused(machine, refused)}
     return without | {
         "from_numpy": Native("from_numpy", same),
+        "from_file": Native("from_file", partial(_of_file, machine), plain=False),
         "randint": _without_bounds(machine),
         "tensor": arrays.of_numbers(machine),
         "save": silent("save"),
@@ -206,6 +208,19 @@ def _of_torch(machine: Script) -> dict[str, Value]:
         "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
         "version": Namespace("torch.version", {"cuda": "13.0", "hip": None}),
     }
+
+
+def _of_file(
+    machine: Script,
+    _file: Value,
+    _shared: Value = None,
+    size: Value = 0,
+    *,
+    dtype: Value = FLOAT32,
+    **_: Value,
+) -> Value:
+    """``torch.from_file``: numbers of the host's."""
+    return empty(machine.host, (size,), dtype, arrays.DATA)
 
 
 def _refused(machine: Script, why: str) -> Native:

@@ -128,6 +128,8 @@ def table(machine: Machine) -> dict[str, Value]:
     plain("pow", lambda x, y: machine.binary(ast.Pow(), x, y))
     plain("chr", chr)
     plain("ord", ord)
+    for spelt in (bin, oct, hex):
+        plain(spelt.__name__, spelt)
     plain("callable", lambda x: isinstance(x, Function | Method | Native | Class | Partial | type))
     plain("repr", lambda x: _text(machine, repr(x) if isinstance(x, str) else x))
     plain("id", id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import string
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
@@ -36,6 +37,10 @@ OF_NUMBERS = (
     *("lcm", "log", "log10", "log1p", "log2", "modf", "pow", "radians", "sin", "sinh", "sqrt"),
     *("tan", "tanh", "trunc"),
 )
+OF_CHARACTERS = (
+    *("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits"),
+    *("printable", "punctuation", "whitespace"),
+)
 ONLY_TYPES = ("typing", "typing_extensions", "collections.abc", "types", "jaxtyping", "__future__")
 # Whether they are there, and what they do, has nothing to do with memory.
 OF_LAUNCHES = ("RANK", "LOCAL_", "WORLD_", "MASTER_", "SLURM", "CUDA", "TORCH", "PYTORCH", "OMPI_")
@@ -46,6 +51,7 @@ def table(machine: Machine) -> dict[str, Value]:
     """The modules by their names."""
     known: dict[str, Value] = {
         "math": _math(),
+        "string": Namespace("string", {name: getattr(string, name) for name in OF_CHARACTERS}),
         "dataclasses": _dataclasses(machine),
         "enum": Namespace(
             "enum",
@@ -64,6 +70,7 @@ def table(machine: Machine) -> dict[str, Value]:
                     "nullcontext", lambda value=None: Manager(lambda: nullcontext(value))
                 ),
                 "contextmanager": Native("contextmanager", lambda f: _context(machine, f)),
+                **{name: _printing(name) for name in ("redirect_stdout", "redirect_stderr")},
             },
         ),
         "copy": Namespace(
@@ -97,6 +104,11 @@ def table(machine: Machine) -> dict[str, Value]:
         "SimpleNamespace", partial(_record, machine), plain=False
     )
     return known
+
+
+def _printing(name: str) -> Native:
+    """Where what is printed goes."""
+    return Native(name, lambda target: Manager(lambda: nullcontext(target)), plain=False)
 
 
 def _environment(machine: Machine) -> dict[str, Value]:

@@ -36,14 +36,15 @@ def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
     inner = sorted(set(left) - set(right) - {","})
     letters = list(right) + inner
     pieces = [_aligned(each, term, letters) for each, term in zip(tensors, terms, strict=True)]
-    last = {letter: max(at for at, term in enumerate(terms) if letter in term) for letter in inner}
+    if len(pieces) == 1:
+        return _summed(pieces[0], range(len(right), len(letters))) if inner else pieces[0]
+    counts = {
+        dim: [each.shape[dim] != 1 for each in pieces].count(True)
+        for dim in range(len(right), len(letters))
+    }
     found = pieces[0]
-    dims = [len(right) + place for place, each in enumerate(inner) if last[each] == 0]
-    if dims:
-        found = sum(found, dims, keepdim=True)
-    for at, piece in enumerate(pieces[1:], 1):
-        dims = [len(right) + place for place, each in enumerate(inner) if last[each] == at]
-        found = _contracted(found, piece, dims)
+    for piece in pieces[1:]:
+        found = _next(found, piece, counts)
     if inner:
         found = view(found, found.shape[: len(right)])
     return found
@@ -87,6 +88,33 @@ def _aligned(x: Tensor, term: str, letters: Sequence[str]) -> Tensor:
     return found
 
 
+def _next(x: Tensor, y: Tensor, counts: dict[int, int]) -> Tensor:
+    """The product of two, summed where no other operand has more than one element; ``counts`` are
+    the operands that have."""
+    both: list[int] = []
+    alone: tuple[list[int], list[int]] = [], []
+    for dim, count in counts.items():
+        wide = x.shape[dim] != 1, y.shape[dim] != 1
+        if all(wide):
+            counts[dim] -= 1
+            if counts[dim] == 1:
+                both.append(dim)
+                counts[dim] = 0
+        elif count == 1 and any(wide):
+            alone[wide.index(True)].append(dim)
+            counts[dim] = 0
+    x, y = (
+        _summed(each, dims, keepdim=True) if dims else each
+        for each, dims in zip((x, y), alone, strict=True)
+    )
+    return _contracted(x, y, both)
+
+
+def _summed(x: Tensor, dims: Sequence[int], *, keepdim: bool = False) -> Tensor:
+    """As it is summed where autocast was left behind: in its own type."""
+    return sum(x, list(dims), keepdim, dtype=x.dtype)
+
+
 def _contracted(x: Tensor, y: Tensor, dims: Sequence[int]) -> Tensor:
     """``sumproduct_pair``: a batched product; of elements where nothing is summed."""
     if not dims:
@@ -96,11 +124,8 @@ def _contracted(x: Tensor, y: Tensor, dims: Sequence[int]) -> Tensor:
     of_y: list[int] = []
     for dim, (one, other) in enumerate(zip(x.shape, y.shape, strict=True)):
         if dim in dims:
-            if one != 1 and other == 1:
-                return _contracted(sum(x, dim, keepdim=True), y, dims)
-            if one == 1 and other != 1:
-                return _contracted(x, sum(y, dim, keepdim=True), dims)
-        elif one != 1 and other != 1:
+            continue
+        if one != 1 and other != 1:
             both.append(dim)
         elif one != 1:
             of_x.append(dim)
