@@ -14,6 +14,9 @@ PROGRAMS = (
     "n = max([3, 1, 2]) + min((5, 4), key=lambda k: -k)",
     "n = sum([1, 2, 3]) + sum(k * k for k in range(4))",
     "n = len('batch') + len([1, 2]) + len({'a': 1}) + len((1,)) + len(range(2, 9, 3))",
+    "from collections import deque\n"
+    "q = deque([1, 2, 3], maxlen=4)\nq.extend([4, 5])\nq.appendleft(7)\nq.rotate(1)\n"
+    "n = q.popleft() * 10 + q.pop() + len(q)",
     "n = divmod(17, 5)[0] * 10 + divmod(17, 5)[1]",
     "n = pow(3, 2) + pow(3, 4, 5)",
     "n = int('12') + int('0x1f', 16) + int(True)",

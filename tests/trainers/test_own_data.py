@@ -211,3 +211,32 @@ def test_a_batch_that_cannot_be_read_is_as_large_as_the_run_says(
     assert found["trust"] == "doubted", found["doubts"]
     assert "taken for 8 x 64 tokens" in found["doubts"][0]
     assert found["peak"]["allocated_bytes"] == with_fifty
+
+
+QUEUED = """
+from collections import deque
+import pyarrow.parquet
+def texts():
+    while True:
+        file = pyarrow.parquet.ParquetFile('a.parquet')
+        for each in range(0, file.num_row_groups, 2):
+            yield file.read_row_group(each).column('text').to_pylist()
+def batches():
+    held, documents = deque(), texts()
+    while True:
+        while len(held) < B * T + 1:
+            for each in tiktoken.get_encoding('gpt2').encode_ordinary_batch(next(documents)):
+                held.extend(each)
+        tokens = [held.popleft() for _ in range(B * T + 1)]
+        both = torch.tensor(tokens, dtype=torch.int64, pin_memory=(device == 'cuda'))
+        yield both[:-1].view(B, T), both[1:].view(B, T)
+loader = batches()
+"""
+
+
+def test_so_is_one_that_a_queue_of_tokens_makes(tmp_path: Path, with_fifty: int) -> None:
+    fed = LOOP.replace("x, y = get_batch()", "x, y = next(loader)")
+    found = explained(tmp_path, HEAD + "vocab_size = 50\nblock_size = T\n" + NET + QUEUED + fed)
+    assert found["trust"] == "doubted", found["doubts"]
+    assert "taken for 8 x 64 tokens" in found["doubts"][0]
+    assert found["peak"]["allocated_bytes"] == with_fifty

@@ -95,6 +95,11 @@ def of_numbers(machine: Script) -> Native:
         return 0 if isinstance(data, Index) else data
 
     def tensor(data: Value, **options: Value) -> Value:
+        parts = data if isinstance(data, list) else [data]
+        lacking = next((each for each in parts if isinstance(each, Unknown)), None)
+        stays = options.get("device") is None and machine.default is machine.host
+        if lacking is not None and not isinstance(lacking, Index) and stays:
+            return lacking.bare()  # on the host: it matters where it is moved
         return machine.call(made, [known(data)], options)
 
     return Native("torch.tensor", tensor, plain=False)

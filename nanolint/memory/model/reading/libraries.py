@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.classes import Field, fields_of
 from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
+from nanolint.memory.model.reading.queues import queue
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
@@ -230,6 +231,7 @@ def _collections(machine: Machine) -> Namespace:
         {
             "OrderedDict": Native("OrderedDict", ordered, plain=False),
             "namedtuple": Native("namedtuple", tuple_class),
+            "deque": Native("deque", partial(queue, machine), plain=False),
             "defaultdict": Native(
                 "defaultdict", lambda factory=None: _Defaults(machine, factory), plain=False
             ),

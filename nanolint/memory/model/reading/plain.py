@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.queues import METHODS as OF_QUEUE
+from nanolint.memory.model.reading.queues import Queue
 from nanolint.memory.model.reading.values import Instance, Native, Unknown
 
 if TYPE_CHECKING:
@@ -80,6 +82,8 @@ def _own(machine: Machine, owner: Value, name: str) -> Callable[..., Value] | No
     known: dict[str, Callable[..., Value]] = {}
     if isinstance(owner, str):
         known = {"join": _join, "replace": _replace, "format": _format, "encode": _encoded}
+    elif isinstance(owner, Queue):
+        known = OF_QUEUE
     elif isinstance(owner, list):
         known = {"extend": _extend, "sort": _sort}
     elif isinstance(owner, dict):
