@@ -15,6 +15,7 @@ import ast
 import math
 import sys
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,12 @@ class Refused(Exception):
     """An assert of the script that does not hold."""
 
 
+@lru_cache(maxsize=8)
+def _tree(text: str) -> ast.Module:
+    """The syntax tree of a text, which several questions are about."""
+    return ast.parse(text)
+
+
 class Arithmetic:
     """What a script's own statements make of its numbers, for so many processes.
 
@@ -88,7 +95,7 @@ class Arithmetic:
 
     def run(self, text: str) -> Arithmetic:
         """Evaluate a text; raises Refused."""
-        self._block(ast.parse(text).body)
+        self._block(_tree(text).body)
         return self
 
     def _block(self, body: list[ast.stmt]) -> None:
@@ -169,10 +176,12 @@ def passes_of(text: str, arithmetic: Arithmetic) -> Any:
     """N of the ``range(N)`` around ``backward()``."""
     loops = [
         each
-        for each in ast.walk(ast.parse(text))
+        for each in ast.walk(_tree(text))
         if isinstance(each, ast.For)
         and ast.unparse(each.iter).startswith("range(")
-        and ".backward(" in ast.unparse(each)
+        and any(
+            isinstance(part, ast.Attribute) and part.attr == "backward" for part in ast.walk(each)
+        )
     ]
     return arithmetic.value(loops[-1].iter.args[0]) if loops else None  # type: ignore[attr-defined]
 
@@ -188,7 +197,7 @@ def total_of(text: str, equation: Equation) -> dict[str, int]:
         return {}
     return {
         each.value.left.id: total.value
-        for each in ast.walk(ast.parse(text))
+        for each in ast.walk(_tree(text))
         if isinstance(each, ast.Assign)
         and isinstance(each.value, ast.BinOp)
         and isinstance(each.value.op, ast.FloorDiv)

@@ -36,6 +36,7 @@ from nanolint_rules.memory._script import (
     equation_of,
     fixed_micro_batch,
     in_script,
+    micro_batch_key,
     unsafe_for_others,
 )
 
@@ -140,7 +141,8 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
     if upward:
         return Cure("no larger micro-batch keeps the effective batch")
     none = fixed_micro_batch(context) or _none(pairs)
-    return _shorter_block(context, pairs, none) or _another_model_or_card(pairs, none)
+    shorter = _shorter_block(context, pairs, none)
+    return shorter or _another_model_or_card(pairs, none, micro_batch_key(context))
 
 
 def _kept(context: Context) -> str:
@@ -162,14 +164,26 @@ def _fits(pairs: list[tuple[Run, Machine]]) -> str:
 
 def _none(pairs: list[tuple[Run, Machine]]) -> str:
     """That no micro-batch will do. One sequence may fit, but only inside the model's error."""
-    thinly = all(judge(_by_ones(run), target).fits for run, target in pairs)
-    return f"no micro-batch {_fits(pairs)}" + (" comfortably" if thinly else "")
+    least = [(_by_few(run), target) for run, target in pairs]
+    thinly = all(run.is_known and judge(run, target).fits for run, target in least)
+    fits = f"{_fits(pairs)} comfortably" if thinly else _fits(pairs)
+    if any(run.batch_size > 1 for run, _ in least):
+        return f"no micro-batch that is known {fits}"
+    return f"no micro-batch {fits}"
 
 
-def _by_ones(run: Run) -> Run:
-    """One sequence at a time. With eval_only the accumulation makes no difference."""
+def _by_few(run: Run) -> Run:
+    """The fewest sequences at a time of which there is a tape: one, but for what was traced.
+
+    With eval_only the accumulation makes no difference.
+    """
     steps = run.batch_size * run.gradient_accumulation_steps
-    return changes.change(batch_size=1, gradient_accumulation_steps=steps).applied(run)
+    sizes = (each for each in range(1, run.batch_size) if steps % each == 0)
+    fewer = (
+        changes.change(batch_size=each, gradient_accumulation_steps=steps // each).applied(run)
+        for each in sizes
+    )
+    return next((each for each in fewer if each.is_known), run)
 
 
 def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str) -> Cure | None:
@@ -193,8 +207,10 @@ def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str
     return None
 
 
-def _another_model_or_card(pairs: list[tuple[Run, Machine]], none: str) -> Cure:
-    run = replace(pairs[0][0], batch_size=1)
+def _another_model_or_card(pairs: list[tuple[Run, Machine]], none: str, key: str) -> Cure:
+    """``key`` is what the script calls the micro-batch."""
+    one = replace(pairs[0][0], batch_size=1)
+    run = one if one.is_known else _by_few(pairs[0][0])
     card = smallest_card(run, pairs[0][1])
     larger = None if card is None else f"{card.name} ({amount(card.total_bytes)})"
     smaller = next((each for each in changes.smaller_checkpoints(run) if _helps(each, pairs)), None)
@@ -203,12 +219,13 @@ def _another_model_or_card(pairs: list[tuple[Run, Machine]], none: str) -> Cure:
         return Cure(f"{none}; {smaller} does{or_card}")
     if larger is None:
         return Cure(f"{none}, on this card or on any other in the catalogue")
-    return Cure(f"{none}; the smallest card that takes batch_size = 1 is {larger}")
+    size = f"{key}={run.batch_size}" if key.startswith("-") else f"{key} = {run.batch_size}"
+    return Cure(f"{none}; the smallest card that takes {size} is {larger}")
 
 
 def _helps(other: Change, pairs: list[tuple[Run, Machine]]) -> bool:
     """Whether some micro-batch of the run with ``other`` fits everywhere."""
-    return all(is_comfortable(other.applied(_by_ones(run)), target) for run, target in pairs)
+    return all(is_comfortable(other.applied(_by_few(run)), target) for run, target in pairs)
 
 
 def _with_edits(

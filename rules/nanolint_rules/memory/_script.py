@@ -34,6 +34,12 @@ def micro_batch_span(context: Context) -> Span | None:
     return None if equation is None else place_of(context, equation, equation.loop)
 
 
+def micro_batch_key(context: Context) -> str:
+    """What the script calls its micro-batch."""
+    equation = equation_of(context)
+    return "batch_size" if equation is None or equation.factor is None else equation.factor.key
+
+
 def fixed_micro_batch(context: Context) -> str | None:
     """That no value of the script makes its micro-batch smaller, where that is so."""
     equation = equation_of(context)
