@@ -159,6 +159,10 @@ def _python_values(cells: Sequence[Placed]) -> dict[str, Placed]:
     values: dict[str, Placed] = {}
     bound: list[str] = []
     for cell in cells:
+        first = cell.text.partition("\n")[0]
+        if _SHELL_CELL.fullmatch(first) or _WRITTEN_CELL.fullmatch(first):
+            bound += re.findall(r"[A-Za-z_]\w*", first)  # where its output may go; the rest is none
+            continue
         try:
             tree = ast.parse("\n".join(map(_as_python, cell.text.split("\n"))))
         except (SyntaxError, ValueError, RecursionError, MemoryError):

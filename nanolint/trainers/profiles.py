@@ -158,6 +158,11 @@ def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
     refused = refuses_float8(situation.gpu)
     if refused is not None and any("_scaled_mm" in kind.name for kind in profile.kinds):
         yield refused
+    gpu = situation.gpu
+    if gpu is not None and gpu.compute_capability not in (None, profile.capability):
+        for assumed in profile.assumes:  # which a script asks the card for, as a rule
+            traced = ".".join(map(str, profile.capability))
+            yield f"of compute capability {traced} {assumed}"
     if profile.world_size != situation.world_size:
         yield f"there are {situation.world_size} processes and were {profile.world_size}"
     elif profile.ranked and not situation.ranked:

@@ -134,6 +134,14 @@ class TestNotebook:
             "cell 4:1 x1 train.py --bs=${bs}?"
         ]
 
+    def test_cells_that_are_no_python_bind_nothing(self) -> None:
+        text = notebook(
+            "bs = 8", "%%bash\necho bs", "%%writefile a.py\nbs = 4", "!python train.py {bs}"
+        )
+        assert runs("x.ipynb", text) == ["cell 5:1 x1 train.py 8"]
+        text = notebook("bs = 8", "%%bash --out bs\necho", "!python train.py {bs}")
+        assert runs("x.ipynb", text) == ["cell 4:1 x1 train.py ${bs}?"]
+
     def test_magics(self) -> None:
         text = notebook(
             "%env CUDA_VISIBLE_DEVICES=0,1\n%cd nanoGPT\n!torchrun --nproc_per_node=gpu train.py",

@@ -13,6 +13,7 @@ import pytest
 from nanolint.cli.profile import Profiler, config_of, profile
 from nanolint.cli.streams import Streams
 from nanolint.gpus.lookup import find
+from nanolint.run.profile import Profile
 from nanolint.trace.process import Asked, PretendedCard
 from nanolint.trace.traced import Traced, read
 from tests.support.command import nanolint
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nanolint.run.profile import Profile
+    from nanolint.run.profile import Regime
 
 CONSTANTS = """
 B = 8
@@ -257,3 +258,20 @@ def test_a_file_that_was_stood_in_for_is_one_of_its_files(folder: Path) -> None:
     assert set(found.files) == {"train.py", "tokens.py", "vocabulary.py"}
     (folder / "vocabulary.py").write_text("SIZE = 100608\n")
     assert judged()["trust"] != "traced"
+
+
+def test_where_no_smaller_micro_batch_was_traced_that_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "train.py").write_text(script(CONSTANTS))
+    recorded("python train.py", of_constants)
+    known = Profile.regime
+
+    def regime(self: Profile, batch_size: int, micro_steps: int) -> Regime | None:
+        return known(self, batch_size, micro_steps) if batch_size >= 4 else None
+
+    monkeypatch.setattr(Profile, "regime", regime)
+    found = nanolint("check", "--gpu", "150MiB", "train.py")
+    assert found.status == 1, found.err
+    out = " ".join(found.out.split())
+    assert "no micro-batch that is known fits; the smallest card that takes B = 4 is" in out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.rule import (
@@ -21,9 +20,7 @@ from nanolint.rule import (
     holders,
     is_comfortable,
     is_under_floor,
-    judge,
     replace_integer,
-    smallest_card,
     state_bytes,
 )
 from nanolint_rules._following import follows
@@ -39,6 +36,7 @@ from nanolint_rules.memory._script import (
     micro_batch_key,
     unsafe_for_others,
 )
+from nanolint_rules.memory._ways_out import another_model_or_card, fits, none_fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -136,13 +134,13 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
     pairs = _pairs(context)
     found = best_micro_batch(pairs, upward=upward)
     if found is not None:
-        fits = _fits(pairs) + (" comfortably" if comfortably else "")
-        return _with_edits(context, f"{{}} {fits}{_kept(context)}", found)
+        where = fits(pairs) + (" comfortably" if comfortably else "")
+        return _with_edits(context, f"{{}} {where}{_kept(context)}", found)
     if upward:
         return Cure("no larger micro-batch keeps the effective batch")
-    none = fixed_micro_batch(context) or _none(pairs)
+    none = fixed_micro_batch(context) or none_fits(pairs)
     shorter = _shorter_block(context, pairs, none)
-    return shorter or _another_model_or_card(pairs, none, micro_batch_key(context))
+    return shorter or Cure(another_model_or_card(pairs, none, micro_batch_key(context)))
 
 
 def _kept(context: Context) -> str:
@@ -156,34 +154,6 @@ def _kept(context: Context) -> str:
 
 def _pairs(context: Context) -> list[tuple[Run, Machine]]:
     return [(case.run, case.target) for case in context.cases if case.run and case.target]
-
-
-def _fits(pairs: list[tuple[Run, Machine]]) -> str:
-    return "fits" if len(pairs) == 1 else "fits every target"
-
-
-def _none(pairs: list[tuple[Run, Machine]]) -> str:
-    """That no micro-batch will do. One sequence may fit, but only inside the model's error."""
-    least = [(_by_few(run), target) for run, target in pairs]
-    thinly = all(run.is_known and judge(run, target).fits for run, target in least)
-    fits = f"{_fits(pairs)} comfortably" if thinly else _fits(pairs)
-    if any(run.batch_size > 1 for run, _ in least):
-        return f"no micro-batch that is known {fits}"
-    return f"no micro-batch {fits}"
-
-
-def _by_few(run: Run) -> Run:
-    """The fewest sequences at a time of which there is a tape: one, but for what was traced.
-
-    With eval_only the accumulation makes no difference.
-    """
-    steps = run.batch_size * run.gradient_accumulation_steps
-    sizes = (each for each in range(1, run.batch_size) if steps % each == 0)
-    fewer = (
-        changes.change(batch_size=each, gradient_accumulation_steps=steps // each).applied(run)
-        for each in sizes
-    )
-    return next((each for each in fewer if each.is_known), run)
 
 
 def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str) -> Cure | None:
@@ -205,27 +175,6 @@ def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str
         clause = f"{none} at this block_size; {{}} would"
         return _with_edits(context, clause, change, safety=Safety.UNSAFE)
     return None
-
-
-def _another_model_or_card(pairs: list[tuple[Run, Machine]], none: str, key: str) -> Cure:
-    """``key`` is what the script calls the micro-batch."""
-    one = replace(pairs[0][0], batch_size=1)
-    run = one if one.is_known else _by_few(pairs[0][0])
-    card = smallest_card(run, pairs[0][1])
-    larger = None if card is None else f"{card.name} ({amount(card.total_bytes)})"
-    smaller = next((each for each in changes.smaller_checkpoints(run) if _helps(each, pairs)), None)
-    if smaller is not None:
-        or_card = f", or another card: {larger}" if larger else ""
-        return Cure(f"{none}; {smaller} does{or_card}")
-    if larger is None:
-        return Cure(f"{none}, on this card or on any other in the catalogue")
-    size = f"{key}={run.batch_size}" if key.startswith("-") else f"{key} = {run.batch_size}"
-    return Cure(f"{none}; the smallest card that takes {size} is {larger}")
-
-
-def _helps(other: Change, pairs: list[tuple[Run, Machine]]) -> bool:
-    """Whether some micro-batch of the run with ``other`` fits everywhere."""
-    return all(is_comfortable(other.applied(_by_few(run)), target) for run, target in pairs)
 
 
 def _with_edits(
