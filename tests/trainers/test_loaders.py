@@ -35,6 +35,22 @@ def collate(batch):
     x = pad_sequence([each[:-1] for each in ids], batch_first=True)
     return {"input_ids": x, "labels": pad_sequence([each[1:] for each in ids], batch_first=True)}
 """
+UNZIPPED = """
+def collate(batch):
+    firsts, seconds = zip(*batch)
+    return pad_sequence(firsts, batch_first=True), pad_sequence(seconds, batch_first=True)
+"""
+PADDED_IN_A_LOOP = """
+def collate(batch):
+    longest, rows = max(len(each) for each in batch), []
+    for each in batch:
+        ids = torch.tensor(each + [0] * (longest - len(each)))
+        if ids.sum() > 5:
+            ids = ids[:-1]
+        rows.append(ids)
+    x = torch.stack(rows)
+    return {"input_ids": x, "labels": x}
+"""
 OF_SIX = {
     "samples that nobody knows, by name": ("loader = DataLoader(data, batch_size=rows)", BY_NAME),
     "samples that nobody knows, in order": ("loader = DataLoader(data, rows, True)", IN_ORDER),
@@ -50,6 +66,14 @@ OF_SIX = {
     "transformers' collator": (
         "collate = DataCollatorForLanguageModeling(tokenizer, mlm=False)\n"
         "loader = DataLoader(data, collate_fn=collate, batch_size=rows)",
+        BY_NAME,
+    ),
+    "unzipped": (
+        f"{UNZIPPED}\nloader = DataLoader(data, batch_size=rows, collate_fn=collate)",
+        IN_ORDER,
+    ),
+    "padded in a loop": (
+        f"{PADDED_IN_A_LOOP}\nloader = DataLoader(data, batch_size=rows, collate_fn=collate)",
         BY_NAME,
     ),
     "padded by a function of its own": (
@@ -130,4 +154,33 @@ def get_batch(documents, rows):
 loader = [get_batch(data, rows)]
 """
     found = read(HEAD + made + LOOP.format(batch="x, y = get_batch(data, rows)"))
+    assert isinstance(found.roles[Role.MICRO_BATCH], NotKnown)
+
+
+FILLED = """
+def get_batch(rows, width):
+    found, attempts = [], 0
+    while len(found) < rows and attempts < 10 * rows:
+        attempts += 1
+        start = attempts * 7
+        found.append(tokens[start : start + width])
+    x = torch.stack(found)
+    return x, x
+"""
+
+
+def test_a_list_that_is_filled_until_it_has_enough_has_as_many() -> None:
+    made = f"tokens = torch.from_numpy(np.load('x.npy'))\n{FILLED}\nloader = range(100)\n"
+    found = read(HEAD + made + LOOP.format(batch="x, y = get_batch(rows, width)"))
+    assert (found.value(Role.MICRO_BATCH), found.value(Role.CONTEXT)) == (6, 128)
+
+
+def test_arguments_that_nobody_can_count_are_no_defaults() -> None:
+    made = """
+import sizes
+def shape(rows=6, width=128):
+    return rows, width
+B, T = shape(*sizes.of_this_run())
+"""
+    found = read(HEAD + made + "loader = range(9)\n" + LOOP.format(batch="x, y = get_batch(B, T)"))
     assert isinstance(found.roles[Role.MICRO_BATCH], NotKnown)

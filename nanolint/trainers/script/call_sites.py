@@ -9,13 +9,14 @@ from nanolint.run.terms import Surface
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.loaders import LOADERS
 from nanolint.trainers.script.modules import is_literal
-from nanolint.trainers.script.operations import unknown_at
+from nanolint.trainers.script.operations import repeated, row, unknown_at
 from nanolint.trainers.script.things import (
     CALLABLE,
     REST,
     Class,
     External,
     Function,
+    Repeated,
     Row,
     Scope,
     Super,
@@ -44,6 +45,9 @@ def _call(core: Core, node: ast.Call, scope: Scope) -> Thing:
         function = core.value(node.func, scope)
     if isinstance(function, External) and function.name in _OF_SCOPE and not node.args:
         return _of_scope(function.name, node, scope)
+    unzipped = _unzipped(core, node, function, scope)
+    if unzipped is not None:
+        return unzipped
     arguments = _positional(core, node, function, scope)
     named = _named(core, node, function, scope)
     if owner is not None and not isinstance(function, CALLABLE):
@@ -60,19 +64,43 @@ def _of_scope(name: str, node: ast.Call, scope: Scope) -> Thing:
     return Super(instance, owner)
 
 
+def _unzipped(core: Core, node: ast.Call, function: Thing, scope: Scope) -> Thing | None:
+    """``xs, ys = zip(*batch)``: of so many pairs the firsts and the seconds."""
+    starred = node.args[0] if len(node.args) == 1 else None
+    if function != External("zip") or not isinstance(starred, ast.Starred):
+        return None
+    found = repeated(core.value(starred.value, scope))
+    if not isinstance(found, Repeated):
+        return None
+    if isinstance(found.item, Row):
+        return row([Repeated(each, found.count) for each in found.item.items])
+    return Repeated(found, unknown_at("how many are in a sample", node, scope))
+
+
 def _positional(core: Core, node: ast.Call, function: Thing, scope: Scope) -> list[Thing]:
     arguments: list[Thing] = []
     for each in node.args:
         found = core.value(each.value if isinstance(each, ast.Starred) else each, scope)
-        if isinstance(each, ast.Starred):
+        if isinstance(each, ast.Starred) and isinstance(found, Tensor) and found.perhaps_several:
+            arguments.append(found)
+        elif isinstance(each, ast.Starred):
             arguments += found.items if isinstance(found, Row) else []
         else:
             arguments.append(_argument(core, each, found, function, len(arguments), scope))
     return arguments
 
 
+def _is_open(core: Core, node: ast.expr, scope: Scope) -> bool:
+    """Whether an argument stands for nobody knows how many."""
+    found = core.value(node.value, scope) if isinstance(node, ast.Starred) else None
+    several = isinstance(found, Tensor) and found.perhaps_several
+    return found is not None and not isinstance(found, Row) and not several
+
+
 def _named(core: Core, node: ast.Call, function: Thing, scope: Scope) -> dict[str, Thing]:
     named: dict[str, Thing] = {}
+    if isinstance(function, (Class, Function)) and any(_is_open(core, e, scope) for e in node.args):
+        named[REST] = unknown_at("arguments at run time", node, scope)
     for keyword in node.keywords:
         found = core.value(keyword.value, scope)
         if keyword.arg is not None:

@@ -13,7 +13,7 @@ from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow, Loop
 from nanolint.trainers.script.modules import calls, changed_in
 from nanolint.trainers.script.operations import repeated, scalar
-from nanolint.trainers.script.things import TERMS, Repeated, Row, Scope, Table, Tensor, Thing
+from nanolint.trainers.script.things import COUNT, TERMS, Repeated, Row, Scope, Table, Tensor, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ def _for(core: Core, statement: ast.For, scope: Scope) -> Flow:
         core.bind(statement.target, item, scope)
         if isinstance(over, Tensor) and over.shape:
             count = over.shape[0]
-        counted = isinstance(statement.iter, ast.Call) or isinstance(over, Tensor)
+        counted = not trains or isinstance(statement.iter, ast.Call) or isinstance(over, Tensor)
         flow = _turn(core, statement, count if counted else None, scope)
     leave()
     return flow
@@ -106,7 +106,22 @@ def _while(core: Core, statement: ast.While, scope: Scope) -> Flow:
                 return GOES_ON
             if flow.how in ("return", "stop"):
                 return flow
-    return _turn(core, statement, None, scope)
+    flow = _turn(core, statement, None, scope)
+    _fill_up(core, statement.test, scope)
+    return flow
+
+
+def _fill_up(core: Core, test: ast.expr, scope: Scope) -> None:
+    """Behind ``while len(rows) < N`` a list that is filled in the loop has N items."""
+    for each in test.values if isinstance(test, ast.BoolOp) else [test]:
+        if not isinstance(each, ast.Compare) or not isinstance(each.ops[0], ast.Lt):
+            continue
+        counted = each.left
+        if isinstance(counted, ast.Call) and ast.unparse(counted.func) == "len" and counted.args:
+            filled = core.value(counted.args[0], scope)
+            count = core.value(each.comparators[0], scope)
+            if isinstance(filled, Row) and filled.count is not None and isinstance(count, TERMS):
+                core.state.journal.write(filled.slot, COUNT, count)
 
 
 def _only_counts(statement: ast.For | ast.While) -> bool:
