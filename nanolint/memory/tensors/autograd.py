@@ -242,6 +242,10 @@ def run_graph(root: Node, device: Device, *, retain: bool = False) -> None:
     _check_whole(waiting)
     if retain and any(node.inside for node in waiting):
         raise Entangled  # what a copied layer saved is let go with its one backward pass
+    if retain and any(node.runs_once for node in waiting):
+        device.tape.doubt(
+            "what retain_graph keeps of a compiled graph is not known; PyTorch 2.6 refuses it"
+        )
     order = count()
     ready: list[tuple[int, int, Node]] = [(-root.number, next(order), root)]
     locator = device.tape.locator

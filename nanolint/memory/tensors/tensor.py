@@ -26,6 +26,7 @@ class Node:
 
     __slots__ = ("edges", "gradients", "number", "outputs")
     inside: Callable[[], Sequence[Node]] | None = None  # the nodes that one stands for
+    runs_once = False  # whether PyTorch refuses to keep what it saved
 
     def __init__(
         self,

@@ -73,6 +73,12 @@ class Kept(NamedTuple):
         """Which attributes they are."""
         return frozenset((id(names), name) for names, name, _ in self.patterns)
 
+    def let_go(self) -> None:
+        """Hold no tensor any more, until the results of a call are put there."""
+        self.results.clear()
+        for names, name, pattern in self.patterns:
+            names[name] = pattern
+
     def put(self, results: Iterator[Tensor]) -> None:
         """Set the attributes, to the results of a call."""
         for names, name, pattern in self.patterns:

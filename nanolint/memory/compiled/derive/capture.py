@@ -17,7 +17,7 @@ from nanolint.memory.compiled.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.memory.compiled.derive.traced import COSTS, Traced
+from nanolint.memory.compiled.derive.traced import COSTS, Living, Traced
 from nanolint.memory.compiled.derive.unverified import UNVERIFIED
 from nanolint.memory.compiled.derive.writing import Writing
 from nanolint.memory.tensors.autograd import Leaf
@@ -52,6 +52,7 @@ class Capture(Writing):
         self.graph = Operations()
         self.formulas = formulas
         self.learned: list[Tensor] = []
+        self.living = Living()
         self._given = {id(each) for each in given}
         self._inputs: dict[int, tuple[Tensor, Operation]] = {}
         self._written: dict[int, Operation] = {}  # what a given tensor holds by now

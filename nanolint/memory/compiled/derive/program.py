@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from gc import collect
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nanolint.memory.compiled.derive.attributes import Kept
@@ -90,9 +91,13 @@ class Program:
         replaced = set(map(id, found.attributes.replaced()))
         if any(id(tensor) in replaced for tensor, _ in found.inputs):
             raise NotTraced("an attribute that each call sets for the next")
-        self.kept.results.clear()
+        self.kept.let_go()
         simplify(found.graph, inductor, learns=bool(found.graph.tangents))
         self._take(found, leaves, inductor)
+        if found.living.count:
+            collect()
+        if found.living.count:  # in a list or a global: each call's would stay
+            raise NotTraced("a tensor that is left where no result is")
 
     def _take(self, found: Capture, leaves: Sequence[Any], inductor: Inductor) -> None:
         places: dict[int, int] = {}
@@ -240,6 +245,8 @@ class _GraphNode(Node):
     """A compiled graph in the backward pass; where that never comes, what it saved goes with it."""
 
     __slots__ = ("events", "play", "saved")
+    # What was saved is overwritten: donated_buffer in torch/_functorch/config.py.
+    runs_once = True
     play: Callable[[list[Tensor | None]], list[Tensor | None]]
     saved: list[Handle]
     events: list[int]

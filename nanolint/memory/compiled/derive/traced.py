@@ -23,14 +23,21 @@ COSTS = {
 }
 
 
+class Living:
+    """How many tensors of a graph there are."""
+
+    count = 0
+
+
 class Traced(Tensor):
     """A tensor that holds the operation that makes it.
 
     A view knows its ``source`` and what ``step`` leads there, so that writing into one is seen by
-    all; ``version`` counts what was written, and is what a view has ``seen``.
+    all; ``version`` counts what was written, and is what a view has ``seen``. It is counted with
+    those of its graph: one that outlives that was left somewhere.
     """
 
-    __slots__ = ("made", "seen", "source", "step", "version")
+    __slots__ = ("_living", "made", "seen", "source", "step", "version")
 
     def __init__(
         self,
@@ -40,6 +47,8 @@ class Traced(Tensor):
         source: Traced | None = None,
         step: tuple[Any, ...] = (),
     ) -> None:
+        self._living: Living = Living() if device.tracer is None else device.tracer.living
+        self._living.count += 1
         super().__init__(
             device, None, made.shape, made.strides, made.dtype, role or made.role, bool(source)
         )
@@ -47,6 +56,9 @@ class Traced(Tensor):
         self.source, self.step = source, step
         self.version = 0
         self.seen = self.root.version
+
+    def __del__(self) -> None:
+        self._living.count -= 1
 
     @property
     def root(self) -> Traced:

@@ -129,8 +129,11 @@ def _function(
         machine.graph_depth = machine.depth + 1
         return machine.call(called, list(given), named)
 
-    def state() -> bool | None:
-        return None if module is None else module.attributes.get("training") is True
+    def state() -> tuple[bool, ...] | None:
+        if module is None:
+            return None
+        learns = [each.requires_grad for _, each in modules.parameters(module)]
+        return (module.attributes.get("training") is True, *learns)
 
     function = called.function if isinstance(called, Method) else called
     name = module.cls.name if module is not None else getattr(function, "name", "a function")

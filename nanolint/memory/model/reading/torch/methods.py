@@ -73,10 +73,27 @@ def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
     }
 
 
-def _requires(_machine: Machine, x: Tensor, mode: bool = True) -> Tensor:
-    if not mode:
-        x.node = None
+def _requires(machine: Machine, x: Tensor, mode: Value = True) -> Tensor:
+    learn(machine, x, mode)
     return x
+
+
+def learn(machine: Machine, x: Tensor, learns: Value) -> None:
+    """``x.requires_grad = learns``: freeze a parameter, or let it learn again."""
+    if isinstance(learns, Unknown):
+        raise learns.unread()
+    if bool(learns) is x.requires_grad:
+        return
+    if not isinstance(x, Parameter):
+        if learns:
+            raise machine.unread("the gradient of a tensor that is no parameter is not known")
+        x.node = None
+    elif learns:
+        x.node = Leaf(x)
+    elif x.leaf.gradient is not None:
+        raise machine.unread("a parameter that is frozen beside its gradient is not known")
+    else:
+        x.node = None
 
 
 def _to(machine: Machine, x: Tensor, *targets: Value, **options: Value) -> Value:
@@ -151,8 +168,7 @@ OWN: dict[str, Callable[..., Any]] = {
 def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
     """``x.name = value``."""
     if name == "requires_grad":
-        if value is False:
-            x.node = None
+        learn(machine, x, value)
         return
     if name == "data":
         x.shape, x.strides, x.dtype = value.shape, value.strides, value.dtype

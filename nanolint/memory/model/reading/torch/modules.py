@@ -9,6 +9,7 @@ from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.torch.compiling import compiler
 from nanolint.memory.model.reading.torch.kinds import is_kind_of_module as is_kind_of_module
 from nanolint.memory.model.reading.torch.kinds import is_module as is_module
+from nanolint.memory.model.reading.torch.methods import learn
 from nanolint.memory.model.reading.values import (
     Class,
     Event,
@@ -192,10 +193,9 @@ def _train(machine: Machine, module: Instance, mode: bool = True) -> Instance:
     return train(module, mode)
 
 
-def _requires(_machine: Machine, module: Instance, requires_grad: bool = True) -> Instance:
-    if not requires_grad:
-        for _, each in parameters(module):
-            each.node = None
+def _requires(machine: Machine, module: Instance, requires_grad: Value = True) -> Instance:
+    for _, each in parameters(module):
+        learn(machine, each, requires_grad)
     return module
 
 
