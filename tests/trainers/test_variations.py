@@ -18,11 +18,6 @@ NOT_KNOWN: dict[str, str] = {
     **dict.fromkeys(
         (
             "adafactor",
-            "adagrad",
-            "adamax",
-            "nadam",
-            "rmsprop",
-            "muon",
             "lbfgs",
         ),
         "optimizers of other kinds are not read",

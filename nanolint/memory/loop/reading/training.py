@@ -35,7 +35,8 @@ OPTIM = "torch.optim"
 OPTIMIZER = Component.OPTIMIZER
 MOMENTS = {"exp_avg": "Adam first moment", "exp_avg_sq": "Adam second moment"}
 TEXTS = Path(__file__).parent / "texts"
-OPTIMIZERS = ("Optimizer", "Adam", "AdamW", "SGD")
+# torch/optim/adamax.py and _muon.py, by their texts in 2.2 to 2.15.
+ADAMAX_HAS_MAXIMUM_SINCE, MUON_SINCE, MUON_COPIES_SINCE = (2, 4), (2, 9), (2, 15)
 
 
 def is_optimizer(value: Instance) -> bool:
@@ -73,6 +74,7 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
             "loaded": Native("loaded", lambda *given: _loaded(machine, *given), plain=False),
         },
     )
+    optim.names |= _others(machine, optim)
     machine.imported[OPTIM] = optim
     libraries["torch.optim.optimizer"] = optim
     clip = Native("clip_grad_norm_", lambda *a, **k: _clip(machine, *a, **k), plain=False)
@@ -85,6 +87,23 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
     )
     libraries["torch.nn.utils"] = utils
     libraries["torch.nn.utils.clip_grad"] = utils
+
+
+def _others(machine: Script, optim: Namespace) -> dict[str, Value]:
+    """The optimizers that few use."""
+
+    def refused(what: str) -> None:
+        raise machine.unread(f"what a step of torch.optim.{what} makes is not known")
+
+    shared = ("Optimizer", "uses_foreach", "by_type", "kept")
+    given: dict[str, Value] = {name: optim.names[name] for name in shared}
+    given["refused"] = Native("refused", refused, plain=False)
+    given["has_maximum"] = machine.version >= ADAMAX_HAS_MAXIMUM_SINCE
+    given["copies"] = machine.version >= MUON_COPIES_SINCE
+    names = read_text(machine, "other_optimizers.py", OPTIM, given).names
+    known = ("RMSprop", "Adagrad", "NAdam", "Adamax")
+    found = {name: names[name] for name in known}
+    return found if machine.version < MUON_SINCE else found | {"Muon": names["Muon"]}
 
 
 def _generator() -> Namespace:
