@@ -19,6 +19,7 @@ from torch.nn import functional as F
 from torch.utils.data import BatchSampler, Dataset, RandomSampler, Subset
 from torch.utils.data.dataloader import DataLoader
 from torch.utils.data.distributed import DistributedSampler
+from torch.nn.utils.rnn import pad_sequence
 {imports}
 
 class Net(nn.Module):
@@ -37,9 +38,13 @@ class Windows(Dataset):
     def __init__(self, width):
         self.width = width
     def __len__(self):
-        return 1000
+        return {count}
     def __getitem__(self, i):
         {sample}
+
+def collate(batch):
+    xs, ys = zip(*batch)
+    return nn.utils.rnn.pad_sequence(xs, True), pad_sequence(ys, batch_first=True, padding_value=-1)
 
 data = Windows({length})
 loader = DataLoader({loaded})
@@ -57,7 +62,13 @@ NOT_KNOWN = "ids = tokens.of(i)\n        return ids[:-1], ids[1:]"
 
 
 def explained(folder: Path, *words: str, **parts: str) -> dict[str, Any]:
-    given = {"imports": "", "sample": KNOWN, "length": "48", "loaded": "data, batch_size=16"}
+    given = {
+        "imports": "",
+        "sample": KNOWN,
+        "length": "48",
+        "loaded": "data, batch_size=16",
+        "count": "1000",
+    }
     path = folder / "train.py"
     path.write_text(SCRIPT.format(**{**given, **parts}), encoding="utf-8")
     found = nanolint("explain", str(path), "--gpu", "rtx-4090", "--format", "json", *words)
@@ -71,6 +82,7 @@ AS_MANY = {
     "a sampler": "data, batch_size=16, sampler=RandomSampler(data)",
     "a sampler of processes": "data, batch_size=16, sampler=DistributedSampler(data)",
     "a sampler of batches": "data, batch_sampler=BatchSampler(RandomSampler(data), 16, False)",
+    "padding": "data, batch_size=16, collate_fn=collate",
     "a part of the data": "Subset(data, range(500)), batch_size=16",
 }
 
@@ -98,3 +110,9 @@ def test_of_samples_that_cannot_be_read_the_models_longest_is_taken_in_doubt(
     assert found["trust"] == "doubted"
     assert any("taken for 16 x 48 tokens" in doubt for doubt in found["doubts"])
     assert found["peak"] == known["peak"]
+
+
+def test_a_batch_is_no_larger_than_the_data_set(tmp_path: Path) -> None:
+    few = explained(tmp_path, count="10", loaded="data, batch_size=16")
+    assert few["peak"] == explained(tmp_path, loaded="data, batch_size=10")["peak"]
+    assert few["peak"] != explained(tmp_path)["peak"]

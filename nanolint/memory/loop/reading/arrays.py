@@ -210,7 +210,7 @@ def batches(machine: Script, dataset: Value, size: Value, collate: Value = None)
 
     While nothing learns it is at an end once a turn did what the one before did.
     """
-    elements = _elements(machine, dataset)
+    elements, size = _elements(machine, dataset), _at_most(machine, dataset, size)
     tape, start, before = machine.card.tape, machine.card.tape.mark(), None
     while True:
         yield _loaded(machine, elements, size, collate)
@@ -220,6 +220,18 @@ def batches(machine: Script, dataset: Value, size: Value, collate: Value = None)
                 machine.doubts.append(f"how much a loop over data keeps ({machine.place})")
             return
         before, start = wrote, tape.mark()
+
+
+def _at_most(machine: Script, dataset: Value, size: Value) -> Value:
+    """The samples of a batch: no more than the data set has, where that is known."""
+    counted = isinstance(dataset, Instance) and dataset.cls.has("__len__")
+    if type(size) is not int or not counted:
+        return size
+    try:
+        count = machine.call(machine.attribute(dataset, "__len__"), [])
+    except (Unread, Raised, *CATCHABLE):
+        return size
+    return min(size, count) if type(count) is int and count > 0 else size
 
 
 def kept(tape: Tape, start: Mark) -> int:

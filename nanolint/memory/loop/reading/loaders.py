@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.values import Namespace
+from nanolint.memory.loop.reading.arrays import DATA
+from nanolint.memory.model.reading.values import Namespace, Native
+from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
+    from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
 SAMPLERS = ("RandomSampler", "SequentialSampler", "DistributedSampler", "SubsetRandomSampler")
@@ -25,3 +28,18 @@ def table(packages: dict[str, Value]) -> dict[str, Value]:
         "torch.utils.data": Namespace("torch.utils.data", whole),
         **{f"torch.utils.data.{name}": each for name, each in of_modules.items()},
     }
+
+
+def padding(machine: Script) -> Namespace:
+    """``torch.nn.utils.rnn``."""
+
+    def pad_sequence(sequences: Value, batch_first: Value = False, *_: Value, **__: Value) -> Value:
+        listed = [each for each in machine.iterate(sequences) if isinstance(each, Tensor)]
+        if not listed or len(listed) < len(list(machine.iterate(sequences))):
+            raise machine.unread("how long a sequence is")
+        first, longest = listed[0], max(each.shape[0] for each in listed)
+        both = (len(listed), longest) if batch_first is True else (longest, len(listed))
+        return empty(first.device, (*both, *first.shape[1:]), first.dtype, DATA)
+
+    name = "torch.nn.utils.rnn"
+    return Namespace(name, {"pad_sequence": Native(f"{name}.pad_sequence", pad_sequence)})

@@ -125,6 +125,9 @@ def table(machine: Script) -> dict[str, Value]:
         **{name: Namespace(name, {each: packages["start"]}) for name, each in STARTERS.items()},
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace("torch.nn.parallel", {"DistributedDataParallel": parallel}),
+        "torch.nn.utils.rnn": machine.library("torch.nn.utils").names.setdefault(
+            "rnn", loaders.padding(machine)
+        ),
         **loaders.table(packages),
     }
 
