@@ -174,6 +174,12 @@ def tape_of(
     return tape
 
 
+def run_of_row(row: dict[str, Any], name: str) -> tuple[Run, Gpu | None]:
+    """A recorded row's run, and its card."""
+    run, gpu, _ = _recorded_with(row, name, {})
+    return run, gpu
+
+
 def read_tape_of(row: dict[str, Any], name: str, **changes: Any) -> Tape:
     """The same, read from nanoGPT's texts."""
     run, gpu, shapes = _recorded_with(row, name, changes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.run.coverage import OLDEST_BLOCK_FIRST
 from nanolint.run.run import Attention
 from nanolint.units import MIB
 
@@ -75,11 +76,6 @@ EFFICIENT_SHARES_HEADS_SINCE: Version = (2, 14)
 
 # c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.
 NEW_VARIABLE_IN_ERROR: Version = (2, 10)
-
-# c10/cuda/CUDACachingAllocator.cpp: this release's set of free blocks is ordered by size and by a
-# number that each block gets when it is made (BlockComparatorRegistrationCounter in its library);
-# 2.10 (BlockComparatorSize) and 2.13 (BlockComparatorSizeCounterAddress) compare addresses.
-OLDEST_BLOCK_FIRST: Version = (2, 12)
 
 # torch/nn/functional.py: the loss without the logits, in chunks where options= are given.
 LINEAR_CROSS_ENTROPY_SINCE: Version = (2, 13)

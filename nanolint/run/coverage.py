@@ -23,6 +23,12 @@ OLDEST_COMPILED = (2, 4)
 # memory is small: 12.6 MB where the replay has 1.6 (traced with 2.2.2 on an RTX 3060).
 OLDEST_WIDE_HEADS = (2, 4)
 WIDE_HEADS = range(65, 129)
+# c10/cuda/CUDACachingAllocator.cpp: this release's set of free blocks is ordered by size and by a
+# number that each block gets when it is made (BlockComparatorRegistrationCounter in its library);
+# 2.10 (BlockComparatorSize) and 2.13 (BlockComparatorSizeCounterAddress) compare addresses. Which
+# block of autocast's copies is the oldest depends on the order of a table of pointers
+# (aten/src/ATen/autocast_mode.cpp, clear_cache).
+OLDEST_BLOCK_FIRST = (2, 12)
 # torch/_dynamo/backends/distributed.py, DDPOptimizer: a graph for each bucket of gradients. A step
 # of nanoGPT's own model takes as much as in one graph (0.2 % more at most, traced with two
 # processes); an evaluation up to a quarter more.
@@ -39,6 +45,11 @@ def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
     if run.torch < oldest:
         text = f"{what} of torch {_number(run.torch)} are not replayed as they are, those since "
         yield Doubt(Subject.TORCH, f"{text}{_number(oldest)} are")
+    if run.torch == OLDEST_BLOCK_FIRST and run.on_gpu and not compiled and run.dtype != "float32":
+        text = (
+            f"torch {_number(run.torch)} takes the oldest block; which of autocast's copies it is"
+        )
+        yield Doubt(Subject.TORCH, f"{text} is not known")
     efficient = run.attention is Attention.EFFICIENT and has_small_shared_memory(gpu)
     head = run.n_embd // max(1, run.n_head)
     if efficient and run.torch < OLDEST_WIDE_HEADS and head in WIDE_HEADS:

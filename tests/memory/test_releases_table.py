@@ -8,9 +8,9 @@ import pytest
 
 from nanolint.memory.recording import summits
 from nanolint.memory.tape import Phase
-from nanolint.run.coverage import OLDEST_COMPILED
+from nanolint.run.coverage import OLDEST_COMPILED, not_covered
 from nanolint.settings.torch_version import NEWEST
-from validation.accuracy import recorded, release_of, reserved_by, tape_of
+from validation.accuracy import recorded, release_of, reserved_by, run_of_row, tape_of
 
 ROWS = recorded("releases")
 # Relative errors of compiled peaks that are known; those of the first two are doubted.
@@ -21,6 +21,7 @@ def name(row: dict[str, Any]) -> str:
     return str(row["name"]).replace(" ", "-")
 
 
+OLDEST = "2.12 head-128-eff rtx-5090 eager"  # whose oldest block is not known: doubted
 # Wide heads of memory-efficient attention on cards with little shared memory, which are doubted.
 STAGED = ("2.2 head-128-eff-drop eager", "2.2 head-96-eff-drop rtx-3060-12gb eager")
 
@@ -57,6 +58,11 @@ def test_every_phase_peaks_as_that_release_does(row: dict[str, Any]) -> None:
         assert allocated == pytest.approx(row[phase.value], rel=error, abs=0), phase
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if row["name"] in (OLDEST, *STAGED)], ids=name)
+def test_what_is_known_to_differ_is_doubted(row: dict[str, Any]) -> None:
+    assert list(not_covered(*run_of_row(row, "releases")))
+
+
 def test_what_is_compiled_otherwise_than_it_is_replayed_is_doubted() -> None:
     assert {release for release, error in ROUGH.items() if error > 0.02} == {
         release for release in ROUGH if release < OLDEST_COMPILED
@@ -65,11 +71,7 @@ def test_what_is_compiled_otherwise_than_it_is_replayed_is_doubted() -> None:
 
 # Release 2.12 takes the oldest of equally large free blocks. Which that is depends on the order
 # in which autocast's cached weights are released, which is that of a table of pointers.
-@each_but(
-    "the weights' copies are released in another order; doubted: other kernels",
-    "2.12 head-128-eff rtx-5090 eager",
-    *STAGED,
-)
+@each_but("doubted: another block is the oldest, or other kernels", OLDEST, *STAGED)
 def test_the_allocator_reserves_what_that_release_does(row: dict[str, Any]) -> None:
     reserved = reserved_by(row, tape_of(row, "releases"))
     error = 2 * max(ROUGH.get(release_of(row), 0), 0.025) if row["compile"] else 0
