@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
+ANOTHER = "what is trained behind the steps"
 FEW = 4  # turns of a loop that are always read
 MOST = (
     2000  # turns of a ``while``: one over all of a file's tokens, which are not counted, has more
@@ -40,10 +41,21 @@ class Turns:
         self.whole = whole
         self.left = False  # whether a loop is over that would go on: its counters stand too low
         self._open: list[ast.stmt] = []  # the loops that are being run, the innermost last
+        self._making: set[ast.stmt] = set()  # those with an optimizer made in them
         self._stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
 
     def happens(self, what: Event) -> None:
         """What divides the run."""
+        if what is Event.OPTIMIZER_MADE:
+            self._making.update(self._open)
+            if self._machine.phases.are_late:
+                self.trains_another()
+
+    def trains_another(self) -> None:
+        """Behind the steps that are read something else is trained, perhaps of other sizes."""
+        doubt = f"{ANOTHER} that are read is not known ({self._machine.place})"
+        if not any(each.startswith(ANOTHER) for each in self._machine.doubts):
+            self._machine.doubts.append(doubt)
 
     def stepped(self) -> None:
         """An optimizer has stepped."""
@@ -59,6 +71,8 @@ class Turns:
                 raise
             self._stepping.discard(node)
             self.left = True
+            if node in self._making:  # each of its turns trains a model of its own
+                self.trains_another()
             return None
         finally:
             self._open.pop()
