@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from validation.variations import VARIATIONS, text_of
+from validation.variations import TEXTS
 
 TABLE = Path(__file__).parent / "recorded" / "variations.json"
 CARD = "rtx-4090"
@@ -33,7 +33,7 @@ def rows() -> dict[str, Row]:
 
 def digest(name: str) -> str:
     """One word for the text of a variation: what is recorded is of this text."""
-    return hashlib.sha256(text_of(name).encode()).hexdigest()[:16]
+    return hashlib.sha256(TEXTS[name].encode()).hexdigest()[:16]
 
 
 def asked(folder: Path, *words: str) -> Row:
@@ -63,11 +63,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", required=True, help="has PyTorch for CUDA")
     python = str(Path(parser.parse_args().python).absolute())
-    table = {name: row for name, row in rows().items() if name in VARIATIONS}
-    for name in VARIATIONS:
+    table = {name: row for name, row in rows().items() if name in TEXTS}
+    for name in TEXTS:
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
-            (folder / "train.py").write_text(text_of(name), encoding="utf-8")
+            (folder / "train.py").write_text(TEXTS[name], encoding="utf-8")
             if table.get(name, {}).get("text") != digest(name):
                 found = traced(folder, python)
                 peak = found.get("peak", {})

@@ -9,7 +9,7 @@ import pytest
 from tests.support.command import nanolint
 from tests.trainers.test_own_data import explained
 from validation.record_variations import CARD, rows
-from validation.variations import text_of
+from validation.variations import TEXTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ SIZES = "B, T, V, C = "
 
 
 def doubts(folder: Path, setting: str, name: str = "compiled") -> list[str]:
-    lines = text_of(name).splitlines(keepends=True)
+    lines = TEXTS[f"settings: {name}"].splitlines(keepends=True)
     place = next(at for at, line in enumerate(lines) if line.startswith(SIZES))
     lines.insert(place, f"{setting}\n")
     found: list[str] = explained(folder, "".join(lines))["doubts"]
@@ -61,16 +61,16 @@ def test_torch_compiles_own_are_none_where_nothing_is_compiled(tmp_path: Path) -
 
 
 def test_a_variable_of_the_launch_line_that_turns_it_off_is_a_doubt(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(text_of("compiled"), encoding="utf-8")
+    (tmp_path / "train.py").write_text(TEXTS["settings: compiled"], encoding="utf-8")
     line = ("--", "env", "TORCH_COMPILE_DISABLE=1", "python", str(tmp_path / "train.py"))
     told = nanolint("launch", "--gpu=rtx-4090", *line)
     assert "TORCH_COMPILE_DISABLE" in told.out
 
 
 def test_a_function_that_is_wrapped_in_autocast_is_cast_inside(tmp_path: Path) -> None:
-    text = text_of("no autocast")
+    text = TEXTS["settings: no autocast"]
     made = "model = GPT().to(device)\n"
     wrapped = "GPT.forward = torch.autocast('cuda', dtype=torch.bfloat16)(GPT.forward)\n"
     found = explained(tmp_path, text.replace(made, wrapped + made), CARD)
     assert (found["trust"], found["doubts"]) == ("read", [])
-    assert found["peak"]["allocated_bytes"] == rows()["base"]["allocated"]
+    assert found["peak"]["allocated_bytes"] == rows()["settings: base"]["allocated"]

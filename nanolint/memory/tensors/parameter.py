@@ -47,15 +47,35 @@ class Buffer(Tensor):
 
 
 class Parameter(Buffer):
-    """What is trained: its gradient is with its leaf."""
+    """What is trained: its gradient is with its leaf, also while it is frozen."""
 
-    __slots__ = ()
+    __slots__ = ("_frozen",)
 
     def __init__(
         self, device: Device, name: str, shape: Shape, dtype: Dtype = FLOAT32, dims: str = ""
     ) -> None:
         super().__init__(device, name, shape, dtype, dims)
         self.node = Leaf(self)
+        self._frozen: Leaf | None = None
+
+    def require_gradient(self, mode: bool) -> None:
+        """Let it learn, or freeze it: ``requires_grad_``."""
+        if not mode and isinstance(self.node, Leaf):
+            self._frozen, self.node = self.node, None
+        elif mode and self.node is None:
+            self.node = Leaf(self) if self.gradient is None else self._frozen
+
+    @property
+    def gradient(self) -> Tensor | None:
+        """``.grad``."""
+        leaf = self.node or self._frozen
+        return leaf.gradient if isinstance(leaf, Leaf) else None
+
+    @gradient.setter
+    def gradient(self, gradient: Tensor | None) -> None:
+        leaf = self.node or self._frozen
+        if isinstance(leaf, Leaf):
+            leaf.gradient = gradient
 
     @property
     def leaf(self) -> Leaf:

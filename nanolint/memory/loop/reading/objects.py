@@ -128,9 +128,14 @@ class Values(Interpreter, Script):
         if isinstance(function, Instance):
             given = [*arguments, *(keywords or {}).values()]
             if self.card.grad_enabled and function.attributes.get("training") is True:
-                self.phases.trains()
-            self.seen.called(given, learns=self.card.grad_enabled)
+                self._trains(function, given)
+            self.seen.called(function, given, learns=self.card.grad_enabled)
         return super().call(function, arguments, keywords)
+
+    def _trains(self, module: Instance, given: list[Value]) -> None:
+        doubt = self.seen.differs(given, module) if self.phases.have_settled else None
+        self.doubts += [] if doubt is None else [f"{doubt} ({self.place})"]
+        self.phases.trains()
 
     def length(self, value: Unknown) -> Value:
         known = value.length if isinstance(value, tokenizers.Tokenizer) else None

@@ -6,6 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading import finite
 from nanolint.memory.model.reading.binding import forget
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.scopes import MISSING
@@ -58,6 +59,11 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
 
     While nothing learns, both may: both are read, and memory is at most so much.
     """
+    holds = finite.answer(node.test)
+    if holds is not None:
+        for each in finite.questions(node.test):
+            machine.evaluate(each, frame)
+        return machine.execute(node.body if holds else node.orelse, frame)
     test = machine.evaluate(node.test, frame)
     machine.at(frame.module, node.lineno)
     if not isinstance(test, Unknown | Tensor):

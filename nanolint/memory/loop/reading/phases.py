@@ -25,7 +25,7 @@ class Phases:
 
     def __init__(self, tape: Tape, steps: int) -> None:
         self._tape = tape
-        self._steps = steps
+        self._first = self._steps = steps
         self._done: dict[int, int] = {}
         self.optimizers: list[Instance] = []
         tape.phase(Phase.SETUP)
@@ -36,6 +36,21 @@ class Phases:
     def are_late(self) -> bool:
         """Whether the last step that is read is done: what comes now only evaluates."""
         return self.done >= self._steps
+
+    @property
+    def have_settled(self) -> bool:
+        """Whether the first steps are done: those between them and the last are like them."""
+        return self.done >= self._first
+
+    def read_last(self) -> None:
+        """The run's last step is read, too: it may do something else than the first."""
+        if not self._done:
+            self._steps = self._first + 1
+
+    def end(self) -> None:
+        """The loop that trains is over."""
+        if self.have_settled:
+            self._steps = self.done
 
     @property
     def done(self) -> int:

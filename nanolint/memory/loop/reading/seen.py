@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.tensors.dtypes import INT32, INT64
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.model.reading.values import Instance, Value
 
 TOKENS = (INT32, INT64)
 
@@ -24,21 +25,36 @@ class Seen:
         self.backward = 0
         self.evaluated: tuple[int, ...] | None = None  # the shape of the first that learns nothing
         self._given: tuple[int, ...] | None = None
+        self._trained: dict[int, int] = {}  # elements that learn, by the id of what was called
 
     @property
     def only_evaluates(self) -> bool:
         """Whether a model was given tokens, and none for training."""
         return self.evaluated is not None and self.shape is None and not self.backward
 
-    def called(self, arguments: list[Value], *, learns: bool) -> None:
+    def differs(self, arguments: list[Value], module: Instance) -> str | None:
+        """How a later step trains with something else than the first, if it does."""
+        if self._given is not None:  # inside a step
+            return None
+        shape, trained = _shape(arguments), _trained(module)
+        if self.shape is not None and shape is not None and shape != self.shape:
+            words = ("x".join(map(str, each)) for each in (shape, self.shape))
+            return "a later step trains with {} tokens, not {}".format(*words)
+        before = self._trained.get(id(module), trained)
+        if trained != before:
+            return f"a later step trains {trained:,} parameters, not {before:,}"
+        return None
+
+    def called(self, module: Instance, arguments: list[Value], *, learns: bool) -> None:
         """A module is called."""
-        tokens = arguments[0] if arguments else None
-        if not isinstance(tokens, Tensor) or tokens.dtype not in TOKENS or len(tokens.shape) != 2:
+        shape = _shape(arguments)
+        if shape is None:
             return
-        if learns:
-            self._given = self._given or tokens.shape
-        else:
-            self.evaluated = self.evaluated or tokens.shape
+        if not learns:
+            self.evaluated = self.evaluated or shape
+        elif self._given is None:
+            self._given = shape
+            self._trained[id(module)] = _trained(module)
 
     def went_back(self) -> None:
         """A backward pass begins."""
@@ -54,3 +70,17 @@ class Seen:
         """An optimizer has stepped."""
         if self.backward:
             self.passes, self.backward = self.backward, 0
+
+
+def _shape(arguments: list[Value]) -> tuple[int, ...] | None:
+    """The shape of the tokens that a module is given, if it is."""
+    tokens = arguments[0] if arguments else None
+    if not isinstance(tokens, Tensor) or tokens.dtype not in TOKENS or len(tokens.shape) != 2:
+        return None
+    return tokens.shape
+
+
+def _trained(module: Instance) -> int:
+    """The elements of a module's parameters that learn."""
+    each = (parameter for _, parameter in modules.parameters(module))
+    return sum(parameter.numel for parameter in each if parameter.requires_grad)

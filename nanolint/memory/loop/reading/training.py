@@ -167,9 +167,9 @@ def _clip(machine: Script, parameters: Value, *_: Value, **__: Value) -> Value:
     """
     listed = [parameters] if isinstance(parameters, Tensor) else machine.iterate(parameters)
     grads = [
-        each.leaf.gradient
+        each.gradient
         for each in listed
-        if isinstance(each, Parameter) and each.requires_grad and each.leaf.gradient is not None
+        if isinstance(each, Parameter) and each.gradient is not None
     ]
     del listed
     if not grads:

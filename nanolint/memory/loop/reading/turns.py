@@ -4,6 +4,9 @@ A loop over ``range(n)`` whose last two turns wrote the same to the tape goes on
 turns, as many as keep its number odd or even: batches alternate between two places; where each
 turn keeps what it made, all are read. One that
 cannot be read, has nothing to do with the card, and left behind what the turn before left, is over.
+Behind the first steps comes the last turn of a loop over numbers: what it evaluates is
+read, and what it trains with is compared (``Seen.differs``). Where the loop asks for more of its
+number than a remainder, the last turn's step is read as well: ``if step > 100: loss = loss + aux``.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, corpora
+from nanolint.memory.loop.reading import arrays, corpora, furthest
 from nanolint.memory.loop.reading.passing import changed
 from nanolint.memory.loop.reading.phases import TrainsAgain
 from nanolint.memory.model.reading.scopes import MISSING
@@ -21,6 +24,8 @@ from nanolint.memory.model.reading.values import Event, Function, Unknown
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
@@ -76,22 +81,52 @@ class Turns:
             return None
         finally:
             self._open.pop()
+            if node in self._stepping:
+                self._machine.phases.end()
 
     def _run(self, node: ast.For | ast.While, frame: Frame) -> object:
         if isinstance(node, ast.While):
-            return while_true(self._machine, node, frame, most=MOST)
+            return self._while(node, frame)
         machine = self._machine
         found = machine.evaluate(node.iter, frame)
+        if isinstance(found, range) and len(found) > FEW and furthest.compares(node):
+            machine.phases.read_last()
         if corpora.is_endless(found) and corpora.fill(machine, node, frame):
             return None
         if isinstance(found, range) and len(found) > FEW and not _counts(node):
             return self._range(node, frame, found)
+        if isinstance(found, range):
+            return for_each(machine, node, frame, self._numbers(node, found))
         return for_each(machine, node, frame, machine.iterate(found))
+
+    def _while(self, node: ast.While, frame: Frame) -> object:
+        jumps = furthest.jumps(node)
+        if jumps:
+            self._machine.phases.read_last()
+
+        def begins() -> None:
+            if jumps and self._is_last(node):
+                furthest.jump(self._machine, jumps, frame)
+
+        return while_true(self._machine, node, frame, most=MOST, begins=begins)
+
+    def _is_last(self, node: ast.For | ast.While) -> bool:
+        """Whether the turn of a loop that comes next is its last that is read."""
+        return self._machine.phases.have_settled and node in self._stepping
+
+    def _numbers(self, node: ast.For, values: range) -> Iterator[Value]:
+        for each in values[:-1]:
+            if self._is_last(node):
+                break
+            yield each
+        yield from values[-1:]
 
     def _range(self, node: ast.For, frame: Frame, values: range) -> object:
         machine, tape = self._machine, self._machine.card.tape
         place, before, left = 0, [object()], list[object]()
         while place < len(values):
+            if self._is_last(node):
+                place = len(values) - 1
             machine.step()
             machine.assign(node.target, values[place], frame)
             start, passed, backward = tape.mark(), machine.passed, machine.seen.backward

@@ -29,13 +29,12 @@ def _copied_parameter(value: Parameter) -> Parameter:
     made = Parameter(value.device, value.role.label, value.shape, value.dtype)
     if value.storage is not None:
         made.move()
-    if value.node is None:
-        made.node = None
-    elif value.leaf.gradient is not None:
-        gradient = value.leaf.gradient
-        made.leaf.gradient = empty(
+    gradient = value.gradient
+    if gradient is not None:
+        made.gradient = empty(
             gradient.device, gradient.shape, gradient.dtype, gradient.role, gradient.strides
         )
+    made.require_gradient(value.requires_grad)
     return made
 
 

@@ -108,10 +108,18 @@ def for_each(machine: Machine, node: ast.For, frame: Frame, values: Iterator[Val
 
 
 def while_true(
-    machine: Machine, node: ast.While, frame: Frame, *, most: int | None = None
+    machine: Machine,
+    node: ast.While,
+    frame: Frame,
+    *,
+    most: int | None = None,
+    begins: Callable[[], None] | None = None,
 ) -> object:
-    """Run a ``while`` loop; what ended it, where it ends the call. ``most`` bounds its turns."""
+    """Run a ``while`` loop; what ended it, where it ends the call. ``most`` bounds its turns, and
+    ``begins`` is called before each."""
     for turn in count():
+        if begins is not None:
+            begins()
         if turn == most:
             machine.at(frame.module, node.lineno)
             raise machine.unread("how often a loop turns is not known")

@@ -68,7 +68,7 @@ def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
         "is_sparse": lambda: False,
         "is_nested": lambda: False,
         "grad_fn": lambda: x.node,
-        "grad": lambda: x.leaf.gradient if isinstance(x, Parameter) and x.requires_grad else None,
+        "grad": lambda: x.gradient if isinstance(x, Parameter) else None,
         "__class__": lambda: type_of(machine, x),
     }
 
@@ -82,17 +82,11 @@ def learn(machine: Machine, x: Tensor, learns: Value) -> None:
     """``x.requires_grad = learns``: freeze a parameter, or let it learn again."""
     if isinstance(learns, Unknown):
         raise learns.unread()
-    if bool(learns) is x.requires_grad:
-        return
-    if not isinstance(x, Parameter):
-        if learns:
-            raise machine.unread("the gradient of a tensor that is no parameter is not known")
-        x.node = None
-    elif learns:
-        x.node = Leaf(x)
-    elif x.leaf.gradient is not None:
-        raise machine.unread("a parameter that is frozen beside its gradient is not known")
-    else:
+    if isinstance(x, Parameter):
+        x.require_gradient(bool(learns))
+    elif learns and not x.requires_grad:
+        raise machine.unread("the gradient of a tensor that is no parameter is not known")
+    elif not learns:
         x.node = None
 
 
@@ -178,8 +172,8 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
             x.node.outputs, x.node.strides = ((x.shape, x.dtype, x.role),), x.strides
         return
     if name == "grad":
-        if isinstance(x, Parameter) and x.requires_grad:
-            x.leaf.gradient = value
+        if isinstance(x, Parameter):
+            x.gradient = value
         return
     machine.parameter_attributes.setdefault(x, {})[name] = value
 

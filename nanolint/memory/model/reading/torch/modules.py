@@ -201,8 +201,7 @@ def _requires(machine: Machine, module: Instance, requires_grad: Value = True) -
 
 def _zero_grad(_machine: Machine, module: Instance, *_given: Value, **_named: Value) -> None:
     for _, each in parameters(module):
-        if each.requires_grad:
-            each.leaf.gradient = None
+        each.gradient = None
 
 
 def _to(machine: Machine, module: Instance, *targets: Value, **options: Value) -> Instance:

@@ -1,0 +1,47 @@
+"""Tests for numbers that are none: a run is read as one whose losses and gradients are finite."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ANSWERS = {"isfinite": True, "isnan": False, "isinf": False}
+KEPT = frozenset({"all", "any", "item", "bool", "cpu"})  # methods that a constant goes through
+
+
+def answer(test: ast.expr) -> bool | None:
+    """What ``torch.isnan(loss)`` and its like say where all is finite; None for other tests.
+
+    >>> answer(ast.parse("not torch.isfinite(loss).all()", mode="eval").body)
+    False
+    """
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        found = answer(test.operand)
+        return None if found is None else not found
+    if isinstance(test, ast.BoolOp):
+        each = [answer(value) for value in test.values]
+        decides = isinstance(test.op, ast.Or)
+        if decides in each:
+            return decides
+        return None if None in each else not decides
+    if isinstance(test, ast.Call):
+        name = test.func.attr if isinstance(test.func, ast.Attribute) else None
+        name = test.func.id if isinstance(test.func, ast.Name) else name
+        if name in KEPT and isinstance(test.func, ast.Attribute):
+            return answer(test.func.value)
+        return None if name is None else ANSWERS.get(name)
+    return None
+
+
+def questions(test: ast.expr) -> Iterator[ast.expr]:
+    """The calls that such a test is made of."""
+    if isinstance(test, ast.UnaryOp):
+        yield from questions(test.operand)
+    elif isinstance(test, ast.BoolOp):
+        for each in test.values:
+            yield from questions(each)
+    else:
+        yield test
