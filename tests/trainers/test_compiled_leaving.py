@@ -8,7 +8,7 @@ import pytest
 
 from tests.trainers.test_own_data import explained
 from validation.record_variations import CARD
-from validation.variations import text_of
+from validation.variations import TEXTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ BEFORE = "kept, seen, last = [], {}, None\nclass GPT(nn.Module):\n    kept = []\
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_stays_behind_a_compiled_call_is_no_sure_number(tmp_path: Path, what: str) -> None:
     old, new = CHANGES[what]
-    text = text_of("compiled")
+    text = TEXTS["settings: compiled"]
     assert old in text
     text = text.replace("class GPT(nn.Module):\n", BEFORE).replace(old, new)
     found = explained(tmp_path, text, CARD)
@@ -35,6 +35,8 @@ def test_what_stays_behind_a_compiled_call_is_no_sure_number(tmp_path: Path, wha
 
 
 def test_a_list_that_ends_with_the_call_is_of_no_matter(tmp_path: Path) -> None:
-    text = text_of("compiled").replace(X, X + "        kept = [x]\n        kept.append(x * 2)\n")
+    text = TEXTS["settings: compiled"].replace(
+        X, X + "        kept = [x]\n        kept.append(x * 2)\n"
+    )
     found = explained(tmp_path, text, CARD)
     assert (found["trust"], found["doubts"]) == ("read", [])

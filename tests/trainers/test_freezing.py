@@ -8,7 +8,7 @@ import pytest
 
 from tests.trainers.test_own_data import explained
 from validation.record_variations import CARD, rows
-from validation.variations import text_of
+from validation.variations import TEXTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ MADE = "model = GPT().to(device)\n"
 
 
 def read(folder: Path, more: str) -> dict[str, Any]:
-    text = text_of("base")
+    text = TEXTS["settings: base"]
     assert text.count(MADE) == 1
     return explained(folder, text.replace(MADE, MADE + more), CARD)
 
@@ -32,15 +32,15 @@ def read(folder: Path, more: str) -> dict[str, Any]:
             "for name, p in model.named_parameters():\n"
             "    if not name.startswith('wte'):\n"
             "        p.requires_grad = True\n",
-            "requires grad ",
+            "requires grad",
         ),
     ],
 )
 def test_what_learns_again_takes_what_it_did(tmp_path: Path, more: str, row: str) -> None:
     found = read(tmp_path, more)
     assert (found["trust"], found["doubts"]) == ("read", [])
-    assert found["peak"]["allocated_bytes"] == rows()[row]["allocated"]
-    assert found["peak"]["reserved_bytes"] == rows()[row]["reserved"]
+    assert found["peak"]["allocated_bytes"] == rows()[f"settings: {row}"]["allocated"]
+    assert found["peak"]["reserved_bytes"] == rows()[f"settings: {row}"]["reserved"]
 
 
 @pytest.mark.parametrize("mode", ["torch.rand(()).item() > 0.5", "float(open('x').read()) > 1"])

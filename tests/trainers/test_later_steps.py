@@ -100,21 +100,6 @@ def test_what_is_frozen_until_later_is_a_doubt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "model.requires_grad_(False).head.requires_grad_(True)",
-        "for p in model.parameters(): p.requires_grad = False\n"
-        "model.head.weight.requires_grad = True",
-    ],
-)
-def test_what_was_frozen_learns_again(tmp_path: Path, line: str) -> None:
-    head = told(tmp_path, f"{line}\n{PLAIN}")
-    rest = "model.wte.requires_grad_(False); model.inner.requires_grad_(False)"
-    assert peak(head) == peak(told(tmp_path, f"{rest}\n{PLAIN}"))
-    assert not head["doubts"]
-
-
-@pytest.mark.parametrize(
     "test", ["not torch.isfinite(loss)", "torch.isnan(loss).any() or torch.isinf(loss)"]
 )
 def test_a_loss_is_taken_for_a_number(tmp_path: Path, test: str) -> None:

@@ -129,16 +129,29 @@ def test_an_evaluation_that_cannot_be_read_is_a_doubt(tmp_path: Path) -> None:
     assert any("an evaluation cannot be read (train.py:" in each for each in found["doubts"])
 
 
-def test_an_evaluation_that_only_a_later_step_makes_is_a_doubt(tmp_path: Path) -> None:
-    text = SCRIPT.replace(
-        "    optimizer.step()",
-        "    if EVERY > 0 and step > 0 and step % EVERY == 0:\n        model.eval()\n"
-        "        model(x, y)\n        model.train()\n    optimizer.step()",
-    )
+MIDDLE = (
+    "    if EVERY > 0 and {}:\n        model.eval()\n"
+    "        model(x, y)\n        model.train()\n    optimizer.step()"
+)
+
+
+def test_an_evaluation_that_only_a_later_step_makes_in_its_middle_is_a_doubt(
+    tmp_path: Path,
+) -> None:
+    middle = MIDDLE.format("step % EVERY == EVERY - 1")
+    text = SCRIPT.replace("    optimizer.step()", middle)
     never = explained(tmp_path, f"EVERY = 0\n{text}")
     assert never["doubts"] == []
     later = explained(tmp_path, f"EVERY = 50\n{text}")
     assert "what a later step evaluates is not read (train.py:" in later["doubts"][0]
+
+
+def test_an_evaluation_in_the_middle_of_the_last_step_is_read(tmp_path: Path) -> None:
+    middle = MIDDLE.format("step > 0 and step % EVERY == 0")
+    text = SCRIPT.replace("    optimizer.step()", middle)
+    later = explained(tmp_path, f"EVERY = 50\n{text}")
+    assert later["doubts"] == []
+    assert evaluated_late(later) > evaluated_late(explained(tmp_path, f"EVERY = 0\n{text}"))
 
 
 EVALUATES = """
@@ -168,7 +181,7 @@ def test_an_evaluation_of_a_later_step_inside_a_function_is_a_doubt(
 ) -> None:
     text = SCRIPT.replace(
         "    optimizer.step()",
-        "    if EVERY > 0 and step > 0 and step % EVERY == 0:\n        evaluate(model, x, y)\n"
+        "    if EVERY > 0 and step % EVERY == EVERY - 1:\n        evaluate(model, x, y)\n"
         "    optimizer.step()",
     )
     doubts = explained(tmp_path, f"EVERY = {every}\n{in_a_function(text)}")["doubts"]

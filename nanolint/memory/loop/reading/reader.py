@@ -108,7 +108,7 @@ class Reader(Values):
             self.phases.finish()
 
     def comes_later(self, node: ast.If, frame: Frame) -> bool:
-        if not self.phases.are_late or node in self._evaluated:
+        if not self.phases.have_settled or node in self._evaluated:
             return False
         if not later.comes(self, node, frame):
             return False

@@ -103,11 +103,11 @@ def _next(x: Tensor, y: Tensor, counts: dict[int, int]) -> Tensor:
         elif count == 1 and any(wide):
             alone[wide.index(True)].append(dim)
             counts[dim] = 0
-    x, y = (
+    first, second = (
         _summed(each, dims, keepdim=True) if dims else each
         for each, dims in zip((x, y), alone, strict=True)
     )
-    return _contracted(x, y, both)
+    return _contracted(first, second, both)
 
 
 def _summed(x: Tensor, dims: Sequence[int], *, keepdim: bool = False) -> Tensor:
