@@ -73,7 +73,7 @@ def test_a_method_that_evaluates_in_a_later_step_is_a_doubt(tmp_path: Path) -> N
     )
     text = SCRIPT.replace("\ntokens =", f"\n{method}", 1).replace(
         "    optimizer.step()",
-        "    if step > 0 and step % 50 == 0:\n        model.score(x, y)\n    optimizer.step()",
+        "    if step % 50 == 49:\n        model.score(x, y)\n    optimizer.step()",
     )
     assert LATER in explained(tmp_path, text)["doubts"][0]
 
