@@ -52,7 +52,7 @@ model = Net(1000, 48).cuda()
 optimizer = torch.optim.AdamW(model.parameters())
 for epoch in range(3):
     for x, y in loader:
-        loss = model(x.cuda(), y.cuda())
+        loss = model({passed})
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -68,6 +68,7 @@ def explained(folder: Path, *words: str, **parts: str) -> dict[str, Any]:
         "length": "48",
         "loaded": "data, batch_size=16",
         "count": "1000",
+        "passed": "x.cuda(), y.cuda()",
     }
     path = folder / "train.py"
     path.write_text(SCRIPT.format(**{**given, **parts}), encoding="utf-8")
@@ -116,3 +117,11 @@ def test_a_batch_is_no_larger_than_the_data_set(tmp_path: Path) -> None:
     few = explained(tmp_path, count="10", loaded="data, batch_size=16")
     assert few["peak"] == explained(tmp_path, loaded="data, batch_size=10")["peak"]
     assert few["peak"] != explained(tmp_path)["peak"]
+
+
+def test_a_batch_that_stays_on_the_host_has_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    parts = {"sample": KNOWN, "length": "48", "loaded": PLAIN, "count": "1000", "imports": ""}
+    path.write_text(SCRIPT.format(passed="x, y", **parts), encoding="utf-8")
+    found = nanolint("explain", str(path), "--gpu", "rtx-4090")
+    assert "on another device than the weights" in found.out + found.err

@@ -21,7 +21,7 @@ HEAD = """
 import json, tomllib, yaml, argparse
 from dataclasses import dataclass, fields
 from pathlib import Path
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from transformers import HfArgumentParser
 
 @dataclass
@@ -40,6 +40,11 @@ class Model(BaseModel):
     batch_size: int
     seq_len: int
     accum: int = 4
+
+class Described(BaseModel):
+    batch_size: int = Field(6, description="rows", gt=0)
+    seq_len: int = Field(default=128, description="columns")
+    accum: int = Field(default_factory=lambda: 4)
 
 class Box:
     def __init__(self, table):
@@ -82,6 +87,7 @@ for key, value in dict({MANY}, batch_size=6, seq_len=128, accum=4).items():
     "tables in tables": "cfg = Box(yaml.safe_load(open('config.yaml'))).train\n",
     "the attributes themselves": "cfg = Bag(**table())\n",
     "pydantic": "cfg = Model(**table())\n",
+    "pydantic's fields": "cfg = Described()\n",
     "tried": "found = perhaps()\ncfg = Bag(**found['train'])\n",
     "TOML": """
 with open("config.toml", "rb") as file:

@@ -202,7 +202,7 @@ def _fill(
         if isinstance(default, Instance) and default.named:  # dataclasses.field(...)
             factory = default.named.get("default_factory")
             made = core.call(factory, [], {}, instance.place) if factory is not None else None
-            default = default.named.get("default", made)
+            default = default.argument(0, "default") or made  # pydantic's may be the first
         if rest is not None:
             default = rest
         if default is not None:

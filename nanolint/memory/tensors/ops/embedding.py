@@ -36,8 +36,11 @@ def embedding(
 ) -> Tensor:
     """``F.embedding``: a row (width) of weight (rows, width) for each index.
 
-    Raises NotModelled for sparse gradients, and for rows that are scaled down before.
+    Raises NotModelled for sparse gradients, and for rows that are scaled down before, ValueError
+    for indices that lie elsewhere than the rows, as PyTorch raises RuntimeError.
     """
+    if index.device is not weight.device:
+        raise ValueError("the indices are on another device than the weights")
     if sparse or max_norm is not None:
         raise NotModelled("a sparse gradient" if sparse else "max_norm")
     width = weight.shape[1]
