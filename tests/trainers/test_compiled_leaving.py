@@ -21,6 +21,13 @@ CHANGES = {
     "a global": (X, "        global last\n" + X + "        last = x\n"),
     "a graph that is kept": ("loss.backward()", "loss.backward(retain_graph=True)"),
 }
+RETURN = "        return F.cross_entropy(logits.view(-1, V), targets.view(-1))\n"
+SHARED = {
+    "all of it twice": "logits, logits.view(-1, V)",
+    "a part": "logits[:, -1], None",
+    "the whole": "logits.view(-1, V), None",
+    "two tensors": "x, logits",
+}
 BEFORE = "kept, seen, last = [], {}, None\nclass GPT(nn.Module):\n    kept = []\n"
 
 
@@ -40,3 +47,29 @@ def test_a_list_that_ends_with_the_call_is_of_no_matter(tmp_path: Path) -> None:
     )
     found = explained(tmp_path, text, CARD)
     assert (found["trust"], found["doubts"]) == ("read", [])
+
+
+@pytest.mark.parametrize("what", SHARED)
+def test_results_that_share_memory_are_no_sure_number(tmp_path: Path, what: str) -> None:
+    """AOTAutograd hands out what they are views of, and takes the gradient of that."""
+    loss = RETURN.partition("return ")[2]
+    text = TEXTS["settings: compiled"]
+    assert RETURN in text
+    text = text.replace(RETURN, f"        return {SHARED[what]}, {loss}")
+    text = text.replace("loss = model(x, y)", "first, second, loss = model(x, y)")
+    found = explained(tmp_path, text, CARD)
+    sure = (found["trust"], found["doubts"]) == ("read", [])
+    assert sure is (what in ("the whole", "two tensors"))
+
+
+@pytest.mark.parametrize("frozen", ["model.wte.requires_grad_(it == 0)", "model.bfloat16()"])
+def test_a_model_that_changes_between_its_calls_has_other_graphs(
+    tmp_path: Path, frozen: str
+) -> None:
+    text = TEXTS["settings: compiled"].replace(
+        "range(9):\n", f"range(9):\n    if it == 1: {frozen}\n"
+    )
+    found = explained(tmp_path, text, CARD)
+    as_before = explained(tmp_path, TEXTS["settings: compiled"], CARD)
+    sure = (found["trust"], found["doubts"]) == ("read", [])
+    assert not sure or found["peak"] != as_before["peak"]

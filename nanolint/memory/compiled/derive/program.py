@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from nanolint.memory.compiled.derive.attributes import Kept
 from nanolint.memory.compiled.derive.formulas import FORMULAS
 from nanolint.memory.compiled.derive.joint import simplify
-from nanolint.memory.compiled.derive.operations import Operation
+from nanolint.memory.compiled.derive.operations import INPUT, Operation
 from nanolint.memory.compiled.derive.passes import capture
 from nanolint.memory.compiled.derive.plans import Plans, base_of
 from nanolint.memory.compiled.derive.results import filled, flat, hollow
@@ -88,6 +88,14 @@ class Program:
         tangents = [] if not inductor.orders_tangents else found.graph.tangents
         if not all(is_contiguous(each.shape, each.strides) for each in tangents):
             raise NotTraced("the gradient of a result that does not lie in order")
+        learning = [found.graph.outputs[place] for place in found.graph.learning]
+        learning = [each for each in learning if base_of(each).kind != INPUT]
+        # torch/_functorch/_aot_autograd/collect_metadata_analysis.py: what they are views of is
+        # handed out for them, and its gradient is taken.
+        if any(base_of(each).nbytes != each.nbytes for each in learning) or (
+            len(set(map(base_of, learning))) < len(learning)
+        ):
+            raise NotTraced("results that share memory, or are a part of another tensor")
         replaced = set(map(id, found.attributes.replaced()))
         if any(id(tensor) in replaced for tensor, _ in found.inputs):
             raise NotTraced("an attribute that each call sets for the next")

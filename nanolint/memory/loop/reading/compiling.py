@@ -12,6 +12,8 @@ from nanolint.memory.model.reading.values import Class, Instance, Method, Namesp
 from nanolint.run.coverage import SPLIT_GRAPH
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
@@ -129,11 +131,11 @@ def _function(
         machine.graph_depth = machine.depth + 1
         return machine.call(called, list(given), named)
 
-    def state() -> tuple[bool, ...] | None:
+    def state() -> Hashable:
         if module is None:
             return None
-        learns = [each.requires_grad for _, each in modules.parameters(module)]
-        return (module.attributes.get("training") is True, *learns)
+        weights = [(each.requires_grad, each.dtype) for _, each in modules.parameters(module)]
+        return (module.attributes.get("training") is True, *weights)
 
     function = called.function if isinstance(called, Method) else called
     name = module.cls.name if module is not None else getattr(function, "name", "a function")
