@@ -58,6 +58,11 @@ class Phases:
         return min(self._done.values(), default=0)
 
     @property
+    def has_another_optimizer(self) -> bool:
+        """Whether an optimizer was made that has not stepped."""
+        return len(self.optimizers) > len(self._done)
+
+    @property
     def learns(self) -> bool:
         """Whether what comes next is for training: an optimizer is there, and nothing evaluates."""
         return not self.are_late and self._tape.phases[-1][1] is Phase.FORWARD

@@ -102,7 +102,8 @@ class Reader(Values):
         try:
             self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
         except TrainsAgain:
-            self.turns.trains_another()
+            if self.phases.has_another_optimizer:
+                self.turns.trains_another()
             self.phases.finish()
         if self.phases.are_late:
             self.phases.finish()

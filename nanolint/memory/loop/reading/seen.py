@@ -33,11 +33,14 @@ class Seen:
         return self.evaluated is not None and self.shape is None and not self.backward
 
     def differs(self, arguments: list[Value], module: Instance) -> str | None:
-        """How a later step trains with something else than the first, if it does."""
+        """How a later step trains with more than the first, if it does.
+
+        What is less takes no more: it may be a text that is made behind the loop, with gradients.
+        """
         if self._given is not None:  # inside a step
             return None
         shape, trained = _shape(arguments), _trained(module)
-        if self.shape is not None and shape is not None and shape != self.shape:
+        if self.shape is not None and shape is not None and _is_more(shape, self.shape):
             words = ("x".join(map(str, each)) for each in (shape, self.shape))
             return "a later step trains with {} tokens, not {}".format(*words)
         before = self._trained.get(id(module), trained)
@@ -70,6 +73,11 @@ class Seen:
         """An optimizer has stepped."""
         if self.backward:
             self.passes, self.backward = self.backward, 0
+
+
+def _is_more(shape: tuple[int, ...], before: tuple[int, ...]) -> bool:
+    """Whether there are more sequences, or longer ones."""
+    return any(one > other for one, other in zip(shape, before, strict=True))
 
 
 def _shape(arguments: list[Value]) -> tuple[int, ...] | None:
