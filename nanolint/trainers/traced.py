@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.run.coverage import timed_products
 from nanolint.run.settled import Unresolved
 from nanolint.run.terms import Surface
 from nanolint.run.trust import Doubt, Subject, Trust, ordered
@@ -70,6 +71,7 @@ def traced(
     if not unresolved and run.on_gpu and not run.is_known:
         unresolved = (Unresolved(ROLES[0], f"{run.batch_size} {_not_traced(run, program)}"),)
     doubts = [each for each in found.doubts if each.subject in STILL_IN_DOUBT]
+    doubts += timed_products(run, gpu)
     return replace(
         found,
         run=None if unresolved else run,
