@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,8 +10,7 @@ from tests.trainers.test_own_data import explained
 from validation.record_variations import CARD, digest, rows
 from validation.variations import TEXTS
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parents[2]
 
 # What is not read, or in doubt, and why it may be. All others are equal to the byte.
 NOT_KNOWN: dict[str, str] = {
@@ -98,3 +97,11 @@ def test_a_change_is_read_or_in_doubt(tmp_path: Path, name: str) -> None:
     if sure:
         assert found["peak"]["allocated_bytes"] == row["allocated"]
         assert found["peak"]["reserved_bytes"] == row["reserved"]
+
+
+def test_the_page_counts_them() -> None:
+    page = " ".join((ROOT / "docs" / "trust.md").read_text(encoding="utf-8").split())
+    known = len(TEXTS) - len(NOT_KNOWN)
+    assert f"in {len(TEXTS)} variations" in page
+    assert f"{known} are read, allocated and reserved equal to the byte" in page
+    assert f"; {len(NOT_KNOWN)} are in doubt or not read" in page
