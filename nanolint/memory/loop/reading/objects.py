@@ -118,7 +118,9 @@ class Values(Interpreter, Script):
     def call(
         self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None
     ) -> Value:
-        if isinstance(function, Unknown) and not function.reason.startswith(passing.LOGGERS):
+        if isinstance(function, Unknown) and function.reason.startswith(passing.LOGGERS):
+            return self._logs(function, [*arguments, *(keywords or {}).values()])
+        if isinstance(function, Unknown):
             settings.called(self, function)
             passed = (*arguments, *(keywords or {}).values())
             if any(isinstance(each, Instance) and modules.is_module(each) for each in passed):
@@ -131,6 +133,13 @@ class Values(Interpreter, Script):
                 self._trains(function, given)
             self.seen.called(function, given, learns=self.card.grad_enabled)
         return super().call(function, arguments, keywords)
+
+    def _logs(self, logger: Unknown, given: list[Value]) -> Value:
+        """What is written down is copied to the host; of a model, more may be looked at."""
+        takes_model = any(isinstance(each, Instance) and modules.is_module(each) for each in given)
+        if takes_model and not logger.reason.startswith("logging"):
+            settings.doubt(self, "what is logged of the model is not known")
+        return logger.bare()
 
     def _trains(self, module: Instance, given: list[Value]) -> None:
         doubt = self.seen.differs(given, module) if self.phases.have_settled else None

@@ -173,6 +173,7 @@ def _system(machine: Script) -> dict[str, Value]:
         "getcwd": _unknown(machine, "the working folder"),
         "path": files.paths(machine),
         "sep": "/",
+        "name": "posix",  # what Windows keeps besides is not known
     }
 
 
@@ -185,6 +186,7 @@ def _interpreter(machine: Script) -> dict[str, Value]:
         "path": [],
         "exit": Native("exit", lambda *_: _ends(machine), plain=False),
         "executable": "python",
+        "platform": "linux",
     }
 
 
@@ -280,7 +282,9 @@ def _of_card(machine: Script) -> dict[str, Value]:
     )
     quiet = ("synchronize", "set_device", "reset_peak_memory_stats", "empty_cache", "manual_seed")
     known = {name: silent(name) for name in (*quiet, "manual_seed_all", "init")}
+    looks = ("_record_memory_history", "_dump_snapshot", "memory_summary", "empty_cache")
     return known | {
+        "memory": Namespace("torch.cuda.memory", {name: silent(name) for name in looks}),
         "device_count": silent("device_count", around.world_size),
         "set_per_process_memory_fraction": Native(
             "set_per_process_memory_fraction", lambda *_: _fraction(machine), plain=False

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 DEPTH = 4  # of what holds what
 EVALUATES = frozenset({"eval", "no_grad", "inference_mode"})
-LOGGERS = ("wandb", "tensorboard", "torch.utils.tensorboard", "mlflow", "swanlab", "comet_ml")
+LOGGERS = (
+    *("wandb", "tensorboard", "torch.utils.tensorboard", "mlflow", "swanlab", "comet_ml"),
+    "logging.",
+)
 TRAINS = frozenset({"backward"})
 
 
