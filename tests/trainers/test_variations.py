@@ -44,6 +44,7 @@ NOT_KNOWN: dict[str, str] = {
         (
             "settings: compiled flash off",
             "settings: compiled blocks",
+            "settings: compiled forward hook",
         ),
         "what is compiled so is not derived",
     ),
