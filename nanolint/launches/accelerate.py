@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 # accelerate/commands/launch.py
 PRECISION_VARIABLE = "ACCELERATE_MIXED_PRECISION"
-_ENGINES = ("deepspeed_config", "fsdp_config", "megatron_lm_config", "fp8_config")
+_ENGINES = (
+    *("deepspeed_config", "fsdp_config", "megatron_lm_config", "fp8_config"),
+    *("parallelism_config", "dynamo_config"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ def read(text: str) -> Configured | None:
         engine = None  # {}, as accelerate writes it where there is none
     if precision is False:  # YAML's reading of a bare no
         precision = "no"
+    if precision is None and values.get("fp16") is True:  # as it was written at first
+        precision = "fp16"
     if values.get("distributed_type") in ("NO", False):
         count = 1
     return Configured(

@@ -34,16 +34,20 @@ _ACCELERATE_FLAGS = frozenset(
         *("cpu", "multi-gpu", "tpu", "ipex", "use-xpu", "use-deepspeed", "use-fsdp"),
         *("use-megatron-lm", "use-parallelism-config", "module", "no-python", "debug", "quiet"),
         *("same-network", "enable-cpu-affinity", "dynamo-use-fullgraph", "dynamo-use-dynamic"),
-        *("standalone", "help", "m", "q"),
+        *("dynamo-use-regional-compilation", "fp8-use-autocast-during-eval", "downcast-bf16"),
+        *("tpu-cluster", "no-tpu-cluster", "tpu-use-sudo", "standalone", "help", "h", "m", "q"),
     ]
 )
 _DEEPSPEED_FLAGS = frozenset(
     [
         *("module", "no-python", "no-local-rank", "no-ssh", "force-multi"),
-        *("bind-cores-to-rank", "save-pid", "enable-each-rank-log", "elastic-training"),
-        *("no-ssh-check", "help"),
+        *("bind-cores-to-rank", "save-pid", "elastic-training", "no-ssh-check", "help"),
+        *("quiet", "q"),
     ]
 )
+# Of accelerate, what trains the model otherwise than the script says.
+_ENGINES = ("use-deepspeed", "use-fsdp", "use-megatron-lm", "use-parallelism-config")
+_COMPILER = "dynamo-backend"
 _DEEPSPEED_FILES = ("deepspeed", "deepspeed_config", "ds_config")
 _SRUN_SHORT = {"-n": "ntasks", "-N": "nodes"}
 
@@ -76,6 +80,16 @@ class Options:
 
 def _behind_equals(word: Argument) -> Argument:
     return word.since(word.text.index("=") + 1)
+
+
+def unread_engines(options: Options) -> Iterator[str]:
+    """What accelerate is told to train with that is not read: a line for each."""
+    for name in _ENGINES:
+        if name in options.flags:
+            yield f"--{name.replace('-', '_')} is not read; memory is another with it"
+    compiler = options.values.get(_COMPILER)
+    if compiler is not None and compiler.text.lower() != "no":
+        yield f"--dynamo_backend={compiler.text} is not read; it compiles the model"
 
 
 def unread_files(files: Iterable[Argument], words: Sequence[Argument]) -> Iterator[str]:

@@ -52,13 +52,14 @@ class _Reader:
         self._is_module = False
         self._script_end: int | None = None
         self._files: list[Argument] = []  # with values, that a launcher reads
+        self._engines: list[str] = []  # lines about what a launcher trains with
 
     def read(self) -> Launch | Nested:
         script = self._find_script()
         if isinstance(script, Nested):
             return script
         allocator, remarks = self._allocator()
-        remarks += launchers.unread_files(self._files, self._words)
+        remarks += (*self._engines, *launchers.unread_files(self._files, self._words))
         processes = self._processes or self._of_plain_python(remarks)
         return Launch(
             script,
@@ -139,6 +140,7 @@ class _Reader:
     def _by_accelerate(self) -> Path | None:
         """accelerate, whose configuration counts where its own words do not."""
         processes, options = launchers.accelerate(self._words)
+        self._engines += launchers.unread_engines(options)
         file = options.values.get("config-file")
         text = self._around.scripts(file.text) if file and file.unknown is None else None
         found = accelerate.read(text) if text is not None else None

@@ -81,6 +81,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "num_processes: 2\ndeepspeed_config:\n  zero_stage: 2\n",
             Configured(2, None, "deepspeed_config"),
         ),
+        ("fp16: true\n", Configured(None, "fp16")),
+        ("dynamo_config:\n  dynamo_backend: INDUCTOR\n", Configured(None, None, "dynamo_config")),
         ("- a\n", None),
         ("a: [", None),
     ],
@@ -151,3 +153,26 @@ def test_deepspeed_casts_the_model(folder: Path, entry: str, dtype: str) -> None
     (folder / "train.py").write_text(ENGINE, encoding="utf-8")
     (folder / "ds.json").write_text(f'{{"train_batch_size": 4, {entry}}}', encoding="utf-8")
     assert told("deepspeed", "--num_gpus=1", "train.py")["dtype"] == dtype
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ("--use_fsdp", "--use_fsdp is not read; memory is another with it"),
+        ("--dynamo_backend inductor", "--dynamo_backend=inductor is not read"),
+        ("--dynamo_backend=no --dynamo_use_regional_compilation", ""),
+        ("--downcast_bf16 --fp8_use_autocast_during_eval", ""),
+    ],
+)
+def test_what_accelerate_is_told_on_its_line(folder: Path, flags: str, said: str) -> None:
+    assert folder.exists()
+    line = f"accelerate launch --num_processes=4 {flags} train.py"
+    found = nanolint("launch", "--", *line.split())
+    assert said in found.err and ("is not read" in found.err) is bool(said)
+    assert told(*line.split())["micro-batch"] == "8"
+
+
+def test_the_flags_of_deepspeed_s_launcher_take_what_they_take(folder: Path) -> None:
+    assert folder.exists()
+    line = "deepspeed --num_gpus=2 --quiet --enable_each_rank_log logs train.py"
+    assert told(*line.split())["micro-batch"] == "8"
