@@ -30,7 +30,7 @@ from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Nee
 from nanolint.rule.case import Case
 from nanolint.rule.context import Context
 from nanolint.rule.holders import holders
-from nanolint.rule.others import other_trainer, text_of
+from nanolint.rule.others import other_trainer, text_of, trainers_of
 from nanolint.rule.rewrite import (
     insert_assignment,
     is_arithmetic,
@@ -140,4 +140,5 @@ __all__ = [
     "state_bytes",
     "step_floor_bytes",
     "text_of",
+    "trainers_of",
 ]

@@ -22,6 +22,15 @@ def text_of(path: Path) -> str | None:
         return None
 
 
+def trainers_of(context: Context) -> tuple[str, ...]:
+    """The texts of the project's scripts that train with what this file has."""
+    from nanolint.run.takers.readers import trainers
+
+    if context.path is None:
+        return ()
+    return tuple(each.text for each in trainers(context.path))
+
+
 def other_trainer(context: Context, path: Path) -> str | None:
     """Another script of the project that trains with values of the file at ``path``."""
     from nanolint.run.takers.readers import other_trainer

@@ -23,10 +23,15 @@ _IMPORTS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(.+)$", re.MULTILINE)
 def other_trainer(of: Path, script: Path) -> str | None:
     """The first script of the project beside ``script`` that trains, and reads ``of`` or a module
     that does; None where there is none. By name: what is put together when it runs is not seen."""
+    own = Path(door.place_of(script))
+    return next((each.name for each in trainers(of) if each.path != own), None)
+
+
+def trainers(of: Path) -> Iterator[File]:
+    """The scripts of the project that train, and read ``of`` or a module that does."""
     root = root_of(of.parent) or of.parent
     around = neighbours(root, MOST_DEPTH if root_of(of.parent) else 0)
     files = [each for each in around.files if each.is_python]
-    own = Path(door.place_of(script))
     reached, waiting = {Path(door.place_of(of))}, [of]
     while waiting:
         path = waiting.pop()
@@ -34,10 +39,7 @@ def other_trainer(of: Path, script: Path) -> str | None:
             if file.path not in reached and _reads(file, path):
                 reached.add(file.path)
                 waiting.append(file.path)
-    for file in files:
-        if file.path in reached and file.path != own and TRAINS in file.text:
-            return file.name
-    return None
+    yield from (each for each in files if each.path in reached and TRAINS in each.text)
 
 
 def _reads(file: File, path: Path) -> bool:

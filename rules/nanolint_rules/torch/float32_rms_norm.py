@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,9 @@ from nanolint.rule import (
     Once,
     Safety,
     Severity,
+    python_tree,
     rule,
+    trainers_of,
 )
 from nanolint_rules.torch._names import found_in, last_name, names, names_in
 
@@ -71,11 +74,27 @@ def float32_rms_norm(context: Context) -> Findings:
 
 
 def _has_autocast(context: Context) -> bool:
-    """Whether this file, or the script that trains, runs something under autocast."""
+    """Whether this file, or a script that trains with it, runs something under autocast."""
     found = [names(context)]
     if context.script_tree is not None:
         found.append(names_in(context.script_tree))
-    return any(not _is_off(use) for each in found for use in each.uses(AUTOCAST))
+    if any(not _is_off(use) for each in found for use in each.uses(AUTOCAST)):
+        return True
+    return any(_autocasts(text) for text in trainers_of(context) if "autocast" in text)
+
+
+def _autocasts(text: str) -> bool:
+    """Whether another script has a call of autocast that is not turned off, by name."""
+    try:
+        tree = python_tree(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(
+        isinstance(node, ast.Call)
+        and ast.unparse(node.func).rpartition(".")[2] == "autocast"
+        and not any(ast.unparse(each) == "enabled=False" for each in node.keywords)
+        for node in ast.walk(tree)
+    )
 
 
 def _is_off(use: Use) -> bool:

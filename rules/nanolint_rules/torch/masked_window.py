@@ -34,6 +34,9 @@ _PATTERN = re.compile(r"(?i)window_?pattern")
 _WINDOWS = re.compile(r"(?i)[SL]+")  # short and long (full), one letter a layer
 # FlashAttention 3 takes windows, where there is a kernel: nanochat's flash_attention.py.
 _TAKES_WINDOWS = re.compile(r"\bflash_attn_func\b")
+_LOADS = re.compile(r"\bget_kernel\(|\bimport\b.*\bflash_attn")
+_IS_HOPPER = re.compile(r"==\s*(?:\(9,\s*0\)|9\b)")
+_NOT_HOPPER = re.compile(r"!=\s*(?:\(9,\s*0\)|9\b)")
 _NO_SIZE = {"none", "false", "int", "os", "environ", "get", "getenv"}
 KERNELS = ((8, 0), (9, 0))  # the oldest and the newest capability
 
@@ -82,8 +85,22 @@ def _has_kernels(context: Context) -> bool:
     if not _TAKES_WINDOWS.search(context.text):
         return False
     oldest, newest = KERNELS
+    oldest = newest if _is_for_hopper(context.tree) else oldest
     capabilities = [case.target.gpu.compute_capability for case in context.cases if case.target]
     return all(each is None or oldest <= each <= newest for each in capabilities)
+
+
+def _is_for_hopper(tree: cst.Module) -> bool:
+    """Whether the script takes a kernel on compute capability 9.0 alone: ``if cap == (9, 0):`` with
+    no kernel else, or ``if major != 9: return None``."""
+    for branch in found_in(tree, cst.If):
+        test, body = tree.code_for_node(branch.test), tree.code_for_node(branch.body)
+        other = "" if branch.orelse is None else tree.code_for_node(branch.orelse)
+        if _IS_HOPPER.search(test) and _LOADS.search(body) and not _LOADS.search(other):
+            return True
+        if _NOT_HOPPER.search(test) and body.strip() == "return None":
+            return True
+    return False
 
 
 def _is_windowed(resolved: Names, call: cst.Call) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nanolint.files.door import forget
 from tests.support.harness import Bench
 from tests.support.project_tree import SETUP, train_script, write_project
 
@@ -25,6 +26,20 @@ def test_autocast_may_be_in_the_script_that_trains(tmp_path: Path) -> None:
     assert bench.findings(model) == []
     write_project(tmp_path, {"train.py": train_script(setup=CTX + SETUP), "model.py": model})
     assert len(bench.findings(model)) == 1
+
+
+def test_the_script_may_have_any_name_and_import_it_by_way_of_another(tmp_path: Path) -> None:
+    model = HEAD.replace("model", "self.wte") + "x = F.rms_norm(x, (8,))\n"
+    for folder in (".git", "own", "scripts"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "own" / "gpt.py").write_text(model)
+    (tmp_path / "own" / "engine.py").write_text("from own.gpt import GPT\n")
+    bench = Bench("NL413", torch=(2, 12), path=tmp_path / "own" / "gpt.py")
+    for context, count in (("nullcontext()", 0), ("torch.amp.autocast('cuda')", 1)):
+        script = f"from own.engine import GPT\nwith {context}:\n    loss.backward()\n"
+        (tmp_path / "scripts" / "base_train.py").write_text(script)
+        forget()
+        assert len(bench.findings(model)) == count
 
 
 @pytest.mark.parametrize(

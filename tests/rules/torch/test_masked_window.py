@@ -61,3 +61,19 @@ def test_a_program_that_gives_no_window_has_none(given: str, count: int) -> None
     text = HEAD + OFF + WITHIN + MASKED.format("mask") + given
     assert len(BENCH.findings(text + LOOP)) == count
     assert len(BENCH.findings(text)) == 1  # who gives it one stands elsewhere
+
+
+@pytest.mark.parametrize(
+    ("chosen", "count"),
+    [
+        ("if cap == (9, 0):\n    fa3 = get_kernel('a/b')\n", 1),
+        ("if cap == (9, 0):\n    fa3 = get_kernel('a/b')\nelse:\n    fa3 = get_kernel('c/d')\n", 0),
+        ("fa3 = get_kernel('a/b' if cap == (9, 0) else 'c/d')\n", 0),
+        ("def load():\n    if major != 9:\n        return None\n    return get_kernel('a/b')\n", 1),
+    ],
+)
+def test_a_kernel_may_be_for_hopper_alone(chosen: str, count: int) -> None:
+    kernel = "    if fa3 is not None: return fa3.flash_attn_func(q, k, v, window_size=window)\n"
+    text = HEAD + chosen + ATTEND + kernel + MASKED.format("mask")
+    assert len(Bench("NL416", gpu="rtx-4090").findings(text)) == count
+    assert Bench("NL416", gpu="h100").findings(text) == []
