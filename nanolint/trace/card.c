@@ -105,11 +105,42 @@ int cudaMemGetInfo(size_t* unused, size_t* total) {
   return SUCCESS;
 }
 
+// Pinned memory of the host, which DDP asks for by name (find_unused_parameters). What there is no
+// room for here is memory like any other.
+enum { MOST_PINNED = 4096 };
+static struct { char* start; size_t nbytes; } pinned[MOST_PINNED];
+
+static int is_pinned(const void* p) {
+  int found = 0;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < MOST_PINNED && !found; i++)
+    found = pinned[i].start && (char*)p >= pinned[i].start && (char*)p < pinned[i].start + pinned[i].nbytes;
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+static void pin(char* from, char* to, size_t nbytes) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < MOST_PINNED; i++)
+    if (pinned[i].start == from) {
+      pinned[i].start = to;
+      pinned[i].nbytes = nbytes;
+      break;
+    }
+  pthread_mutex_unlock(&lock);
+}
+
 int cudaHostAlloc(void** p, size_t nbytes, unsigned flags) {
-  return posix_memalign(p, 4096, nbytes ? nbytes : 1) ? OUT_OF_MEMORY : SUCCESS;
+  if (posix_memalign(p, 4096, nbytes ? nbytes : 1)) return OUT_OF_MEMORY;
+  pin(0, *p, nbytes ? nbytes : 1);
+  return SUCCESS;
 }
 int cudaMallocHost(void** p, size_t nbytes) { return cudaHostAlloc(p, nbytes, 0); }
-int cudaFreeHost(void* p) { free(p); return SUCCESS; }
+int cudaFreeHost(void* p) {
+  if (p) pin(p, 0, 0);
+  free(p);
+  return SUCCESS;
+}
 
 // Small copies are real, so that the host can read again what it wrote: DDP compares parameters so,
 // and rebuilds its buckets. Larger ones would make the pages real.
@@ -222,7 +253,7 @@ int cudaDeviceGetAttribute(int* value, int attribute, int device) {  // enum cud
 // struct cudaPointerAttributes: type, device, two pointers.
 int cudaPointerGetAttributes(void* attributes, const void* p) {
   memset(attributes, 0, 24);
-  *(int*)attributes = ours(p) ? 2 : 0;  // cudaMemoryTypeDevice, Unregistered
+  *(int*)attributes = ours(p) ? 2 : is_pinned(p) ? 1 : 0;  // cudaMemoryTypeDevice, Host, Unregistered
   *(const void**)((char*)attributes + (ours(p) ? 8 : 16)) = p;
   return SUCCESS;
 }

@@ -6,6 +6,7 @@ As torch/nn/parallel/distributed.py and torch/csrc/distributed/c10d/reducer.cpp.
 from __future__ import annotations
 
 import sys
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -68,11 +69,21 @@ class Bucket:
         self.work: Work | None = None
 
 
+class Looks(Enum):
+    """When DDP looks for parameters that are not used."""
+
+    NEVER = "never"
+    ALWAYS = "find_unused_parameters"
+    AT_FIRST = "static_graph"
+
+
 class Reducer:
     """DDP's part in the backward pass: gradients go into buckets, buckets to the other processes.
 
     One bucket for each type at first; in the forward pass behind the first backward pass that
-    exchanges anything they are made again, in the order in which the gradients came.
+    exchanges anything they are made again, in the order in which the gradients came. Where it
+    always looks for what is not used they are made by their size, once. With ``static_graph`` the
+    first backward pass exchanges behind its last gradient.
     """
 
     def __init__(
@@ -84,6 +95,7 @@ class Reducer:
         limits: Sequence[int] = LIMITS,
         *,
         views: bool = False,
+        looks: Looks = Looks.NEVER,
     ) -> None:
         self._device = device
         self._group = group
@@ -95,9 +107,18 @@ class Reducer:
         self._send([*every, *self._buffers])
         self._buckets: list[Bucket] = []
         self._where: dict[int, Bucket] = {}
-        self._make(bucketed(self._parameters, [sys.maxsize])[::-1])
+        always = looks is Looks.ALWAYS
+        self._make(bucketed(self._parameters, limits if always else [sys.maxsize])[::-1])
+        self._looks = looks
+        self._used: Tensor | None = None  # local_used_map_dev_
+        if looks is not Looks.NEVER:
+            kind = role("DDP's map of what is used", Component.GRADIENTS)
+            self._used = empty(device, (len(self._parameters),), INT32, kind)
         self._came: list[int] = []
-        self._rebuilt = False
+        self._rebuilt = always
+        self._learned = False  # a gradient has come
+        # Those that have not come yet in the first backward pass of a graph that stays.
+        self._awaited = len(self._parameters) if looks is Looks.AT_FIRST else 0
         self._expects = False
         self._next = 0
         for place, each in enumerate(self._parameters):
@@ -149,6 +170,18 @@ class Reducer:
         if sends_buffers and self._buffers:
             self._send(self._buffers)
 
+    @property
+    def sinks(self) -> bool:
+        """Whether what the model returns goes through ``_DDPSink``, which copies it."""
+        if self._looks is Looks.AT_FIRST:
+            return not self._learned
+        return self._looks is Looks.ALWAYS
+
+    @property
+    def lacks(self) -> bool:
+        """Whether a graph that stays has left a parameter without its gradient."""
+        return self._expects and 0 < self._awaited < len(self._parameters)
+
     def after_forward(self, *, exchanges: bool) -> None:
         """``_post_forward``: the next backward pass exchanges gradients, or adds them up."""
         self._group.reduces = False
@@ -173,7 +206,13 @@ class Reducer:
 
     def _ready(self, place: int) -> None:
         """A gradient has come: ``autograd_hook``."""
+        self._learned = True
         if not self._expects:
+            return
+        if self._awaited:
+            self._awaited -= 1
+            if not self._awaited:
+                self._all_ready()
             return
         if not self._rebuilt:
             self._came.append(place)
@@ -186,7 +225,19 @@ class Reducer:
             ready.work = self._group.run([ready.gradients], [ready.gradients])
             self._next += 1
         if self._next == len(self._buckets):
+            if self._looks is Looks.ALWAYS and self._used is not None:
+                self._group.run([self._used], [self._used])
             self._expects = False
+
+    def _all_ready(self) -> None:
+        """``delay_all_reduce``."""
+        if self._used is not None:
+            self._group.run([self._used], [self._used])
+        for place in range(len(self._parameters)) if self._views else ():
+            self._view(place, self._where[place])
+        for each in self._buckets:
+            each.work = self._group.run([each.gradients], [each.gradients])
+        self._expects = False
 
     def _view(self, place: int, bucket: Bucket) -> None:
         """``gradient_as_bucket_view``: the gradient lies in its bucket from now on."""

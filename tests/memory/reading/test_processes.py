@@ -84,8 +84,20 @@ def test_what_an_optimizer_does_not_wait_for_lives_through_the_next_step(
 
 def test_options_of_ddp_that_are_not_known_are_doubted(tmp_path: Path) -> None:
     text = (SCRIPTS / "buckets.py").read_text(encoding="utf-8")
-    script = text.replace("bucket_cap_mb=args.cap", "static_graph=True")
+    script = text.replace("bucket_cap_mb=args.cap", "init_sync=False")
     (tmp_path / "buckets.py").write_text(script, encoding="utf-8")
     line = "torchrun --nproc_per_node=2 buckets.py"
     found = read_whole(tmp_path, line, "a100-80gb", (2, 13), eager=True)
-    assert any("static_graph is not known" in each for each in found.doubts)
+    assert any("init_sync is not known" in each for each in found.doubts)
+
+
+def test_a_parameter_without_a_gradient_is_a_doubt_where_the_graph_is_said_to_stay(
+    tmp_path: Path,
+) -> None:
+    text = (SCRIPTS / "unused.py").read_text(encoding="utf-8")
+    script = text.replace("self.head(x)", "self.head(x.detach())")
+    (tmp_path / "unused.py").write_text(script, encoding="utf-8")
+    for flag, count in (("--static", 1), ("--views", 0)):
+        line = f"torchrun --nproc_per_node=2 unused.py {flag}"
+        found = read_whole(tmp_path, line, "a100-80gb", (2, 13), eager=True)
+        assert sum("where a parameter has no gradient" in each for each in found.doubts) == count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reducer import LIMITS, Reducer
+from nanolint.memory.loop.reducer import LIMITS, Looks, Reducer
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import Manager, Namespace, Native, Unknown
 from nanolint.units import MIB
@@ -20,22 +20,31 @@ REDUCER = "Reducer"
 
 
 def made(
-    machine: Script, module: Value, bucket_cap_mb: Value = None, views: Value = False
+    machine: Script,
+    module: Value,
+    bucket_cap_mb: Value = None,
+    views: Value = False,
+    unused: Value = False,
+    static: Value = False,
 ) -> Namespace | None:
     """The reducer of a module, for the wrapper that is written in texts/packages.py; None where
     there is one process."""
     group = machine.group
     if group.size == 1:
         return None
-    for each in (module, bucket_cap_mb, views):
+    for each in (module, bucket_cap_mb, views, unused, static):
         if isinstance(each, Unknown):
             raise each.unread()
     limits = LIMITS if bucket_cap_mb is None else (int(bucket_cap_mb * MIB),)
     every = [each for _, each in modules.parameters(module)]
     buffers = [each for _, _, each in modules.buffers(module)]
-    one = Reducer(machine.card, group, every, buffers, limits, views=bool(views))
+    looks = Looks.AT_FIRST if static else Looks.ALWAYS if unused else Looks.NEVER
+    one = Reducer(machine.card, group, every, buffers, limits, views=bool(views), looks=looks)
 
     def before(sends_buffers: bool) -> None:
+        doubt = "what DDP makes of static_graph where a parameter has no gradient is not known"
+        if one.lacks and doubt not in machine.doubts:
+            machine.doubts.append(doubt)
         one.before_forward(sends_buffers=sends_buffers)
 
     def after(exchanges: bool) -> None:
@@ -46,6 +55,7 @@ def made(
         {
             "before": Native("before", before, plain=False),
             "after": Native("after", after, plain=False),
+            "sinks": Native("sinks", lambda: one.sinks, plain=False),
         },
     )
 

@@ -160,14 +160,11 @@ class DistributedDataParallel(nn.Module):
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
         self.sends_buffers = broadcast_buffers and others.get("forward_sync_buffers", True)
-        # Both copy what the model returns (_DDPSink), and choose when buckets are made again.
-        if find_unused_parameters:
-            doubt("what DDP makes of find_unused_parameters")
-        if static_graph:
-            doubt("what DDP makes of static_graph")
         if process_group is not None or not init_sync:
             doubt("what DDP makes of process_group or init_sync")
-        self.reducer = reducer(module, bucket_cap_mb, gradient_as_bucket_view)
+        self.reducer = reducer(
+            module, bucket_cap_mb, gradient_as_bucket_view, find_unused_parameters, static_graph
+        )
 
     def forward(self, *args, **kwargs):
         if self.reducer is None:
@@ -177,6 +174,19 @@ class DistributedDataParallel(nn.Module):
         exchanges = torch.is_grad_enabled() and self.require_backward_grad_sync
         self.require_forward_param_sync = exchanges
         self.reducer.after(exchanges)
+        return self.sunk(output, []) if self.reducer.sinks() else output
+
+    def sunk(self, output, copies):
+        """``_DDPSink``: copies of all tensors; that of one that nothing learns from is dropped."""
+        if isinstance(output, torch.Tensor):
+            copies.append(output.clone())
+            return copies[-1] if output.requires_grad else output
+        if isinstance(output, (tuple, list)):
+            return type(output)([self.sunk(each, copies) for each in output])
+        if isinstance(output, dict):
+            return {name: self.sunk(each, copies) for name, each in output.items()}
+        if output is not None and not isinstance(output, (int, float, str)):
+            doubt("what DDP copies of what the model returns")
         return output
 
     def no_sync(self):
