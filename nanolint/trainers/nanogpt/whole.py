@@ -50,7 +50,7 @@ def whole_run(
     of them gives a role of ``run``. None where the script cannot be read for what it is asked.
     """
     script, tree = project.train_script, project.tree
-    if script is None or tree is None or project.configurator is None or not run.on_gpu:
+    if script is None or tree is None or project.configurator is None:
         return None
     statement = tree.body[project.configurator]
     if not isinstance(statement, (ast.Expr, ast.ImportFrom)) or statement.col_offset:

@@ -54,7 +54,7 @@ def read_script(
         around(program, run, gpu, device),
         version=run.torch,
         steps=STEPS,
-        inductor=inductor,
+        inductor=inductor if run.on_gpu else None,
     )
     machine.turns.whole = whole
     try:
@@ -76,8 +76,10 @@ def read_script(
         for each in device.tape.doubts[: machine.phases.doubts]:  # eager, it takes another amount
             raise machine.unread(each)
         _name(device.tape)
-        if not _trains(device.tape):
+        if run.on_gpu and not _trains(device.tape):
             raise machine.unread("nothing is trained on the card")
+        if not run.on_gpu and device.tape.events:
+            raise machine.unread(f"something is put on a card, whose device is {run.device!r}")
     device.tape.doubts += [*machine.doubts, *machine.later()]
     if machine.at_most and _peaks_in_evaluation(device.tape):
         device.tape.doubts.append(machine.at_most[0])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.device import Device
 
 OPTIM = "torch.optim"
 OPTIMIZER = Component.OPTIMIZER
@@ -124,7 +125,7 @@ def _loaded(machine: Script, optimizer: Instance, state: Value) -> None:
     for group in optimizer.attributes["param_groups"]:
         for each in group["params"]:
             states[each] = {
-                "step": _scalar(machine, "Adam step"),
+                "step": _scalar(machine.card, "Adam step"),
                 **{
                     name: empty(machine.card, each.shape, each.dtype, role(label, OPTIMIZER))
                     for name, label in MOMENTS.items()
@@ -174,31 +175,32 @@ def _clip(machine: Script, parameters: Value, *_: Value, **__: Value) -> Value:
     del listed
     if not grads:
         return empty(machine.host, (), FLOAT32, role("total gradient norm", Component.OPTIMIZER))
+    card = grads[0].device
     norms: list[Tensor] = []
     for dtype in dict.fromkeys(each.dtype for each in grads):
         alike = [each for each in grads if each.dtype is dtype]
         chunks = max(-(-prod(each.shape) // GRAD_NORM_CHUNK) for each in alike)
-        partial = _vector(machine, len(alike) * chunks, "partial gradient norms")
-        norms += [_scalar(machine, "gradient norm") for _ in alike]
+        partial = _vector(card, len(alike) * chunks, "partial gradient norms")
+        norms += [_scalar(card, "gradient norm") for _ in alike]
         del partial
-    stacked = _vector(machine, len(norms), "gradient norms")
-    norm = _scalar(machine, "total gradient norm")
+    stacked = _vector(card, len(norms), "gradient norms")
+    norm = _scalar(card, "total gradient norm")
     del stacked, norms
-    summed = _scalar(machine, "clip coefficient")
-    inverse = _scalar(machine, "clip coefficient")
-    coefficient = _scalar(machine, "clip coefficient")
+    summed = _scalar(card, "clip coefficient")
+    inverse = _scalar(card, "clip coefficient")
+    coefficient = _scalar(card, "clip coefficient")
     del inverse, summed
-    clamped = _scalar(machine, "clip coefficient")
+    clamped = _scalar(card, "clip coefficient")
     del coefficient, clamped
     return norm
 
 
-def _scalar(machine: Script, label: str) -> Tensor:
-    return empty(machine.card, (), FLOAT32, role(label, Component.OPTIMIZER))
+def _scalar(device: Device, label: str) -> Tensor:
+    return empty(device, (), FLOAT32, role(label, Component.OPTIMIZER))
 
 
-def _vector(machine: Script, numel: int, label: str) -> Tensor:
-    return empty(machine.card, (numel,), FLOAT32, role(label, Component.OPTIMIZER))
+def _vector(device: Device, numel: int, label: str) -> Tensor:
+    return empty(device, (numel,), FLOAT32, role(label, Component.OPTIMIZER))
 
 
 def scaler_pieces(machine: Script) -> Namespace:
