@@ -47,6 +47,7 @@ class LaunchLine:
     added: str = " {flag}={value}"
     assigned: tuple[Flag, ...] = ()  # words without dashes: train.rows=8
     unknown: str | None = None  # why there may be other flags: a word that only the run has
+    alone: tuple[str, ...] = ()  # words that are no flag, no value of one, and set nothing
 
     def with_flag(self, flag: str, value: object) -> str:
         """What is put at ``end`` for a flag."""
@@ -56,7 +57,7 @@ class LaunchLine:
 def read_line(
     words: Sequence[Argument], environment: Mapping[str, Argument], end: int | None = None
 ) -> LaunchLine:
-    """The flags among ``words``, in their order, and the variables. Positional words are left out.
+    """The flags among ``words``, in their order, the variables, and what stands alone.
 
     ``end`` is where the script's own name ends; behind its words, if it has any, is the place for
     another flag.
@@ -70,7 +71,15 @@ def read_line(
         _place_for_another(words, end),
         assigned=tuple(_assigned(words)),
         unknown=next((why for why in alone if why not in values), None),
+        alone=tuple(_alone(words)),
     )
+
+
+def _alone(words: Sequence[Argument]) -> Iterator[str]:
+    for before, word in zip((None, *words), words, strict=False):
+        is_value = before is not None and _is_flag(before) and "=" not in before.text
+        if not (is_value or _is_flag(word) or "=" in word.text):
+            yield word.text
 
 
 def _assigned(words: Sequence[Argument]) -> Iterator[Flag]:

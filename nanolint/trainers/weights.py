@@ -87,6 +87,8 @@ def _of_script(described: Described, options: Options) -> Iterator[tuple[str, st
             yield key, repr(given.value)
         elif given.surface is Surface.ARGUMENT and key in SWITCHES:
             yield key, _switch(given.value)
+    for place, text in enumerate(options.line.alone, 1):
+        yield f"argument {place}", repr(text)
     for word in told(options):
         key = plain_name(word.key)
         if isinstance(word.value, NotKnown):

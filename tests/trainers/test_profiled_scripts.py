@@ -275,3 +275,20 @@ def test_where_no_smaller_micro_batch_was_traced_that_is_said(
     assert found.status == 1, found.err
     out = " ".join(found.out.split())
     assert "no micro-batch that is known fits; the smallest card that takes B = 4 is" in out
+
+
+def test_it_is_of_the_words_that_are_no_flags(folder: Path) -> None:
+    sizes = 'parser.add_argument("size")\nargs = '
+    (folder / "train.py").write_text(script(FLAGS.replace("args = ", sizes, 1)))
+
+    def of_words(asked: Asked) -> tuple[int, int]:
+        return of_flags(asked._replace(argv=(asked.argv[0], *asked.argv[2:])))
+
+    recorded("python train.py small", of_words)
+    trusts = [
+        json.loads(nanolint("explain", "--gpu", GPU, "--format", "json", "--", *line.split()).out)[
+            "trust"
+        ]
+        for line in ("python train.py small", "python train.py large")
+    ]
+    assert trusts[0] == "traced" != trusts[1]
