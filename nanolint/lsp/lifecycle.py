@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 # Whatever a judgement may have been read from.
 WATCHED = (
-    *("**/*.py", "**/nanolint.toml", "**/pyproject.toml", "**/meta.pkl"),
+    *("**/*.py", "**/meta.pkl"),
     *("**/requirements*.txt", "**/uv.lock", "**/poetry.lock"),
-    *("**/*.yaml", "**/*.yml", "**/*.json"),
+    *("**/*.yaml", "**/*.yml", "**/*.json", "**/*.toml"),
 )
 
 

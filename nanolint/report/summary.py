@@ -13,7 +13,7 @@ from nanolint.run.trust import Trust
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from nanolint.diagnostics import Diagnostic
     from nanolint.report.printer import Printer
@@ -53,12 +53,19 @@ def _fixed(results: Results, printer: Printer, *, verbose: bool) -> None:
             printer.line(("Silenced ", "yellow"), f"{printable(file.name)}: {counts}")
         if not file.applied:
             continue
-        counts = _by_rule(file.applied)
-        printer.line(("Fixed ", "green"), f"{printable(file.name)}: {counts}")
+        counts, where = _by_rule(file.applied), printable(", ".join(_changed(file)))
+        printer.line(("Fixed ", "green"), f"{where}: {counts}")
         if verbose:
             for diagnostic in file.applied:
                 if diagnostic.fix is not None:
                     printer.line(f"  {diagnostic.code}: {printable(diagnostic.fix.title)}")
+
+
+def _changed(file: FileResult) -> Iterator[str]:
+    """The names of the files that the fixes of one have changed."""
+    if not file.others or file.text != file.before:
+        yield file.name
+    yield from (each.name for each in file.others)
 
 
 def _by_rule(diagnostics: Iterable[Diagnostic]) -> str:

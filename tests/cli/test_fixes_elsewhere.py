@@ -28,6 +28,12 @@ with open("config.json") as file:
     config = json.load(file)
 B, T, total = config["rows"], 512, 2**15
 {CHECKED}"""
+FROM_TOML = f"""
+import tomllib
+with open("config.toml", "rb") as file:
+    config = tomllib.load(file)
+B, T, total = config["train"]["rows"], 512, 2**15
+{CHECKED}"""
 FROM_MODULE = f"""
 from sizes import B
 T, total = 512, 2**15
@@ -58,6 +64,12 @@ SURFACES = {
         '{"a": "\\u00e9",\t"rows":24 }',
         '{"a": "\\u00e9",\t"rows":16 }',
     ),
+    "toml": (
+        FROM_TOML,
+        "config.toml",
+        "[train]  # all\r\nrows = 2_4\t# é\r\n",
+        "[train]  # all\r\nrows = 16\t# é\r\n",
+    ),
     "module": (FROM_MODULE, "sizes.py", "# sizes\nB = 24  # rows\n", "# sizes\nB = 16  # rows\n"),
     "class": (FROM_CLASS, "settings.py", CLASS, CLASS.replace("2_4", "16")),
 }
@@ -78,7 +90,7 @@ def test_the_value_is_rewritten_where_it_stands(surface: tuple[Path, bytes]) -> 
     text = path.with_name("train.py").read_bytes()
     found = nanolint("check", "train.py", "--fix")
     assert found.status == 0
-    assert "1 × NL415" in found.out
+    assert f"Fixed {path.name}: 1 × NL415" in found.out
     assert path.read_bytes() == after
     assert path.with_name("train.py").read_bytes() == text
     assert nanolint("check", "train.py", "--select=NL415").status == 0
@@ -150,3 +162,28 @@ def test_what_another_script_trains_with_is_not_rewritten_unasked(tmp_path: Path
     assert sizes.read_text(encoding="utf-8") == "B = 24\n"
     assert nanolint("check", "train.py", "--fix", "--unsafe-fixes").status == 0
     assert sizes.read_text(encoding="utf-8") == "B = 16\n"
+
+
+def test_a_launch_line_says_which_file_it_is(tmp_path: Path) -> None:
+    own = """
+import argparse, yaml
+parser = argparse.ArgumentParser()
+parser.add_argument("--config", default="a.yaml")
+with open(parser.parse_args().config) as file:
+    config = yaml.safe_load(file)
+B, T, total = config["rows"], 512, 2**15
+"""
+    (tmp_path / "train.py").write_text(script(own + CHECKED), encoding="utf-8")
+    for name, rows in (("a.yaml", 8), ("big.yaml", 24)):
+        (tmp_path / name).write_text(f"rows: {rows} # x\n", encoding="utf-8")
+    launches = "python train.py --config big.yaml\npython train.py\n"
+    (tmp_path / "run.sh").write_text(launches, encoding="utf-8")
+    out = nanolint("check", "run.sh", "--diff").out
+    assert [line for line in out.splitlines() if line[:1] == "+"] == [
+        "+++ big.yaml",
+        "+rows: 16 # x",
+    ]
+    assert "Fixed big.yaml: 1 × NL415" in nanolint("check", "run.sh", "--fix").out
+    assert (tmp_path / "big.yaml").read_text(encoding="utf-8") == "rows: 16 # x\n"
+    assert (tmp_path / "a.yaml").read_text(encoding="utf-8") == "rows: 8 # x\n"
+    assert (tmp_path / "run.sh").read_text(encoding="utf-8") == launches
