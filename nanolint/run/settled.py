@@ -264,4 +264,4 @@ class Options:
             why = "its one process is told its RANK, as by torchrun: what it shares out"
             yield Doubt(Subject.PIECE, f"{why} is not counted")
         for name, _ in telling(self.line):
-            yield Doubt(Subject.PIECE, f"what PyTorch makes of {name} is not known")
+            yield Doubt(Subject.ENVIRONMENT, f"what PyTorch makes of {name} is not known")

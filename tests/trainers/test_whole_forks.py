@@ -305,3 +305,16 @@ def test_a_loop_that_may_stop_at_a_loss_is_read(tmp_path: Path) -> None:
     script = SCRIPT.replace("        print(validate())", stops)
     found = explained(tmp_path, "batch_size = 16\neval_interval = 50\n", script=script)
     assert (found["trust"], found["doubts"]) == ("read", [])
+
+
+def test_a_variable_that_pytorch_reads_stays_in_doubt_where_the_script_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = explained(tmp_path, "batch_size = 16\n")
+    assert (plain["trust"], plain["doubts"]) == ("read", [])
+    words = ("TORCH_COMPILE_DISABLE=1", "python", "train.py", "config/train_words.py")
+    monkeypatch.chdir(tmp_path)
+    outcome = nanolint("explain", "--gpu", "a100-40gb", "--format", "json", "--", *words)
+    told = json.loads(outcome.out)
+    assert told["trust"] == "doubted"
+    assert "TORCH_COMPILE_DISABLE" in told["doubts"][0]

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from nanolint.run.trust import Doubt
 
 # What no reading of a script tells: which one it is, how many processes, what its data holds.
-BEYOND_READING = frozenset({Subject.PROCESSES, Subject.SCRIPT, Subject.VOCABULARY})
+BEYOND_READING = frozenset(
+    {Subject.PROCESSES, Subject.SCRIPT, Subject.VOCABULARY, Subject.ENVIRONMENT}
+)
 
 # Set by a config or its user, or by the card in the place of what they set.
 _SET = (Layer.IMPORT, Layer.LAUNCHED, Layer.FILE, Layer.OVERRIDE, Layer.GPU)
