@@ -18,11 +18,15 @@ def step_floor_bytes(run: Run, gpu: Gpu) -> int:
     """What the optimizer step allocates at its peak with the smallest micro-batch that is known.
 
     Parameters, gradients, the optimizer's states and what its step makes for itself: no
-    activation is left by then, so no micro-batch takes less. 0 where nothing is trained.
+    activation is left by then, so no micro-batch takes less. Without that step where no smaller
+    micro-batch is known: the logits may be there still. 0 where nothing is trained.
     """
     if run.eval_only or not run.on_gpu:
         return 0
-    return max(state_bytes(run), step_bytes(smallest(run), gpu))
+    least = smallest(run)
+    if least is not None and least.batch_size == run.batch_size > 1:
+        least = None
+    return max(state_bytes(run), step_bytes(least, gpu))
 
 
 def is_under_floor(verdict: Verdict) -> bool:

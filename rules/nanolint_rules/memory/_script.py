@@ -42,11 +42,20 @@ def micro_batch_key(context: Context) -> str:
 
 def fixed_micro_batch(context: Context) -> str | None:
     """That no value of the script makes its micro-batch smaller, where that is so."""
-    equation = equation_of(context)
-    if equation is None or equation.factor is not None:
+    equation, run = equation_of(context), context.run
+    if equation is None or run is None:
         return None
-    how = describe(equation.micro_batch)
-    return f"the micro-batch is {how}, which no value makes smaller at as many tokens a step"
+    if equation.factor is None:
+        how = describe(equation.micro_batch)
+        return f"the micro-batch is {how}, which no value makes smaller at as many tokens a step"
+    if run.micro_batches is None or min(run.micro_batches) < run.batch_size:
+        return None
+    passes = equation.number(equation.passes)
+    often = "once" if passes == 1 else f"{passes:,} times"
+    return (
+        f"no smaller {equation.factor.key} keeps {equation.tokens_per_step():,} tokens a step, for "
+        f"which the script goes backward {often}"
+    )
 
 
 def unsafe_for_others(context: Context, changes: Mapping[Given, Scalar]) -> tuple[str, ...]:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from nanolint.rule import Change, Machine, Run
 
 
+NONE = "no micro-batch"
+
+
 def fits(pairs: list[tuple[Run, Machine]]) -> str:
     return "fits" if len(pairs) == 1 else "fits every target"
 
@@ -21,8 +24,8 @@ def none_fits(pairs: list[tuple[Run, Machine]]) -> str:
     thinly = all(run.is_known and judge(run, target).fits for run, target in least)
     how = f"{fits(pairs)} comfortably" if thinly else fits(pairs)
     if any(run.batch_size > 1 for run, _ in least):
-        return f"no micro-batch that is known {how}"
-    return f"no micro-batch {how}"
+        return f"{NONE} that is known {how}"
+    return f"{NONE} {how}"
 
 
 def another_model_or_card(pairs: list[tuple[Run, Machine]], none: str, key: str) -> str:
@@ -35,8 +38,10 @@ def another_model_or_card(pairs: list[tuple[Run, Machine]], none: str, key: str)
     if smaller is not None:
         or_card = f", or another card: {larger}" if larger else ""
         return f"{none}; {smaller} does{or_card}"
-    if larger is None:
+    if larger is None and none.startswith(NONE):
         return f"{none}, on this card or on any other in the catalogue"
+    if larger is None:
+        return f"{none}; no card in the catalogue takes it"
     size = f"{key}={run.batch_size}" if key.startswith("-") else f"{key} = {run.batch_size}"
     return f"{none}; the smallest card that takes {size} is {larger}"
 
