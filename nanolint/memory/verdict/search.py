@@ -6,14 +6,23 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.recording import allocated_bytes, floor_bytes, recorded, state_bytes
+from nanolint.memory.recording import (
+    allocated_bytes,
+    allocated_peak,
+    floor_bytes,
+    recorded,
+    state_bytes,
+)
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.verdict.changes import micro_batch, partner
+from nanolint.memory.verdict.growth import Growth
 from nanolint.memory.verdict.verdict import (
     DIP_PERCENT,
     comfortable_limit,
+    hopeful_bytes,
     is_comfortable,
     is_hopeless,
+    passes,
 )
 from nanolint.run.run import Dialect
 
@@ -68,16 +77,28 @@ def best_micro_batch(
         and micro_batch(run, *pair).applied(run).is_known
     ]
 
+    grown = [(each, target, Growth(target.gpu)) for each, target in cases]
+
     def has_hope(pair: tuple[int, int]) -> bool:
         changed = micro_batch(run, *pair)
-        return not any(is_hopeless(changed.applied(each), target) for each, target in cases)
+        return not any(
+            _would_be_hopeless(changed.applied(each), target, growth)
+            for each, target, growth in grown
+        )
 
     def fits(pair: tuple[int, int]) -> bool:
         changed = micro_batch(run, *pair)
-        return all(is_comfortable(changed.applied(each), target) for each, target in cases)
+        least = pair == candidates[-1]  # that none fits is no guess
+        return all(
+            (least or not _would_fail(changed.applied(each), target, growth))
+            and is_comfortable(changed.applied(each), target)
+            for each, target, growth in grown
+        )
 
     if not candidates:
         return None
+    for each, _, growth in grown:
+        growth.read(like or each)
     guess = min(_likely_batch(like or run, target) for run, target in cases)
     start = bisect_left(candidates, -guess, key=lambda pair: -pair[0])
     hopeful = candidates[_first(candidates, has_hope, start) :]
@@ -86,6 +107,21 @@ def best_micro_batch(
         rest = hopeful[MOST_TRIES:]
         found = next(iter(rest[bisect_left(rest, True, key=fits) :]), None)
     return None if found is None else micro_batch(run, *found)
+
+
+def _would_be_hopeless(run: Run, target: Machine, growth: Growth) -> bool:
+    """``is_hopeless``, guessed where two other tapes tell."""
+    tape = growth.guess(run)
+    if tape is not None:
+        return allocated_peak(tape) > hopeful_bytes(run, target)
+    growth.read(run)
+    return is_hopeless(run, target)
+
+
+def _would_fail(run: Run, target: Machine, growth: Growth) -> bool:
+    """Whether a guess says that a run does not fit, so that it need not be read."""
+    tape = growth.guess(run)
+    return tape is not None and not passes(tape, target, comfortable_limit(run, target))
 
 
 def _first(

@@ -15,7 +15,13 @@ from nanolint.memory.constants import (
     WDDM_KEPT_PERCENT,
 )
 from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.recording import allocated_bytes, recorded, runs_compiled, state_bytes
+from nanolint.memory.recording import (
+    allocated_bytes,
+    allocated_peak,
+    recorded,
+    runs_compiled,
+    state_bytes,
+)
 from nanolint.memory.torch import variable_in_error
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import failure, message, replay
@@ -23,6 +29,7 @@ from nanolint.run.program import Profiled
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu, Machine
+    from nanolint.memory.tape import Tape
     from nanolint.memory.torch import Version
     from nanolint.memory.verdict.overhead import Interval
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
@@ -158,8 +165,19 @@ def is_hopeless(run: Run, target: Machine) -> bool:
     """
     if not run.on_gpu:
         return False
-    room = comfortable_limit(run, target) * (100 + DIP_PERCENT) // 100
-    return allocated_bytes(run, target.gpu) > room
+    return allocated_bytes(run, target.gpu) > hopeful_bytes(run, target)
+
+
+def hopeful_bytes(run: Run, target: Machine) -> int:
+    """The most that a run may allocate of which a larger one may still fit."""
+    return comfortable_limit(run, target) * (100 + DIP_PERCENT) // 100
+
+
+def passes(tape: Tape, target: Machine, limit: int) -> bool:
+    """Whether a tape survives under a limit."""
+    if allocated_peak(tape) > limit:
+        return False
+    return play(tape, limit_bytes=limit, expandable=target.expandable).refusal is None
 
 
 def _passes(run: Run, target: Machine, limit: int, *, expandable: bool) -> bool:
