@@ -125,6 +125,7 @@ def test_a_configuration_that_was_read_is_not_said_to_be_unread(folder: Path) ->
         ('{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 4}', 8, 2),
         ('{"train_micro_batch_size_per_gpu": 4}', 1, 1),
         ('{"gradient_accumulation_steps": "auto"}', 1, None),
+        ('{"gradient_accumulation_steps": 4}', 1, None),
         ("{}", 1, None),
         (None, 1, None),
     ],
@@ -147,6 +148,9 @@ def test_deepspeed_goes_backward_as_often_as_its_configuration_says(
         ('"fp16": {"enabled": true}', "float16"),
         ('"fp16": {"enabled": false}', "float32"),
         ('"fp16": {"enabled": "auto"}', "?"),
+        ('"torch_autocast": {"enabled": true, "dtype": "bf16"}', "bfloat16"),
+        ('"torch_autocast": {"enabled": true}', "?"),
+        ('"torch_autocast": {"enabled": false}, "bf16": {"enabled": true}', "bfloat16"),
     ],
 )
 def test_deepspeed_casts_the_model(folder: Path, entry: str, dtype: str) -> None:

@@ -25,6 +25,13 @@ _PASSES, _TOTAL = "gradient_accumulation_steps", "train_batch_size"
 _MICRO_BATCH = "train_micro_batch_size_per_gpu"
 
 
+# deepspeed/runtime/config.py: DtypeEnum.
+_DTYPES: Mapping[object, str] = {
+    **dict.fromkeys(("bf16", "bfloat16", "torch.bfloat16"), "bfloat16"),
+    **dict.fromkeys(("fp16", "float16", "half", "torch.float16", "torch.half"), "float16"),
+}
+
+
 def _initialize(
     core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
 ) -> Thing:
@@ -61,10 +68,13 @@ def passes_of_engine(engine: Thing, world: int, place: Place) -> Term | NotKnown
     passes, total, micro_batch = (
         config.entries.get(name) for name in (_PASSES, _TOTAL, _MICRO_BATCH)
     )
+    if total is None and micro_batch is None:
+        why = f"DeepSpeed's configuration, which lacks {_TOTAL} and {_MICRO_BATCH}"
+        return NotKnown(why, place.path, place.line)
     if passes is None and total is not None and micro_batch is not None:
         each = made("*", (micro_batch, World(world)), place.path, place.line)
         passes = made("//", (total, each), place.path, place.line)
-    elif passes is None and (total is not None or micro_batch is not None):
+    elif passes is None:
         passes = Number(1)
     if isinstance(passes, NotKnown):
         return passes
@@ -78,6 +88,12 @@ def precision_of_engine(engine: Thing) -> Term | NotKnown | None:
     config = _of_engine(engine)
     if config is None or isinstance(config, NotKnown):
         return config
+    autocast = config.entries.get("torch_autocast")
+    switch = autocast.entries.get("enabled") if isinstance(autocast, Table) else autocast
+    if isinstance(autocast, Table) and switch is not None and scalar(switch) is not False:
+        named = _DTYPES.get(scalar(autocast.entries.get("dtype")))
+        known = named is not None and scalar(switch) is True
+        return Number(named) if known else NotKnown("torch_autocast of DeepSpeed's configuration")
     for entry, dtype in (("bf16", "bfloat16"), ("bfloat16", "bfloat16"), ("fp16", "float16")):
         table = config.entries.get(entry)
         enabled = table.entries.get("enabled") if isinstance(table, Table) else table
