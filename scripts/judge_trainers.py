@@ -3,7 +3,7 @@
 ``judge_trainers.py MIRRORS`` takes a folder of git repositories, ``karpathy+nanochat/repo`` for
 karpathy/nanochat, and prints docs/trainers.md's table. ``--all N`` reads up to N versions of each
 script instead, and counts those for which an equation is found; a crash ends it. ``--blind`` takes
-the scripts that were read before nanolint had seen them.
+the scripts that were read before nanolint had seen them; ``--unseen`` others that nobody had.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ if TYPE_CHECKING:
 
 READ = ROOT / "validation" / "trainers_read.json"
 BLIND = ROOT / "validation" / "trainers_blind.json"
+UNSEEN = ROOT / "validation" / "trainers_unseen.json"
 ROLES = {
     "micro_batch": Role.MICRO_BATCH,
     "context": Role.CONTEXT,
     "accumulation": Role.ACCUMULATION,
 }
-KINDS = ("*.py", "*.yaml", "*.yml", "*.json")  # of files that a script is read with
+KINDS = ("*.py", "*.yaml", "*.yml", "*.json", "*.toml")  # of files that a script is read with
 LONGEST = 60  # characters of an equation
 
 
@@ -52,8 +53,10 @@ def main() -> None:
     parser.add_argument("mirrors", type=Path)
     parser.add_argument("--all", type=int, metavar="N")
     parser.add_argument("--blind", action="store_true", help="the scripts that were read before")
+    parser.add_argument("--unseen", action="store_true", help="others that nobody had seen")
     options = parser.parse_args()
-    rows = json.loads((BLIND if options.blind else READ).read_text("utf-8"))
+    chosen = BLIND if options.blind else UNSEEN if options.unseen else READ
+    rows = json.loads(chosen.read_text("utf-8"))
     if options.all:
         count(options.mirrors, rows, options.all)
     else:

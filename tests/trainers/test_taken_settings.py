@@ -137,3 +137,17 @@ def test_what_is_perhaps_an_attribute_has_no_default(folder: Path) -> None:
     guess = "import other\ncfg = Bag(**other.settings())\nB = getattr(cfg, 'batch_size', 6)\n"
     found = read(script(f"{HEAD}\n{guess}T, passes = 128, 4\n"), folder=folder)
     assert isinstance(found.roles[Role.MICRO_BATCH], NotKnown)
+
+
+def test_a_table_that_is_tried_for_is_not_known(folder: Path) -> None:
+    tried = """
+def profile():
+    try:
+        memory = torch.cuda.get_device_properties(0).total_memory
+        return {"rows": 6, "memory": memory}
+    except RuntimeError:
+        return {"rows": 2}
+B, T, passes = profile()["rows"], 128, 4
+"""
+    found = read(script(HEAD + tried), folder=folder)
+    assert isinstance(found.roles[Role.MICRO_BATCH], NotKnown)

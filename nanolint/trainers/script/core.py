@@ -147,6 +147,7 @@ class State:
     depth: int = 0
     unrolled: int = 0  # loops around that are followed turn by turn
     steps: int = 0
+    collating: bool = False  # what puts samples together is followed: they may be short
 
     def spend(self) -> None:
         """Take one step. Raises Exhausted."""

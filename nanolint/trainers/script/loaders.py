@@ -70,7 +70,11 @@ def _by_function(core: Core, collate: Thing, item: Thing, size: Thing, place: Pl
             return collated(core.unknown("a sample", place), size, place)
         return core.unknown(f"what {name.name} makes of samples", place)
     if isinstance(collate, CALLABLE):
-        return core.call(collate, [Repeated(item, size)], {}, place)
+        before, core.state.collating = core.state.collating, True
+        try:
+            return core.call(collate, [Repeated(item, size)], {}, place)
+        finally:
+            core.state.collating = before
     return core.unknown("what a DataLoader collates", place)
 
 

@@ -38,6 +38,14 @@ SAME = (
 )
 
 
+def is_of_file(thing: Thing | None) -> bool:
+    """Whether a table is what a file of settings holds."""
+    if isinstance(thing, Table):
+        return any(is_of_file(each) for each in thing.entries.values())
+    path = thing.place.path if isinstance(thing, Given) else None
+    return path is not None and path.name.endswith(SUFFIXES)
+
+
 def opened(path: Thing, place: Place) -> Thing | None:
     """``open(path)`` of a file of settings; None where that is not known."""
     name = _written(path)

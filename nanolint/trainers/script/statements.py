@@ -12,7 +12,8 @@ from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.modules import calls
 from nanolint.trainers.script.operations import made, merged
-from nanolint.trainers.script.things import COUNT, TERMS, Row, Scope, Table, Thing
+from nanolint.trainers.script.settings_files import is_of_file
+from nanolint.trainers.script.things import COUNT, TERMS, Row, Scope, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -178,7 +179,7 @@ def _either_of(
         return found[0]
 
     def otherwise() -> Flow:
-        is_read = found[0].how == "return" and isinstance(found[0].value, Table)
+        is_read = found[0].how == "return" and is_of_file(found[0].value)
         return found[0] if is_read else core.run(handled, scope)
 
     return core.either(attempt, otherwise, doubt)

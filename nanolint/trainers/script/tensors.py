@@ -222,7 +222,10 @@ def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
             continue
         size = rest.pop(0) if rest else NotKnown("a dimension of an array")
         if isinstance(part, ast.Slice):
-            kept.append(length(core, part, size, scope))
+            size_of_part = length(core, part, size, scope)
+            # Of a text's tokens, which may be fewer, it is at most so many.
+            at_most = core.state.collating and isinstance(size, NotKnown) and part.lower is None
+            kept.append(size if at_most and isinstance(size_of_part, TERMS) else size_of_part)
         else:
             found = core.value(part, scope)
             if isinstance(found, Tensor):
@@ -231,7 +234,11 @@ def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
                 kept += found.shape
             elif isinstance(found, (Row, Repeated, Table, Instance)):
                 return Tensor(None)
-    more = not isinstance(owner, Tensor) or shape is None or owner.perhaps_more
+    more = shape is None or (
+        isinstance(owner, Tensor)
+        and owner.perhaps_more
+        and not isinstance(next(iter(shape), None), TERMS)
+    )
     return Tensor((*kept, *(rest or [])), perhaps_more=more)
 
 
