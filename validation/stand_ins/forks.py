@@ -51,6 +51,19 @@ for name in EMPTY:
     except ImportError:
         sys.modules[name] = Silent(name)
 sys.modules["tiktoken"].get_encoding = lambda _name: Encoding()
+if isinstance(sys.modules["transformers"], Silent):
+
+    class Tokenizer(Encoding):
+        """As transformers' own of GPT-2."""
+
+        eos_token = "<|endoftext|>"
+        vocab_size = Encoding.n_vocab
+
+        @classmethod
+        def from_pretrained(cls, _name, **_):
+            return cls()
+
+    sys.modules["transformers"].GPT2Tokenizer = Tokenizer
 if isinstance(sys.modules["tqdm"], Silent):
     sys.modules["tqdm"].tqdm = lambda values, **_: values
 
