@@ -100,7 +100,11 @@ class Device:
             AUTOGRAD: tuple(filter(None, (workspace_bytes,))),
         }
         self.passing_bias_bytes = passing_bias_bytes
-        self._first_bias_bytes = first_bias_bytes
+        # The backward pass adds biases where it computes again what a checkpoint left out.
+        self._first_bias_bytes = {
+            MAIN: first_bias_bytes,
+            AUTOGRAD: first_bias_bytes or bias_workspace_bytes,
+        }
         self._keeps_workspace = keeps_workspace
         self.attention_state = attention_state
         self.attention_kernels = KERNELS
@@ -135,7 +139,7 @@ class Device:
     @property
     def awaits_bias_workspace(self) -> bool:
         """Whether the next product that adds a bias takes cuBLASLt's workspace for good."""
-        return bool(self._first_bias_bytes)
+        return bool(self._first_bias_bytes.get(self.thread))
 
     @property
     def awaits_workspace(self) -> bool:
@@ -166,11 +170,10 @@ class Device:
             self.add_bias()
 
     def add_bias(self) -> None:
-        """A product adds a bias: cuBLASLt takes a workspace of its own for good, once."""
-        if self._first_bias_bytes and self.thread == MAIN:
-            name = "cuBLASLt workspace"
-            self.tape.alloc(self._first_bias_bytes, name, Component.WORKSPACE)
-            self._first_bias_bytes = 0
+        """A product adds a bias: the thread's first takes cuBLASLt's own workspace for good."""
+        nbytes = self._first_bias_bytes.pop(self.thread, 0)
+        if nbytes:
+            self.tape.alloc(nbytes, "cuBLASLt workspace", Component.WORKSPACE)
 
     def unmake(self, storages: Sequence[Storage]) -> None:
         """Take back the newest operation, whose results lie in ``storages``: it never ran."""
