@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.device import EFFICIENT, FLASH, KERNELS, MATH, NotTraced
-from nanolint.memory.tensors.dtypes import BOOL, FLOAT32
+from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32
 from nanolint.memory.tensors.ops.attention_kernels import (
     FLASH_WIDTHS,
     efficient,
@@ -98,6 +98,7 @@ def _is_efficient(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool) -> bool:
     widths = q.shape[-1], v.shape[-1]
     return (
         q.dtype.itemsize <= 4
+        and (modern or q.dtype is not BFLOAT16)
         and q.ndim == 4
         and (shares or q.shape[:2] == k.shape[:2] == v.shape[:2])
         and not any(width % alignment for width in widths)
