@@ -1,9 +1,11 @@
 """Record what PyTorch allocates for variations of a script: validation/recorded/variations.json.
 
     python validation/record_variations.py --python path/to/python   # that has PyTorch for CUDA
+    python validation/record_variations.py --python path/to/python --card t4 "models: base" ...
 
 Those that are recorded of the same text are left. It says where reading gives other bytes and does
-not doubt them.
+not doubt them. The second form is for other releases and other cards, and records the variations
+that it names in variations_elsewhere.json.
 """
 
 from __future__ import annotations
@@ -21,13 +23,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from validation.variations import TEXTS
 
 TABLE = Path(__file__).parent / "recorded" / "variations.json"
+ELSEWHERE = TABLE.with_name("variations_elsewhere.json")
 CARD = "rtx-4090"
 Row = dict[str, Any]
 
 
-def rows() -> dict[str, Row]:
-    """What is recorded, by the names of the variations."""
-    found: dict[str, Row] = json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else {}
+def rows(table: Path = TABLE) -> dict[str, Row]:
+    """What is recorded, by the names of the variations; elsewhere also by release and card."""
+    found: dict[str, Row] = json.loads(table.read_text(encoding="utf-8")) if table.exists() else {}
     return found
 
 
@@ -52,17 +55,46 @@ def read(folder: Path) -> Row:
     return asked(folder, "explain", "--gpu", CARD, "--format", "json", "train.py")
 
 
-def traced(folder: Path, python: str) -> Row:
+def traced(folder: Path, python: str, card: str = CARD) -> Row:
     """The verdict by PyTorch itself."""
-    options = ["--yes", "--gpu", CARD, "--format", "json", "--python", python]
+    options = ["--yes", "--gpu", card, "--format", "json", "--python", python]
     return asked(folder, "trace", *options, "--", "python", "train.py")
+
+
+def written(table: Path, found: dict[str, Row]) -> None:
+    """Write what is recorded, a row to a line."""
+    lines = [f"{json.dumps(each)}: {json.dumps(row)}" for each, row in found.items()]
+    table.write_text("{\n " + ",\n ".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def record_elsewhere(python: str, card: str, names: list[str]) -> None:
+    """Trace variations with another release, or for another card."""
+    table = rows(ELSEWHERE)
+    for name in names:
+        with tempfile.TemporaryDirectory() as made:
+            (Path(made) / "train.py").write_text(TEXTS[name], encoding="utf-8")
+            found = traced(Path(made), python, card)
+        peak = found.get("peak", {})
+        release = ".".join(str(found["torch"]).split(".")[:2])
+        table[f"{release} {card}: {name}"] = {
+            "text": digest(name),
+            "allocated": peak.get("allocated_bytes"),
+            "reserved": peak.get("reserved_bytes"),
+        }
+        written(ELSEWHERE, table)
 
 
 def main() -> None:
     """Record and compare."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", required=True, help="has PyTorch for CUDA")
-    python = str(Path(parser.parse_args().python).absolute())
+    parser.add_argument("--card", default=CARD, help="that PyTorch is to see")
+    parser.add_argument("names", nargs="*", help="variations to record elsewhere")
+    options = parser.parse_args()
+    python = str(Path(options.python).absolute())
+    if options.names:
+        record_elsewhere(python, options.card, options.names)
+        return
     table = {name: row for name, row in rows().items() if name in TEXTS}
     for name in TEXTS:
         with tempfile.TemporaryDirectory() as made:
@@ -77,8 +109,7 @@ def main() -> None:
                     "allocated": peak.get("allocated_bytes"),
                     "reserved": peak.get("reserved_bytes"),
                 }
-                lines = [f"{json.dumps(each)}: {json.dumps(row)}" for each, row in table.items()]
-                TABLE.write_text("{\n " + ",\n ".join(lines) + "\n}\n", encoding="utf-8")
+                written(TABLE, table)
             seen = read(folder)
         peak = seen.get("peak") or {}
         same = peak.get("allocated_bytes") == table[name]["allocated"]

@@ -207,6 +207,7 @@ def device_of(run: Run, shapes: Shapes, tape: Tape, *, compiled: bool) -> Device
         passing_bias_bytes=passing_bias_workspace_bytes(run.torch),
         attention_state=shapes.attention_state if compiled else None,
         capability=FLASH_SINCE if run.attention is Attention.FLASH else BEFORE_FLASH,
+        fuses_bfloat16=run.attention is not Attention.MATH,
         release=run.torch,
     )
 

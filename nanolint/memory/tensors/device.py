@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NEWEST = (2, 13)  # the release that operations are recorded with
 FLASH, EFFICIENT, MATH, CUDNN = "flash", "memory-efficient", "math", "cuDNN's"
 KERNELS = frozenset({FLASH, EFFICIENT, MATH, CUDNN})
+OF_CUBLAS, OF_CUBLASLT = "cuBLAS workspace", "cuBLASLt workspace"
 MAIN, AUTOGRAD = "main", "autograd"  # the threads that launch kernels
 
 
@@ -65,7 +66,8 @@ class Device:
     first that adds a bias; ``passing_bias_bytes`` where each makes it for itself.
     ``attention_state``: fused attention saves its random state here;
     None: as each kernel does in that release. ``attention_kernels`` are those that it may take.
-    ``capability`` is the card's compute capability, ``release`` the first two numbers of torch's.
+    ``capability`` is the card's compute capability; ``fuses_bfloat16``: memory-efficient attention
+    takes bfloat16, as from 8.0 on. ``release`` is the first two numbers of torch's.
     """
 
     def __init__(
@@ -81,10 +83,12 @@ class Device:
         keeps_workspace: bool = True,
         attention_state: bool | None = None,
         capability: tuple[int, int] = (8, 0),
+        fuses_bfloat16: bool = True,
         release: tuple[int, int] = NEWEST,
     ) -> None:
         self.tape = tape
         self.capability = capability
+        self.fuses_bfloat16 = fuses_bfloat16
         self.release = release
         self.sm_count = sm_count
         self.threads_per_sm = threads_per_sm
@@ -131,6 +135,7 @@ class Device:
             keeps_workspace=False,
             attention_state=self.attention_state,
             capability=self.capability,
+            fuses_bfloat16=self.fuses_bfloat16,
             release=self.release,
         )
         made.attention_kernels = self.attention_kernels
@@ -157,11 +162,13 @@ class Device:
         ``biased``: it adds a bias, which cuBLASLt does.
         """
         if biased and self.passing_bias_bytes:
-            name = "cuBLASLt workspace"
-            self.tape.free(self.tape.alloc(self.passing_bias_bytes, name, Component.WORKSPACE))
+            handle = self.tape.alloc(self.passing_bias_bytes, OF_CUBLASLT, Component.WORKSPACE)
+            if self._keeps_workspace:
+                self.multiply()  # it asks for cuBLAS's handle, too
+            self.tape.free(handle)
             return
         for nbytes in self._workspaces.get(self.thread, ()):
-            handle = self.tape.alloc(nbytes, "cuBLAS workspace", Component.WORKSPACE)
+            handle = self.tape.alloc(nbytes, OF_CUBLAS, Component.WORKSPACE)
             if not self._keeps_workspace:
                 self.tape.free(handle)
         if self._keeps_workspace:
@@ -173,16 +180,17 @@ class Device:
         """A product adds a bias: the thread's first takes cuBLASLt's own workspace for good."""
         nbytes = self._first_bias_bytes.pop(self.thread, 0)
         if nbytes:
-            self.tape.alloc(nbytes, "cuBLASLt workspace", Component.WORKSPACE)
+            self.tape.alloc(nbytes, OF_CUBLASLT, Component.WORKSPACE)
 
     def unmake(self, storages: Sequence[Storage]) -> None:
         """Take back the newest operation, whose results lie in ``storages``: it never ran."""
         tape, first = self.tape, min(each.handle for each in storages)
-        if self._keeps_workspace and Component.WORKSPACE in tape.components[first:]:
-            made = zip(tape.sizes[first:], tape.components[first:], strict=True)
-            self._workspaces[self.thread] = tuple(
-                nbytes for nbytes, component in made if component is Component.WORKSPACE
-            )
+        made = list(zip(tape.sizes[first:], tape.names[first:], strict=True))
+        if self._keeps_workspace and any(name == OF_CUBLAS for _, name in made):
+            self._workspaces[self.thread] = tuple(n for n, name in made if name == OF_CUBLAS)
+        for nbytes, name in made:
+            if name == OF_CUBLASLT and not self.passing_bias_bytes:
+                self._first_bias_bytes[self.thread] = nbytes
         tape.forget(first)
         for each in storages:
             each.events = []

@@ -14,7 +14,7 @@ from nanolint.memory.compiled.derive.passes import capture
 from nanolint.memory.compiled.derive.plans import Plans, base_of
 from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.tensors.autograd import Leaf, numbers
-from nanolint.memory.tensors.device import NotTraced, Storage
+from nanolint.memory.tensors.device import MAIN, NotTraced, Storage
 from nanolint.memory.tensors.gradients import land, matched
 from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.tensor import Node, Tensor
@@ -178,7 +178,7 @@ class Program:
         """The first matrix product of a graph: threads take their workspaces for good."""
         if self.device.awaits_workspace:
             self.device.multiply()
-        if self.plans.adds_biases:
+        if self.plans.adds_biases and self.device.thread == MAIN:  # in the forward graph
             self.device.add_bias()
 
     def _record(

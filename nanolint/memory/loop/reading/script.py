@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
 
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
+BFLOAT16_SINCE = (8, 0)  # sdp_utils.cpp: the dtypes of memory-efficient attention
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 
 
@@ -48,6 +49,8 @@ def read_script(
     Raises Unread where its memory depends on what is not known.
     """
     program = settled(program, run)
+    if gpu is not None and gpu.compute_capability is not None:
+        device.fuses_bfloat16 = gpu.compute_capability >= BFLOAT16_SINCE
     machine = Reader(
         program.modules,
         device,

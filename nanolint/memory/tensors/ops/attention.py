@@ -98,7 +98,7 @@ def _is_efficient(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool) -> bool:
     widths = q.shape[-1], v.shape[-1]
     return (
         q.dtype.itemsize <= 4
-        and (modern or q.dtype is not BFLOAT16)
+        and (q.device.fuses_bfloat16 or q.dtype is not BFLOAT16)
         and q.ndim == 4
         and (shares or q.shape[:2] == k.shape[:2] == v.shape[:2])
         and not any(width % alignment for width in widths)

@@ -130,7 +130,9 @@ def _backward(
     if create_graph or inputs is not None:
         raise machine.unread("a backward pass with create_graph or inputs")
     machine.happens(Event.BACKWARD)
-    run_backward(x, zeros_like(x) if gradient is None else gradient, retain=bool(retain_graph))
+    given = zeros_like(x) if gradient is None else gradient
+    with machine.card.backward_pass():  # also where the loss is on the host
+        run_backward(x, given, retain=bool(retain_graph))
     machine.happens(Event.AFTER_BACKWARD)
 
 

@@ -1,0 +1,30 @@
+"""The variations on other releases of PyTorch and other cards, as traces recorded them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.command import nanolint
+from validation.record_variations import ELSEWHERE, digest, rows
+from validation.variations import TEXTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("key", rows(ELSEWHERE))
+def test_what_is_read_is_what_that_release_takes_on_that_card(tmp_path: Path, key: str) -> None:
+    where, name = key.split(": ", 1)
+    release, card = where.split()
+    row = rows(ELSEWHERE)[key]
+    assert row["text"] == digest(name)
+    path = tmp_path / "train.py"
+    path.write_text(TEXTS[name], encoding="utf-8")
+    asked = ("--gpu", card, "--torch-version", release, "--format", "json")
+    found = json.loads(nanolint("explain", str(path), *asked).out)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"]["allocated_bytes"] == row["allocated"]
+    assert found["peak"]["reserved_bytes"] == row["reserved"]
