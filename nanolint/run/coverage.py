@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import compiles, has_small_shared_memory
-from nanolint.run.program import ReadScript
+from nanolint.run.program import Profiled, ReadScript
 from nanolint.run.run import Attention
 from nanolint.run.trust import Doubt, Subject
 from nanolint.settings.torch_version import NEWEST
@@ -69,9 +69,12 @@ def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
 
 
 def splits_graphs(run: Run, gpu: Gpu | None) -> bool:
-    """Whether DDP's buckets split the graphs of ``run``, which is replayed as if they did not."""
-    alone = run.world_size == 1 or not run.compile or isinstance(run.program, ReadScript)
-    return not alone and compiles(gpu, run.dtype)
+    """Whether DDP's buckets split the graphs of ``run``, which is replayed as if they did not.
+
+    A script that is read says itself what it has wrapped, and a trace has what the run made.
+    """
+    told = isinstance(run.program, (ReadScript, Profiled))
+    return run.world_size > 1 and run.compile and not told and compiles(gpu, run.dtype)
 
 
 def timed_products(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:

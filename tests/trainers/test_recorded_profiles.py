@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
 
+from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
 from nanolint.memory.profile import profiled, tape_of
 from nanolint.memory.recording import allocated_peak
+from nanolint.memory.verdict.replay import replay
 from nanolint.run.profile_file import read
+from nanolint.run.program import Profiled
 from nanolint.trainers.profiles import SHIPPED
+from tests.support.runs import GPT2
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +44,15 @@ def test_what_lies_between_the_traced_is_left_out_and_the_published_peak_is_repr
     peak = allocated_peak(profiled(profile, 128, 2))
     assert peak / 2**20 == pytest.approx(45_060.2, rel=0.001)
     assert {each.batch_size for each in profile.held_out} == {384}
+
+
+def test_what_several_processes_evaluate_is_as_it_was_traced() -> None:
+    """Not as one graph, which torch.compile's would be if nanolint had derived it."""
+    content = (SHIPPED / "nanochat-d12-sm90-x8.json").read_bytes()
+    derived = replace(GPT2, batch_size=32, gradient_accumulation_steps=1, world_size=8)
+    card = find("8xh100-80gb").gpu
+    traced = replace(derived, program=Profiled(sha256(content).hexdigest(), read(content)))
+    assert replay(derived, card).split and not replay(traced, card).split
 
 
 @EACH
