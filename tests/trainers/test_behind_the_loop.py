@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.command import nanolint
+from tests.support.explained import explained
 from tests.trainers import test_whole_forks
 from tests.trainers.test_whole_scripts import (
     LATER,
     SCRIPT,
     STATES,
     evaluated_late,
-    explained,
     in_a_function,
 )
 

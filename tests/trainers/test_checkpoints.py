@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.trainers.test_own_data import HEAD, LOOP, NET, explained, peak
+from tests.support.explained import explained
+from tests.trainers.test_own_data import HEAD, LOOP, NET, peak
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.trainers.test_own_data import explained
+from tests.support.explained import explained
 from validation.record_variations import CARD
 from validation.variations import TEXTS
 
@@ -37,7 +37,7 @@ def test_what_stays_behind_a_compiled_call_is_no_sure_number(tmp_path: Path, wha
     text = TEXTS["settings: compiled"]
     assert old in text
     text = text.replace("class GPT(nn.Module):\n", BEFORE).replace(old, new)
-    found = explained(tmp_path, text, CARD)
+    found = explained(tmp_path, text, card=CARD)
     assert found["trust"] != "read" or found["doubts"]
 
 
@@ -45,7 +45,7 @@ def test_a_list_that_ends_with_the_call_is_of_no_matter(tmp_path: Path) -> None:
     text = TEXTS["settings: compiled"].replace(
         X, X + "        kept = [x]\n        kept.append(x * 2)\n"
     )
-    found = explained(tmp_path, text, CARD)
+    found = explained(tmp_path, text, card=CARD)
     assert (found["trust"], found["doubts"]) == ("read", [])
 
 
@@ -57,7 +57,7 @@ def test_results_that_share_memory_are_no_sure_number(tmp_path: Path, what: str)
     assert RETURN in text
     text = text.replace(RETURN, f"        return {SHARED[what]}, {loss}")
     text = text.replace("loss = model(x, y)", "first, second, loss = model(x, y)")
-    found = explained(tmp_path, text, CARD)
+    found = explained(tmp_path, text, card=CARD)
     sure = (found["trust"], found["doubts"]) == ("read", [])
     assert sure is (what in ("the whole", "two tensors"))
 
@@ -66,7 +66,9 @@ def test_a_model_that_changes_between_its_calls_has_other_graphs(tmp_path: Path)
     text, start = TEXTS["settings: compiled"], "range(9):\n"
     learning = text.replace(start, f"{start}    model.wte.requires_grad_(it > 0)\n")
     narrow = text.replace(start, f"{start}    if it == 1: model.bfloat16()\n")
-    plain, learns, narrowed = (explained(tmp_path, each, CARD) for each in (text, learning, narrow))
+    plain, learns, narrowed = (
+        explained(tmp_path, each, card=CARD) for each in (text, learning, narrow)
+    )
     assert (learns["trust"], learns["doubts"]) == ("read", [])
     assert learns["peak"]["allocated_bytes"] == plain["peak"]["allocated_bytes"]
     assert narrowed["peak"]["allocated_bytes"] < plain["peak"]["allocated_bytes"]

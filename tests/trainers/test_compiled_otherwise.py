@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.trainers.test_own_data import explained
+from tests.support.explained import explained
 from validation.record_variations import CARD
 from validation.variations import TEXTS
 
@@ -68,5 +68,5 @@ def test_a_way_to_compile_that_is_not_known_is_no_sure_number(tmp_path: Path, wa
     old, new = WAYS[way]
     text = TEXTS["settings: compiled"]
     assert text.count(old) == 1
-    found = explained(tmp_path, text.replace(old, new), CARD)
+    found = explained(tmp_path, text.replace(old, new), card=CARD)
     assert found["trust"] != "read" or found["doubts"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.trainers.test_own_data import explained
+from tests.support.explained import explained
 from validation.record_variations import CARD, rows
 from validation.variations import TEXTS
 
@@ -19,7 +19,7 @@ MADE = "model = GPT().to(device)\n"
 def read(folder: Path, more: str) -> dict[str, Any]:
     text = TEXTS["settings: base"]
     assert text.count(MADE) == 1
-    return explained(folder, text.replace(MADE, MADE + more), CARD)
+    return explained(folder, text.replace(MADE, MADE + more), card=CARD)
 
 
 @pytest.mark.parametrize(

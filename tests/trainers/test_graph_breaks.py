@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.command import nanolint
-from tests.trainers.test_whole_scripts import SCRIPT, explained
+from tests.support.explained import explained
+from tests.trainers.test_whole_scripts import SCRIPT
 
 if TYPE_CHECKING:
     from pathlib import Path

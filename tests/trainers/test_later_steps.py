@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.trainers.test_whole_scripts import explained
+from tests.support.explained import explained
 
 if TYPE_CHECKING:
     from pathlib import Path

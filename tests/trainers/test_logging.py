@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.trainers.test_own_data import explained
+from tests.support.explained import explained
 from validation.record_variations import CARD, rows
 from validation.variations import TEXTS
 
@@ -19,7 +19,7 @@ LOOP = "for step in range(100):"
 def read(folder: Path, before: str, after: str = "") -> dict[str, Any]:
     text = TEXTS["loops: plain"].rstrip()
     assert text.count(LOOP) == 1
-    return explained(folder, f"{text.replace(LOOP, f'{before}{LOOP}')}\n{after}", CARD)
+    return explained(folder, f"{text.replace(LOOP, f'{before}{LOOP}')}\n{after}", card=CARD)
 
 
 @pytest.mark.parametrize(

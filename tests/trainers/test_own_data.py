@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.command import nanolint
+from tests.support.explained import explained
 from tests.trainers.test_whole_forks import SCRIPT as FORK
 from tests.trainers.test_whole_forks import explained as fork
 
@@ -67,14 +66,6 @@ def get_batch():
     x = torch.stack([val_data[i*T:(i+1)*T] for i in blocks])
     return x, torch.stack([val_data[i*T+1:(i+1)*T+1] for i in blocks])
 """
-
-
-def explained(folder: Path, text: str, card: str = "a100-40gb") -> dict[str, Any]:
-    path = folder / "train.py"
-    path.write_text(text, encoding="utf-8")
-    done = nanolint("explain", str(path), "--gpu", card, "--format", "json")
-    found: dict[str, Any] = json.loads(done.out) if done.out else {"trust": "unknown"}
-    return found
 
 
 def peak(found: dict[str, Any]) -> int:

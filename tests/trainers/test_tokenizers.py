@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.trainers.test_own_data import HEAD, LOOP, NET, explained, peak
+from tests.support.explained import explained
+from tests.trainers.test_own_data import HEAD, LOOP, NET, peak
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.command import nanolint
-from tests.trainers.test_own_data import explained
+from tests.support.explained import explained
 from validation.record_variations import CARD, rows
 from validation.variations import TEXTS
 
@@ -71,6 +71,6 @@ def test_a_function_that_is_wrapped_in_autocast_is_cast_inside(tmp_path: Path) -
     text = TEXTS["settings: no autocast"]
     made = "model = GPT().to(device)\n"
     wrapped = "GPT.forward = torch.autocast('cuda', dtype=torch.bfloat16)(GPT.forward)\n"
-    found = explained(tmp_path, text.replace(made, wrapped + made), CARD)
+    found = explained(tmp_path, text.replace(made, wrapped + made), card=CARD)
     assert (found["trust"], found["doubts"]) == ("read", [])
     assert found["peak"]["allocated_bytes"] == rows()["settings: base"]["allocated"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.command import nanolint
+from tests.support.explained import explained
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,17 +69,9 @@ ONCE = {
 }
 
 
-def explained(folder: Path, text: str) -> dict[str, Any]:
-    path = folder / "train.py"
-    path.write_text(HEAD + text, encoding="utf-8")
-    found = nanolint("explain", str(path), "--gpu", "rtx-4090", "--format", "json")
-    result: dict[str, Any] = json.loads(found.out)
-    return result
-
-
 @pytest.mark.parametrize("what", AGAIN)
 def test_another_training_behind_the_first_is_a_doubt(what: str, tmp_path: Path) -> None:
-    found = explained(tmp_path, AGAIN[what])
+    found = explained(tmp_path, HEAD + AGAIN[what], card="rtx-4090")
     assert found["trust"] == "doubted"
     words = ("trained behind the steps", "a later step trains")
     assert any(each in doubt for doubt in found["doubts"] for each in words)
@@ -88,4 +79,4 @@ def test_another_training_behind_the_first_is_a_doubt(what: str, tmp_path: Path)
 
 @pytest.mark.parametrize("what", ONCE)
 def test_one_training_is_read_without_a_doubt(what: str, tmp_path: Path) -> None:
-    assert explained(tmp_path, ONCE[what])["trust"] == "read"
+    assert explained(tmp_path, HEAD + ONCE[what], card="rtx-4090")["trust"] == "read"

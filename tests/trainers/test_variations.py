@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.trainers.test_own_data import explained
+from tests.support.explained import explained
 from validation.record_variations import CARD, digest, rows
 from validation.variations import TEXTS
 
@@ -125,7 +125,7 @@ TOO_HIGH = (
 def test_a_change_is_read_or_in_doubt(tmp_path: Path, name: str) -> None:
     row = rows()[name]
     assert row["text"] == digest(name)
-    found = explained(tmp_path, TEXTS[name], CARD)
+    found = explained(tmp_path, TEXTS[name], card=CARD)
     sure = (found.get("trust"), found.get("doubts")) == ("read", [])
     assert sure is (name not in NOT_KNOWN)
     if name in TOO_HIGH:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.command import nanolint
+from tests.support.explained import explained
 from validation.record_variations import ELSEWHERE, digest, rows
 from validation.variations import TEXTS
 
@@ -21,10 +20,7 @@ def test_what_is_read_is_what_that_release_takes_on_that_card(tmp_path: Path, ke
     release, card = where.split()
     row = rows(ELSEWHERE)[key]
     assert row["text"] == digest(name)
-    path = tmp_path / "train.py"
-    path.write_text(TEXTS[name], encoding="utf-8")
-    asked = ("--gpu", card, "--torch-version", release, "--format", "json")
-    found = json.loads(nanolint("explain", str(path), *asked).out)
+    found = explained(tmp_path, TEXTS[name], "--torch-version", release, card=card)
     assert (found["trust"], found["doubts"]) == ("read", [])
     assert found["peak"]["allocated_bytes"] == row["allocated"]
     assert found["peak"]["reserved_bytes"] == row["reserved"]

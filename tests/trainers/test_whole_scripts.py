@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.command import nanolint
+from tests.support.explained import explained
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,14 +55,6 @@ for step in range(100):
     if loss.item() > 100:
         print("diverges")
 """
-
-
-def explained(folder: Path, text: str, *words: str) -> dict[str, Any]:
-    path = folder / "train.py"
-    path.write_text(text, encoding="utf-8")
-    done = nanolint("explain", str(path), "--gpu", "a100-40gb", "--format", "json", *words)
-    found: dict[str, Any] = json.loads(done.out)
-    return found
 
 
 def in_the_step(found: dict[str, Any]) -> int:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
 
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
-BFLOAT16_SINCE = (8, 0)  # sdp_utils.cpp: the dtypes of memory-efficient attention
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 
 
@@ -50,7 +49,8 @@ def read_script(
     """
     program = settled(program, run)
     if gpu is not None and gpu.compute_capability is not None:
-        device.fuses_bfloat16 = gpu.compute_capability >= BFLOAT16_SINCE
+        # Memory-efficient attention takes what the card computes in (sdp_utils.cpp).
+        device.fuses_bfloat16 = has_bfloat16(gpu)
     machine = Reader(
         program.modules,
         device,

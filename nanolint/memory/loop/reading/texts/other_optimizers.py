@@ -8,13 +8,8 @@ kind that PyTorch chooses on a card (``_multi_tensor_*``) makes, in that order. 
 import torch
 
 
-class Together(Optimizer):
-    """Steps all parameters of one type at once; the counters of steps are the host's."""
-
-    def __init__(self, params, defaults, foreach, plain):
-        if foreach is not None and not foreach or not plain:
-            refused(f"{type(self).__name__} with these settings")
-        super().__init__(params, dict(defaults, foreach=foreach, fused=None))
+class ByGroup(Optimizer):
+    """Begins the states of a group's parameters at their first step, then steps the group."""
 
     @torch.no_grad()
     def step(self, closure=None):
@@ -26,8 +21,20 @@ class Together(Optimizer):
             for p in params:
                 if len(self.state[p]) == 0:
                     self.begin(self.state[p], p, group)
-            if uses_foreach(group, params):
-                self.step_together(params, group)
+            self.step_group(params, group)
+
+
+class Together(ByGroup):
+    """Steps all parameters of one type at once; the counters of steps are the host's."""
+
+    def __init__(self, params, defaults, foreach, plain):
+        if foreach is not None and not foreach or not plain:
+            refused(f"{type(self).__name__} with these settings")
+        super().__init__(params, dict(defaults, foreach=foreach, fused=None))
+
+    def step_group(self, params, group):
+        if uses_foreach(group, params):
+            self.step_together(params, group)
 
     def with_decay(self, params, group, decays=True):
         """The gradients, or what maximizing and weight decay make of them."""
@@ -181,7 +188,7 @@ class Adamax(Together):
                 grads = torch._foreach_abs(grads)
 
 
-class Muon(Optimizer):
+class Muon(ByGroup):
     """torch/optim/_muon.py, which steps one matrix behind the other."""
 
     def __init__(
@@ -207,19 +214,10 @@ class Muon(Optimizer):
         )
         super().__init__(params, defaults)
 
-    @torch.no_grad()
-    def step(self, closure=None):
-        if closure is not None:
-            with torch.enable_grad():
-                closure()
-        for group in self.param_groups:
-            params = [p for p in group["params"] if p.grad is not None]
-            for p in params:
-                if len(self.state[p]) == 0:
-                    self.state[p]["momentum_buffer"] = kept(p, "momentum")
-            self.step_each(params, group)
+    def begin(self, state, p, group):
+        state["momentum_buffer"] = kept(p, "momentum")
 
-    def step_each(self, params, group):
+    def step_group(self, params, group):
         for p in params:
             buffer = self.state[p]["momentum_buffer"]
             update = p.grad.lerp(buffer, group["momentum"]) if group["nesterov"] else buffer
