@@ -109,15 +109,12 @@ def as_line(words: Sequence[str]) -> str:
 
 def _one_launch(words: Sequence[str], streams: Streams) -> Launched | None:
     """The run that a program among ``words`` starts; None where they begin with a config."""
-    from nanolint.report.printer import printable
-
     if not starts_script(words):
         return None
     found = launches_in(as_line(words))
     if len(found) != 1:
         raise UsageError(f"after --: {len(found) or 'no'} runs, where one is meant")
-    for remark in found[0].remarks:
-        streams.warn(f"nanolint: {printable(remark)}")
+    _remark(found[0], streams)
     return found[0]
 
 
@@ -136,17 +133,30 @@ def read_one_run(
     started = _one_launch(words, streams) if words and not options.files else None
     if started is not None:
         return options, str(started.files[-1]), started
+    if len(options.files) == 1 and _may_be_launch_file(options.files[0]):
+        from nanolint.cli.one_run import only_run
+
+        named = only_run(command, options.files[0], words, options, streams)
+        if named is not None:
+            _remark(named, streams)
+            return options, str(named.files[-1]), named
     launch = read_launch(words, options.files)
     if len(options.files) > 1 or not (options.files or launch.files):
         parser.error(f"{command} takes one FILE, found {len(options.files)}")
     if not launch.files:
-        from nanolint.cli.launch_files import only_run
-
-        named = only_run(command, options.files[0], streams)
-        if named is None:
-            return options, options.files[0], launch
-        launch = replace(named, arguments=(*named.arguments, *launch.arguments))
-        return options, str(launch.files[-1]), launch
+        return options, options.files[0], launch
     first = tuple(map(Path, options.files))
     launch = replace(launch, arguments=(*first, *launch.arguments))
     return options, str(launch.files[-1]), launch
+
+
+def _may_be_launch_file(given: str) -> bool:
+    """Cheaply: whether ``given`` is no config or script."""
+    return not given.endswith(".py") and given != "-"
+
+
+def _remark(launched: Launched, streams: Streams) -> None:
+    from nanolint.report.printer import printable
+
+    for remark in launched.remarks:
+        streams.warn(f"nanolint: {printable(remark)}")

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.launch_text import LaunchText
 from nanolint.cli.launched import NotJudged, is_trainer, locate, script_near
-from nanolint.cli.parser import UsageError
 from nanolint.cli.runs import Run, Source, runs_of
 from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes
 from nanolint.files.writing import Unwritable
 from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
-from nanolint.launches.files import MOST_BYTES, find_launches, is_launch_file
+from nanolint.launches.files import MOST_BYTES, find_launches
 from nanolint.linting.discovery import is_excluded_anywhere
-from nanolint.report.printer import printable
 from nanolint.report.results import FileResult
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
     from nanolint.cli.judging import Work
     from nanolint.cli.launched import Launched
-    from nanolint.cli.streams import Streams
 
 NO_LAUNCH = "no line launches a training script"
 
@@ -56,12 +53,12 @@ def read_launch_file(
         return [], None
 
     def launches(text: str) -> list[Launched]:
-        return [line.launched for line in _lines(name, text) if line.launched]
+        return [line.launched for line in launch_lines(name, text) if line.launched]
 
     fixer = LaunchText(launches, configuration)
     try:
         about = _fixed(path, name, fixer, work)
-        lines = list(_lines(name, about.text))
+        lines = list(launch_lines(name, about.text))
     except Unusable as error:
         return [], FileResult(name, error=str(error))
     except ValueError as error:
@@ -107,40 +104,7 @@ def _fixed(path: Path, name: str, fixer: LaunchText, work: Work) -> FileResult:
     )
 
 
-def only_run(command: str, given: str, streams: Streams) -> Launched | None:
-    """The run of ``run.sh``, or of ``run.sh:12``; None where ``given`` is no file of that kind.
-
-    Raises UsageError where there is none, or several.
-    """
-    name, _, row = (given, "", "") if is_launch_file(given) else given.partition(":")
-    if not is_launch_file(name):
-        return None
-    try:
-        lines = list(_lines(name, _read(Path(name))))
-    except (Unusable, ValueError) as error:
-        raise UsageError(f"{name}: {error}") from error
-    chosen = [line for line in lines if not row or line.place == row]
-    runs = [(line.place, line.launched) for line in chosen if line.launched]
-    if len(runs) > 1:
-        places = dict.fromkeys(f"{name}:{place}" for place, _ in runs)
-        one = f"{command} {', '.join(places)}"
-        if len(places) == 1:
-            one = f"{command} CONFIG -- --key=VALUE, with the values that are meant"
-        raise UsageError(f"{given} starts {len(runs)} runs; name one: {one}")
-    if not runs:
-        why = next((f"not checked: {line.reason}" for line in chosen), NO_LAUNCH)
-        raise UsageError(f"{given}: {why}")
-    _, launched = runs[0]
-    for remark in launched.remarks:
-        streams.warn(f"nanolint: {printable(remark)}")
-    return launched
-
-
-def _read(path: Path) -> str:
-    return read_bytes(path, MOST_BYTES).decode(errors="replace")
-
-
-def _lines(name: str, text: str) -> Iterator[Line]:
+def launch_lines(name: str, text: str) -> Iterator[Line]:
     """The lines that launch training scripts. Raises ValueError, in one line, for the file."""
     for found in find_launches(name, text, partial(script_near, Path(name))):
         if found.launch is None:

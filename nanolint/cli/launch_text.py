@@ -56,7 +56,7 @@ class LaunchText:
         promises: list[tuple[str, Plain]] = []
         runs = self._launches(text)
         # A point of a loop or a sweep that becomes another one is a run less.
-        promises.append(("the number of different runs", len(set(map(_meant, runs)))))
+        promises.append(("the number of different runs", len(set(map(meant, runs)))))
         for number, launched in enumerate(runs):
             for report in self._reports(launched):
                 found += (_of_text(each, report.path) for each in report.diagnostics)
@@ -78,7 +78,7 @@ class LaunchText:
                 yield report
 
 
-def _meant(launched: Launched) -> str:
+def meant(launched: Launched) -> str:
     """What is the same for runs that do the same, wherever their words stand."""
     line = launched.line
     words = [(each.name, each.value) for each in (*line.flags, *line.variables)]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nanolint.cli.launch_text import LaunchText
     from nanolint.cli.launched import Launched
     from nanolint.diagnostics import Diagnostic
+    from nanolint.run.flags import Flag
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,12 @@ class Run:
         """Whether a word of the launch line is only known to its shell."""
         line = self.configuration.launch.line
         return any(each.unknown is not None for each in (*line.flags, *line.variables))
+
+    @property
+    def words(self) -> tuple[Flag, ...]:
+        """What the launch line gives the script, without the variables in front of it."""
+        line = self.configuration.launch.line
+        return (*line.flags, *line.assigned)
 
     def placed(self, result: FileResult) -> tuple[FileResult, tuple[Diagnostic, ...]]:
         """What is found in the file, and what is found in the text of the launch line.
@@ -110,14 +117,15 @@ def place_all(runs: Sequence[Run], results: Iterable[FileResult]) -> list[FileRe
 def _told_apart(
     judged: Iterable[tuple[Run, FileResult]],
 ) -> Iterator[tuple[Run, FileResult]]:
-    """The runs without those that are another's: of two of one line that a value decides which only
-    the shell has (``$WANDB_RUN``, or what it is set to where it is empty), and of which the same is
-    known."""
+    """The runs without those that are another's: of two of one line that differ in a value which
+    only the shell has (``$WANDB_RUN``, or what it is set to where it is empty), or in a variable in
+    front of it, and of which the same is known."""
     kept: dict[tuple[Source | None, str | None, str], list[tuple[Run, FileResult]]] = {}
     for run, result in judged:
         same = kept.setdefault((run.source, run.place, run.candidate.name), [])
         if run.place is not None and any(
-            result == other and (run.is_open or one.is_open) for one, other in same
+            result == other and (run.is_open or one.is_open or run.words == one.words)
+            for one, other in same
         ):
             continue
         same.append((run, result))

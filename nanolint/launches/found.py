@@ -70,6 +70,8 @@ def once(found: Iterable[Found]) -> Iterator[Found]:
 
 
 def _plain(launch: Launch) -> Launch:
-    """A launch without its surroundings, and without where its words come from."""
+    """A launch without where its words come from."""
     words = tuple(replace(each, pieces=()) for each in launch.arguments)
-    return replace(launch, arguments=words, environment={})
+    names = sorted(launch.environment.items())
+    around = {name: replace(each, pieces=(), place=None) for name, each in names}
+    return replace(launch, arguments=words, environment=around)

@@ -511,3 +511,71 @@ class TestExplainAndFit:
             f"for b in 4 8; do python train.py {CONFIG} --batch_size=$b; done"
         )
         assert "run.sh starts 2 runs; name one" in nanolint(command, "run.sh", GPU).error
+
+
+class TestOneOfSeveralRuns:
+    """``explain run.sh:12 -- --flag=value`` names the run of a line that starts several."""
+
+    def several(self, lines: str, command: str = "explain") -> str:
+        """What is said where several are meant, which is an error."""
+        Path("run.sh").write_text(lines)
+        outcome = nanolint(command, "run.sh", GPU)
+        assert outcome.status == 2
+        return outcome.error.partition("name one: ")[2]
+
+    def with_card(self, command: str) -> list[str]:
+        name, file, *words = command.split()
+        return [name, file, GPU, *words]
+
+    @pytest.mark.parametrize("command", ["explain", "fit"])
+    def test_what_the_advice_says_can_be_followed(self, command: str) -> None:
+        line = f"for b in 4 8; do python train.py {CONFIG} --batch_size=$b; done"
+        advice = self.several(line, command)
+        assert advice == f"{command} run.sh:1 -- --batch_size=4 (or 8)"
+        outcome = nanolint(*self.with_card(advice.partition(" (or")[0]))
+        assert outcome.status == 0
+        assert outcome.out == nanolint(command, CONFIG, GPU, "--", "--batch_size=4").out
+
+    def test_flags_that_tell_runs_apart_only_together_are_all_named(self) -> None:
+        advice = self.several(
+            "for b in 4 8; do for t in 256 512; do\n"
+            f"python train.py {CONFIG} --batch_size=$b --block_size=$t\ndone; done"
+        )
+        words = "explain run.sh:2 -- --batch_size=4 --block_size=256"
+        assert advice == f"{words}, or what another one has"
+        assert nanolint(*self.with_card(words)).status == 0
+
+    def test_a_variable_in_front_of_the_line_names_a_run(self) -> None:
+        line = "for b in 4 8; do WORLD=$b python train.py config/large.py; done"
+        assert self.several(line) == "explain run.sh:1 -- WORLD=4 (or 8)"
+
+    def test_words_that_no_run_has_are_put_on_top_of_each(self) -> None:
+        Path("run.sh").write_text(
+            f"for b in 4 8; do python train.py {CONFIG} --batch_size=$b; done"
+        )
+        asked = nanolint("explain", "run.sh", GPU, "--", "--batch_size=2")
+        plain = nanolint("explain", CONFIG, GPU, "--", "--batch_size=2")
+        assert (asked.status, asked.out) == (0, plain.out)
+
+    def test_what_is_asked_for_stays_in_the_advice(self) -> None:
+        Path("run.sh").write_text(
+            f"for b in 4 8; do python train.py {CONFIG} --batch_size=$b; done"
+        )
+        asked = nanolint("explain", "run.sh", GPU, "--", "--block_size=256")
+        assert asked.error.endswith("explain run.sh:1 -- --block_size=256 --batch_size=4 (or 8)")
+
+    def test_runs_that_differ_in_their_processes_are_asked_for_by_the_line(self) -> None:
+        line = f"for n in 1 2; do torchrun --nproc_per_node=$n train.py {CONFIG}; done"
+        assert self.several(line).startswith("explain -- and the launch line itself")
+        asked = f"torchrun --nproc_per_node=2 train.py {CONFIG}".split()
+        assert nanolint("explain", GPU, "--", *asked).status == 0
+
+    def test_a_value_that_only_the_shell_has_makes_no_second_run(self) -> None:
+        Path("run.sh").write_text(
+            f'if [ -z "$OUT" ]; then OUT=out; fi\npython train.py {CONFIG} --out_dir=$OUT\n'
+        )
+        assert nanolint("explain", "run.sh", GPU).status == 0
+        advice = self.several(
+            f'if [ -z "$B" ]; then B=4; fi\npython train.py {CONFIG} --batch_size=$B\n'
+        )
+        assert advice

@@ -67,6 +67,11 @@ def test_a_word_is_found_in_the_text() -> None:
 
 
 class TestVariables:
+    def test_a_loop_over_a_variable_in_front_of_the_line_is_as_many_runs(self) -> None:
+        found = find_launches("for b in 8 16 8; do BATCH=$b python train.py; done\n")
+        given = [each.launch.environment["BATCH"].text for each in found if each.launch]
+        assert given == ["8", "16"]
+
     def test_each_way_through_an_if_is_a_run(self) -> None:
         script = "BS=4\nif [ x ]; then BS=64; fi\npython train.py --batch_size=$BS\n"
         assert runs(script) == ["train.py --batch_size=64", "train.py --batch_size=4"]
