@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.markdown import code
+from nanolint.report.explain.described import what_it_can_be
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, describe, leaves
-from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from nanolint.run.described import Described
 
 LONGEST = 80  # characters of an equation
-MOST_SHOWN = 10  # micro-batches
 
 
 def given_at(context: Context, name: str, row: int) -> Given | None:
@@ -53,6 +52,6 @@ def _remarks(given: Given, described: Described) -> Iterator[str]:
                 yield f"decides the {role.value}"
     equation = described.equation
     if equation is not None and equation.factor == given:
-        legal = equation.legal(equation.number(given))[-MOST_SHOWN:]
-        if legal:
-            yield f"can be {listed([str(each) for each in legal])} with as many tokens a step"
+        possible = what_it_can_be(equation, given)
+        if possible is not None:
+            yield possible

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.rule.case import Case
+    from nanolint.run.equation import Equation
     from nanolint.run.roles import Role
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
@@ -75,7 +76,7 @@ class Explanation:
             ),
             "fits": verdict.fits if verdict else None,
             "oom": oom_json(verdict.oom) if verdict and verdict.oom else None,
-            "ways_out": _ways_out(verdict, run),
+            "ways_out": _ways_out(verdict, run, self.resolution.equation),
             "unresolved": [
                 {"key": unresolved.key, "reason": unresolved.reason}
                 for unresolved in self.resolution.unresolved
@@ -144,7 +145,9 @@ def _peak(replay: Replay, verdict: Verdict | None, run: Run) -> dict[str, Any]:
     }
 
 
-def _ways_out(verdict: Verdict | None, run: Run | None) -> list[dict[str, Any]]:
+def _ways_out(
+    verdict: Verdict | None, run: Run | None, equation: Equation | None
+) -> list[dict[str, Any]]:
     """What would help a run that has no room to spare, by what it costs; so far it was tried."""
     from nanolint.memory.verdict.alternatives import Alternatives
     from nanolint.memory.verdict.verdict import Outcome
@@ -158,7 +161,7 @@ def _ways_out(verdict: Verdict | None, run: Run | None) -> list[dict[str, Any]]:
             "process_bytes": way.verdict.process_bytes,
             "fits": way.verdict.fits,
         }
-        for way in Alternatives(run, verdict.target)
+        for way in Alternatives(run, verdict.target, equation)
     ]
 
 

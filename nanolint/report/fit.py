@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Resolution
     from nanolint.run.trust import Doubt
 
-HEAD = ("total", "batch_size", "accumulation", "process", "to spare", "tokens/s")
+MICRO_BATCH, ACCUMULATION = "batch_size", "accumulation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,23 +87,29 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
     """Write the table."""
     run = next(row.run for row in rows if row.run)
     widest = max(len(row.target.label) for row in rows)
+    equation = next(row.resolution.equation for row in rows if row.run)
     if run.eval_only:
         kept = f"{run.batch_size * run.eval_iters:,} sequences evaluated"
+    elif equation is not None:
+        kept = f"{equation.tokens_per_step():,} tokens a step kept"
     else:
         kept = f"effective batch {run.effective_batch_size:,} kept"
     printer.line((printable(name), "bold"))
     printer.line(f"the largest micro-batch that fits with room to spare, {kept}")
     for doubt in _doubts(rows):
         printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
-    total, batch, steps, process, margin, pace = HEAD
-    steps = "eval_iters" if run.eval_only else steps
-    line = f" {total:>9} {batch:>10} {steps:>12}  {process:>9} {margin:>9} {pace:>9}"
+    factor = None if equation is None else equation.factor
+    batch = printable(factor.key) if factor is not None else MICRO_BATCH
+    column = max(len(batch), len(MICRO_BATCH))
+    steps = "eval_iters" if run.eval_only else ACCUMULATION
+    ends = f"{'process':>9} {'to spare':>9} {'tokens/s':>9}"
+    line = f" {'total':>9} {batch:>{column}} {steps:>12}  {ends}"
     printer.line((f"  {'':<{widest}}{line}".rstrip(), "dim"))
     for row in rows:
         style = "bold" if row.asked else ""
         total = amount(row.target.gpu.total_bytes)
         label = (f"{row.target.label:<{widest}}", style)
-        printer.line("  ", label, f" {total:>9} ", _format_row(row))
+        printer.line("  ", label, f" {total:>9} ", _format_row(row, column))
     if any(row.fit and row.fit.is_own for row in rows):
         printer.line(("  * as the file has it", "dim"))
     if any(row.fit and speed(row.fit.run, row.target) for row in rows):
@@ -115,17 +121,17 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
         printer.line((f"  counted in float16, for want of bfloat16 (NL203): {cards}", "yellow"))
 
 
-def _format_row(row: Row) -> tuple[str, str]:
+def _format_row(row: Row, column: int) -> tuple[str, str]:
     fit = row.fit
     if fit is None:
-        return f"{'none fits':>10}", "red"
+        return f"{'none fits':>{column}}", "red"
     run = fit.run
     own = "*" if fit.is_own else " "
     steps = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
     amounts = f"{amount(fit.verdict.process_bytes):>9} {amount(fit.verdict.margin_bytes):>9}"
     found = speed(run, row.target)
     pace = "" if found is None else "-".join(map(_short, found.tokens_per_second))
-    return f"{run.batch_size:>9}{own} {steps:>12}  {amounts} {pace:>9}".rstrip(), ""
+    return f"{run.batch_size:>{column - 1}}{own} {steps:>12}  {amounts} {pace:>9}".rstrip(), ""
 
 
 def _short(number: int) -> str:

@@ -23,6 +23,7 @@ from nanolint.memory.verdict.changes import Change
 from nanolint.memory.verdict.floor import is_under_floor, step_floor_bytes
 from nanolint.memory.verdict.replay import OutOfMemory
 from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.memory.verdict.smaller_step import best_smaller_step
 from nanolint.memory.verdict.smallest import smallest_card
 from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
 from nanolint.memory.verdict.words import amount, brief, headline
@@ -43,7 +44,7 @@ from nanolint.run.capability import attention_kernel
 from nanolint.run.equation import Equation, Rounding, remainders
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import MEMORY, Layer, Unresolved
-from nanolint.run.terms import Given, Operation, Place, Surface, Term, describe
+from nanolint.run.terms import Given, Operation, Place, Surface, Term, as_written, describe
 from nanolint.run.trust import Subject, in_short, ordered
 from nanolint.source.assignments import Assignment, Comment
 from nanolint.source.python import nodes, python_tree
@@ -106,8 +107,10 @@ __all__ = [
     "abilities",
     "allocated_bytes",
     "amount",
+    "as_written",
     "attention_kernel",
     "best_micro_batch",
+    "best_smaller_step",
     "brief",
     "changes",
     "config_runs",

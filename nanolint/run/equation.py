@@ -7,6 +7,7 @@ others follow: ``total // (B * T * world)``, ``accumulation // world``, ``8 // w
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from nanolint.source.values import Scalar
 
     Changes = Mapping[Given, Scalar]
+
+MOST_TRIED = 1 << 20  # as divisors of a step's sequences; no step has so many squared
 
 UNCHANGED: Mapping[Given, Scalar] = {}
 
@@ -199,14 +202,26 @@ class Equation:
                     return both
         return None
 
+    def is_smaller_step(self, micro_batch: int) -> bool:
+        """Whether the script runs with so many sequences per pass, and as many passes a step."""
+        if self.factor is None:
+            return False
+        changes: dict[Given, Scalar] = {self.factor: micro_batch}
+        try:
+            as_often = self.number(self.passes, changes) == self.number(self.passes)
+            fewer = self.sequences_per_step(changes) < self.sequences_per_step()
+        except Unevaluable:
+            return False
+        met = set(self.broken(changes)) <= set(self.broken())
+        return as_often and fewer and met and self.goes_the_same_way(changes)
+
     def legal(self, most: int) -> tuple[int, ...]:
         """The micro-batches up to ``most`` that can be had with the tokens of a step kept."""
         sequences = self.sequences_per_step()
-        return tuple(
-            each
-            for each in range(1, most + 1)
-            if sequences % each == 0 and self.changes_for(each) is not None
-        )
+        least = range(1, min(math.isqrt(max(sequences, 0)), MOST_TRIED) + 1)
+        pairs = ((each, sequences // each) for each in least if sequences % each == 0)
+        divisors = sorted({each for pair in pairs for each in pair if each <= most})
+        return tuple(each for each in divisors if self.changes_for(each) is not None)
 
     def nearest(self) -> int | None:
         """The largest micro-batch up to the given one for which every condition is met and no

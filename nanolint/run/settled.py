@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from nanolint.diagnostics import Span
     from nanolint.run.described import Described
+    from nanolint.run.equation import Equation
     from nanolint.run.program import ReadModel
     from nanolint.run.run import Dialect, Run
     from nanolint.source.values import Plain, Value
@@ -172,6 +173,12 @@ class Resolution:
         if isinstance(self.run.program, Profiled):
             return Trust.TRACED
         return Trust.EXACT if self.run.program is None else Trust.READ
+
+    @property
+    def equation(self) -> Equation | None:
+        """How large a step of a script is that is not of nanoGPT's kind; None where it is, or where
+        that is not known."""
+        return None if self.described is None else self.described.equation
 
     @property
     def provenance(self) -> str | None:

@@ -187,6 +187,14 @@ def _parts(term: Term, seen: set[int]) -> Iterator[Term]:
     yield term
 
 
+def as_written(changes: Mapping[Given, Scalar]) -> str:
+    """As people write it: ``B = 16``, ``--batch-size=16``."""
+    return ", ".join(
+        f"{given.key}={value}" if given.key.startswith("-") else f"{given.key} = {value}"
+        for given, value in changes.items()
+    )
+
+
 MOST_SHOWN = 3  # operands of a function
 _BINDS = {"**": 4, "*": 3, "/": 3, "//": 3, "%": 3, "+": 2, "-": 2}
 

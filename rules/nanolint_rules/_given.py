@@ -13,6 +13,7 @@ from nanolint.rule import (
     Safety,
     Span,
     Surface,
+    as_written,
     other_trainer,
     text_of,
 )
@@ -35,11 +36,6 @@ class Written(NamedTuple):
     reason: str = ""
 
 
-def described(changes: Changes) -> str:
-    """As people write it: ``B = 16``, ``--batch-size=16``."""
-    return ", ".join(_format(given, value) for given, value in changes.items())
-
-
 def write(context: Context, changes: Changes, safety: Safety) -> Written:
     """Set each value where it was given: in this file, in another, or on the launch line that it is
     judged by.
@@ -47,7 +43,7 @@ def write(context: Context, changes: Changes, safety: Safety) -> Written:
     A flag that the line does not have is put behind its words: the script's own default is for
     other launches, too.
     """
-    title = f"Set {described(changes)}"
+    title = f"Set {as_written(changes)}"
     places = dict.fromkeys(_place(context, given) for given in changes)
     if LINE in places:
         return _written_on_line(context, changes, title, safety, alone=len(places) == 1)
@@ -175,10 +171,6 @@ def is_here(context: Context, place: Place) -> bool:
     if place.path is None or context.path is None:
         return place.path is context.path
     return place.path.absolute() == context.path.absolute()
-
-
-def _format(given: Given, value: Scalar) -> str:
-    return f"{given.key}={value}" if given.key.startswith("-") else f"{given.key} = {value}"
 
 
 def _like(written: str, value: Scalar) -> str:

@@ -73,7 +73,7 @@ def test_explain_tells_each_role_and_how_it_came_about(file: Path) -> None:
     assert "--total // (--batch-size * T)" in lines["accumulation"]
     assert "64" in lines["a step"]
     assert "32,768 tokens" in lines["a step"]
-    assert "--batch-size can be 1, 2, 4 and 8 with as many tokens a step" in out
+    assert "--batch-size can be 1, 2, 4, 8, 16, 32 and 64 with as many tokens a step" in out
     assert "nanolint trace" in out
 
 

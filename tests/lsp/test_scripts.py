@@ -49,7 +49,7 @@ def test_a_value_is_told_by_what_it_does_not_by_its_name(context: Context) -> No
     assert "- the micro-batch" not in shown
     shown = told(context, "together\n")
     assert "- the micro-batch" in shown
-    assert "- can be 1, 2, 4 and 8 with as many tokens a step" in shown
+    assert "- can be 1, 2, 4, 8, 16, 32 and 64 with as many tokens a step" in shown
 
 
 def test_other_names_are_left_alone(context: Context) -> None:

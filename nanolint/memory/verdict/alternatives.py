@@ -11,16 +11,19 @@ from nanolint.gpus.abilities import has_bfloat16, has_triton
 from nanolint.memory.torch import LINEAR_CROSS_ENTROPY_SINCE
 from nanolint.memory.verdict.changes import Change, change, shorter_contexts, smaller_checkpoints
 from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.memory.verdict.smaller_step import smaller_steps
 from nanolint.memory.verdict.verdict import Outcome, judge
 from nanolint.memory.verdict.words import amount
 from nanolint.run.capability import attention_kernel
 from nanolint.run.run import Attention
+from nanolint.run.terms import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.verdict import Verdict
+    from nanolint.run.equation import Equation
     from nanolint.run.run import Run
 
 
@@ -48,11 +51,15 @@ class Alternative:
 
 
 class Alternatives:
-    """The alternatives to one run on one target, in the order of what they cost."""
+    """The alternatives to one run on one target, in the order of what they cost.
 
-    def __init__(self, run: Run, target: Machine) -> None:
+    ``equation`` is that of a script which calls its values otherwise than nanoGPT does.
+    """
+
+    def __init__(self, run: Run, target: Machine, equation: Equation | None = None) -> None:
         self._run = run
         self._target = target
+        self._equation = equation
 
     def __iter__(self) -> Iterator[Alternative]:
         compiling = Cost.SLOWER if self._run.compile else Cost.SAME
@@ -81,17 +88,30 @@ class Alternatives:
     def _micro_batch(self) -> Alternative | None:
         """The largest micro-batch that is comfortable; accumulation makes up for it."""
         found = best_micro_batch([(self._run, self._target)])
-        return None if found is None else self._with(found)
+        if found is None or self._equation is None:
+            return None if found is None else self._with(found)
+        written = self._equation.changes_for(found.counts["batch_size"])
+        return self._of(as_written(written), found.applied(self._run)) if written else None
 
     def _half_the_batch(self) -> Alternative | None:
         run = self._run
         if run.batch_size < 2 or run.eval_only or not run.follows("batch_size"):
             return None
+        if self._equation is not None:
+            return self._smaller_batch(self._equation)
         half = replace(run, batch_size=run.batch_size // 2)
         if not half.is_known:
             return None
         effect = f"effective batch {half.effective_batch_size:,}"
         return self._of(f"batch_size = {half.batch_size} ({effect})", half)
+
+    def _smaller_batch(self, equation: Equation) -> Alternative | None:
+        found = self._largest(smaller_steps(self._run, equation))
+        if found is None or equation.factor is None:
+            return None
+        run = found.verdict.run
+        way = as_written({equation.factor: run.batch_size})
+        return replace(found, change=f"{way} (effective batch {run.effective_batch_size:,})")
 
     def _shorter_block(self) -> Alternative | None:
         """Half the context, or as many times half as it takes."""

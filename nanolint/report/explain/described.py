@@ -12,6 +12,8 @@ from nanolint.source.bounds import Unevaluable
 from nanolint.units import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.report.printer import Printer
     from nanolint.run.described import Described
     from nanolint.run.equation import Equation
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 LONGEST = 72  # characters of what a value came from
 MOST_SHOWN = 10  # micro-batches
+MOST_ABOVE = 3  # of them that are larger than the script's own
 _ON_THE_LINE = (Surface.FLAG, Surface.VARIABLE)
 
 
@@ -84,17 +87,32 @@ def _alternatives(equation: Equation, printer: Printer) -> None:
         if nearest is not None:
             printer.line(f"{factor.key} = {nearest} is the nearest that meets it")
         return
-    if broken:
-        nearest = equation.nearest()
-        if nearest is not None:
-            printer.line(f"{factor.key} = {nearest} is the nearest that meets it")
-        return
-    found = equation.legal(equation.number(factor))
-    shown = [str(each) for each in found[-MOST_SHOWN:]]
-    if shown:
-        more = "..., " if len(found) > MOST_SHOWN else ""
-        text = f"{factor.key} can be {more}{listed(shown)} with as many tokens a step"
-        printer.paragraph("", text=text, indent="  ")
+    possible = what_it_can_be(equation, factor)
+    if possible is not None:
+        printer.paragraph("", text=f"{factor.key} {possible}", indent="  ")
+
+
+def what_it_can_be(equation: Equation, factor: Given) -> str | None:
+    """``can be 4, 8 and 16 with as many tokens a step``; None where it is refused as it is."""
+    whole_step = equation.sequences_per_step() // equation.world
+    found, own = equation.legal(whole_step), equation.number(factor)
+    if found == (own,):
+        often = ", as the script goes backward once" if equation.passes == Number(1) else ""
+        return f"can be nothing else with as many tokens a step{often}"
+    return f"can be {listed(_around(found, own))} with as many tokens a step" if found else None
+
+
+def _around(found: Sequence[int], own: int) -> list[str]:
+    """The sizes that are nearest to the script's own, where there are many."""
+    below = [each for each in found if each <= own]
+    above = [each for each in found if each > own][: max(MOST_SHOWN - len(below), MOST_ABOVE)]
+    below = below[len(above) - MOST_SHOWN :]
+    shown = [str(each) for each in (*below, *above)]
+    if shown and int(shown[0]) != found[0]:
+        shown.insert(0, "...")
+    if shown and int(shown[-1]) != found[-1]:
+        shown.append("more")
+    return shown
 
 
 def _shortened(text: str) -> str:

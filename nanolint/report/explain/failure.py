@@ -48,7 +48,7 @@ def ways_out(
     Each way has what the process would then take, and how much less that is.
     """
     assert case.run is not None  # a verdict implies a run
-    ways = list(Alternatives(case.run, verdict.target))
+    ways = list(Alternatives(case.run, verdict.target, case.resolution.equation))
     helping = [way for way in ways if way.verdict.fits]
     heads = f"{'process':>{CHANGE + 13 - len(title)}}{'gain':>11}" if helping else ""
     printer.line((title, "bold"), (heads, "dim"))

@@ -93,7 +93,7 @@ def _ways_out(case: Case, verdict: Verdict) -> str:
                 format_bytes(way.verdict.process_bytes),
                 OUTCOMES[way.verdict.outcome][0],
             )
-            for way in Alternatives(case.run, verdict.target)
+            for way in Alternatives(case.run, verdict.target, case.resolution.equation)
         ],
     )
 

@@ -12,6 +12,7 @@ from nanolint.rule import (
     Safety,
     Verdict,
     amount,
+    as_written,
     best_micro_batch,
     brief,
     changes,
@@ -24,7 +25,7 @@ from nanolint.rule import (
     state_bytes,
 )
 from nanolint_rules._following import follows
-from nanolint_rules._given import described, write
+from nanolint_rules._given import write
 from nanolint_rules._values import blocker, flags_fix, insertion
 from nanolint_rules.config._sums import sums_to_update
 from nanolint_rules.memory._places import is_too_large, related, to_blame
@@ -34,6 +35,7 @@ from nanolint_rules.memory._script import (
     fixed_micro_batch,
     in_script,
     micro_batch_key,
+    smaller_step,
     unsafe_for_others,
 )
 from nanolint_rules.memory._ways_out import another_model_or_card, fits, none_fits
@@ -140,7 +142,10 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
         return Cure("no larger micro-batch keeps the effective batch")
     none = fixed_micro_batch(context) or none_fits(pairs)
     shorter = _shorter_block(context, pairs, none)
-    return shorter or Cure(another_model_or_card(pairs, none, micro_batch_key(context)))
+    if shorter is not None:
+        return shorter
+    none = "; ".join(filter(None, (none, smaller_step(context, pairs))))
+    return Cure(another_model_or_card(pairs, none, micro_batch_key(context)))
 
 
 def _kept(context: Context) -> str:
@@ -220,7 +225,7 @@ def _in_script(
     safety: Safety,
 ) -> Cure:
     """The same where a script takes its values from elsewhere than nanoGPT's: written there."""
-    clause = clause.format(described(given))
+    clause = clause.format(as_written(given))
     blamed = frozenset({"batch_size"})
     if broken is not None:
         return Cure(clause, None, (f"not fixed: {broken}",), blamed)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import describe
+from nanolint.rule import as_written, best_smaller_step, describe
 from nanolint_rules._given import ON_LINE, place_of, shared_with
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from nanolint.rule import Change, Context, Equation, Given, Scalar, Span
+    from nanolint.rule import Change, Context, Equation, Given, Machine, Run, Scalar, Span
 
 
 def equation_of(context: Context) -> Equation | None:
@@ -56,6 +56,18 @@ def fixed_micro_batch(context: Context) -> str | None:
         f"no smaller {equation.factor.key} keeps {equation.tokens_per_step():,} tokens a step, for "
         f"which the script goes backward {often}"
     )
+
+
+def smaller_step(context: Context, pairs: Sequence[tuple[Run, Machine]]) -> str:
+    """What fits in a smaller step, where nothing accumulates to keep it as it is; or nothing."""
+    equation = equation_of(context)
+    if equation is None or equation.factor is None:
+        return ""
+    found = best_smaller_step(pairs, equation)
+    if found is None:
+        return ""
+    changes = {equation.factor: found.counts["batch_size"]}
+    return f"{as_written(changes)} fits, with {equation.tokens_per_step(changes):,} tokens a step"
 
 
 def unsafe_for_others(context: Context, changes: Mapping[Given, Scalar]) -> tuple[str, ...]:

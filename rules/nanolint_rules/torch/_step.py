@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Safety
-from nanolint_rules._given import described, shared_with, write
+from nanolint.rule import Safety, as_written
+from nanolint_rules._given import shared_with, write
 
 if TYPE_CHECKING:
     from nanolint.rule import Context, Equation, Fix
@@ -31,4 +31,4 @@ def nearest(context: Context, equation: Equation, safety: Safety) -> tuple[str, 
     written = write(context, {factor: found}, safety if shared is None else Safety.UNSAFE)
     why = written.reason if written.fix is None else shared
     reason = f" ({why})" if why else ""
-    return f"{described({factor: found})} is the nearest that does{reason}", written.fix
+    return f"{as_written({factor: found})} is the nearest that does{reason}", written.fix
