@@ -21,7 +21,8 @@ class JudgedRun:
     ``trust`` is a ``nanolint.run.trust.Trust``. ``doubts`` are a line each: what is doubted, or
     why the run is not known. ``fits`` is None where that was not judged. ``process_bytes`` is what
     nvidia-smi would show, and ``usable_bytes`` what PyTorch could reserve; ``brief`` says
-    the same for people. They are None unless they were asked for and are known.
+    the same for people. They are None unless they were asked for and are known. ``left_open`` is
+    what the number leaves open, where the verdict is the same either way.
     """
 
     gpu: str | None
@@ -31,6 +32,7 @@ class JudgedRun:
     process_bytes: int | None = None
     usable_bytes: int | None = None
     brief: Brief | None = None
+    left_open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +58,17 @@ def judged_runs(cases: Sequence[Case], *, memory: bool, amounts: bool) -> Iterat
         if run is None:
             yield JudgedRun(gpu, None, trust, (case.resolution.why_unknown,))
             continue
-        doubts = tuple(map(str, case.resolution.doubts))
+        doubts, left = tuple(map(str, case.resolution.doubts)), case.resolution.left_open
         verdict = case.verdict if memory else None
         if verdict is None:
             fits = True if memory and not run.on_gpu else None
             yield JudgedRun(gpu, fits, trust, doubts)
         elif amounts:
             process, usable = verdict.process_bytes, verdict.usable_bytes
-            yield JudgedRun(gpu, verdict.fits, trust, doubts, process, usable, _brief(verdict))
+            brief = _brief(verdict)
+            yield JudgedRun(gpu, verdict.fits, trust, doubts, process, usable, brief, left)
         else:
-            yield JudgedRun(gpu, verdict.fits, trust, doubts)
+            yield JudgedRun(gpu, verdict.fits, trust, doubts, left_open=left)
 
 
 def _brief(verdict: Verdict) -> Brief:

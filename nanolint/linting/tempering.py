@@ -34,15 +34,20 @@ def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic
     doubts = ordered(doubt for case in about for doubt in case.resolution.doubts)
     trust = least(case.resolution.trust for case in about)
     fix = found.fix
-    if fix is not None and fix.safety is Safety.SAFE and any(c.resolution.doubts for c in cases):
+    if fix is not None and fix.safety is Safety.SAFE and any(map(_leaves_open, cases)):
         fix = replace(fix, safety=Safety.UNSAFE)  # it was worked out for all targets together
     traced = dict.fromkeys(filter(None, (case.resolution.provenance for case in about)))
-    notes = (*found.notes, *traced)
+    left_open = dict.fromkeys(each for case in about for each in case.resolution.left_open)
+    notes = (*found.notes, *traced, *left_open)
     found = replace(found, fix=fix, trust=trust, doubts=tuple(map(str, doubts)), notes=notes)
     if trust is Trust.READ and found.severity is Severity.ERROR and all(map(_is_close, about)):
         close = "it is short by less than the error that was recorded of such models"
         return replace(found, severity=Severity.WARNING, notes=(*found.notes, close))
     return _doubted(found, doubts) if trust is Trust.DOUBTED else found
+
+
+def _leaves_open(case: Case) -> bool:
+    return bool(case.resolution.doubts or case.resolution.left_open)
 
 
 def _is_close(case: Case) -> bool:

@@ -13,7 +13,7 @@ from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.program import FromRun, ReadModel, ReadScript
-from nanolint.run.settled import MEMORY, Unresolved
+from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _with_optimizer(read: Resolution, run: Run, capability: tuple[int, int] | No
 
 def _ends(found: Resolution, error: Unread) -> Resolution:
     """``found`` of a script that fails before it has trained: there is no run to judge."""
-    why = Unresolved("the run", f"the script {error}", impossible=True)
+    why = Unresolved(THE_RUN, f"the script {error}", impossible=True)
     return replace(found, run=None, unresolved=(why,), read=None)
 
 

@@ -83,6 +83,7 @@ class Explanation:
             ],
             "trust": self.resolution.trust,
             "doubts": [str(doubt) for doubt in self.resolution.doubts],
+            "left_open": list(self.resolution.left_open),
             "in_float16": self.resolution.in_float16,
             "torch": ".".join(map(str, self.torch)),
             "roles": {

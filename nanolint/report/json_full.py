@@ -28,6 +28,7 @@ def _run(run: JudgedRun, filename: str) -> dict[str, Any]:
         "fits": run.fits,
         "trust": run.trust,
         "doubts": list(run.doubts),
+        "left_open": list(run.left_open),
         "process_bytes": run.process_bytes,
         "usable_bytes": run.usable_bytes,
     }

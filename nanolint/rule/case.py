@@ -30,11 +30,20 @@ class Case:
     @cached_property
     def resolution(self) -> Resolution:
         """What is known of the run, its model read where that is its own."""
-        if self.settled.read is None:
-            return self.settled
-        from nanolint.memory.readable import if_readable  # for models of one's own alone
+        found, rivals = self.settled, self.settled.rivals
+        if found.read is not None:
+            from nanolint.memory.readable import if_readable  # for models of one's own alone
 
-        return if_readable(self.settled, self.target)
+            found = if_readable(found, self.target)
+        if rivals is not None and found.doubts[:1] == (rivals.doubt,):
+            from nanolint.memory.rivals import without_rivals
+
+            found = without_rivals(found, rivals, self.target)
+        if not found.doubts or self.target is None:
+            return found
+        from nanolint.memory.verdict.timed import decided
+
+        return decided(found, self.target)
 
     @property
     def run(self) -> Run | None:

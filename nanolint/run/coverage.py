@@ -36,7 +36,8 @@ SPLIT_GRAPH = "torch.compile splits the graph at DDP's buckets, which is read as
 
 # torch/_inductor/fx_passes/pad_mm.py: a product whose sides are no multiples of these is timed with
 # and without padding. Padded, the step of llm.c's d12 (8 sequences, 2.13) takes 13 % more.
-ALIGNED, ALIGNED_FLOAT32 = 8, 4
+ALIGNED = {2: 8, 4: 4}  # by the bytes of an element
+TIMED = "whether torch.compile pads products"
 NARROW = 1024  # columns whose padding is within any margin
 
 
@@ -79,13 +80,23 @@ def splits_graphs(run: Run, gpu: Gpu | None) -> bool:
 
 def timed_products(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
     """What torch.compile decides by a clock, of the product that makes the logits."""
-    aligned = ALIGNED_FLOAT32 if run.dtype == "float32" else ALIGNED
-    compiled = run.compile and compiles(gpu, run.dtype)
-    if compiled and run.vocab_size > NARROW and run.vocab_size % aligned:
-        what = f"products of {run.vocab_size:,} columns"
-        yield Doubt(
-            Subject.PIECE, f"whether torch.compile pads {what}, which it times, is not known"
-        )
+    if (
+        run.compile
+        and compiles(gpu, run.dtype)
+        and is_timed(run.vocab_size, 4 if run.dtype == "float32" else 2)
+    ):
+        yield Doubt(Subject.PIECE, of_timed(run.vocab_size))
+
+
+def is_timed(side: int, itemsize: int) -> bool:
+    """Whether torch.compile may pad a product with such a side."""
+    aligned = ALIGNED.get(itemsize)
+    return aligned is not None and side > NARROW and side % aligned != 0
+
+
+def of_timed(side: int) -> str:
+    """The doubt about it."""
+    return f"{TIMED} of {side:,} columns, which it times, is not known"
 
 
 def _number(version: tuple[int, int]) -> str:

@@ -63,6 +63,7 @@ class Setting:
     origin: Origin
 
 
+THE_RUN = "the run"  # what no script makes that fails before it has trained
 MEMORY = "the memory"  # what is not known of a run whose model is another network
 
 
@@ -110,6 +111,7 @@ class Project:
     a script's name.
     ``open_choices`` are keys for which train.py takes any text at all.
     ``problems`` say in a line each why a file around the config was not used.
+    ``rivals`` are other scripts that may run the config as well, where that is a doubt.
     """
 
     root: Path | None
@@ -133,6 +135,15 @@ class Project:
     problems: tuple[str, ...] = ()
     unusable: str | None = None  # why the script that was found tells nothing of its runs
     foreign: bool = False  # the train.py that was found runs no configs of nanoGPT's kind
+    rivals: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Other scripts that may run a config: the doubt about it, and what each would make of it."""
+
+    doubt: Doubt
+    resolved: Callable[[], tuple[Resolution, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +160,9 @@ class Resolution:
     values for the rest; None where not even that is. ``described`` is what a script says of its run
     that is not nanoGPT's kind. ``read`` is what it is with the project's own model read from its
     source, where that may be tried. ``source`` gives the text of a model that is nanoGPT's own and
-    needs no reading to be judged; it is asked for where lines are.
+    needs no reading to be judged; it is asked for where lines are. ``rivals`` are the runs that
+    other scripts would make of the config. ``left_open`` is what its number leaves open, where the
+    verdict is the same either way.
     """
 
     run: Run | None
@@ -162,6 +175,8 @@ class Resolution:
     outline: Run | None = None
     read: Resolution | None = None
     source: Callable[[], ReadModel | None] | None = field(default=None, compare=False, repr=False)
+    rivals: Rivals | None = field(default=None, compare=False, repr=False)
+    left_open: tuple[str, ...] = ()
 
     @property
     def trust(self) -> Trust:

@@ -46,6 +46,7 @@ SHAPE: dict[str, Any] = {
     "unresolved": None,
     "trust": None,
     "doubts": None,
+    "left_open": None,
     "in_float16": None,
     "torch": None,
     "roles": [

@@ -62,3 +62,34 @@ def test_a_script_that_fails_before_it_has_trained_is_no_run(tmp_path: Path, cer
     said = " ".join(nanolint("--gpu", "rtx-4070", str(config)).out.split())
     assert "name 'log_media' is not defined (train.py:" in said
     assert ("because of the run" in said) is certain
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("logits, loss, aux = model(*get_batch())", "ValueError: 2 values for 3 names"),
+        ("model(*get_batch()).view(-1)", "'tuple' object has no attribute 'view'"),
+    ],
+)
+def test_a_script_whose_own_model_returns_otherwise_is_no_run(
+    tmp_path: Path, line: str, error: str
+) -> None:
+    script = SCRIPT.replace("for it in range(max_iters):", f"{line}\nfor it in range(max_iters):")
+    explained(tmp_path, CONFIG, script=script)
+    said = " ".join(nanolint("--gpu", "rtx-4070", str(tmp_path / "config")).out.split())
+    assert error in said
+    assert "because of the run" in said
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_script_that_fails_with_a_config_is_not_the_one_that_runs_it(
+    tmp_path: Path, fails: bool
+) -> None:
+    explained(tmp_path, CONFIG)
+    other = SCRIPT.replace("print(validate())", "print(never_bound)") if fails else SCRIPT
+    (tmp_path / "train_other.py").write_text(other, encoding="utf-8")
+    config = tmp_path / "config" / "train_words.py"
+    done = nanolint("explain", str(config), "--gpu", "a100-40gb", "--format", "json")
+    doubts = json.loads(done.out)["doubts"]
+    told = "train.py and train_other.py run configs; checked with train.py"
+    assert doubts == ([] if fails else [told])

@@ -66,6 +66,8 @@ def _log(case: Case, printer: Printer) -> None:
 def _doubts(case: Case, printer: Printer) -> None:
     if case.resolution.provenance is not None:
         printer.line((printable(case.resolution.provenance), "bold"))
+    for left in case.resolution.left_open:
+        printer.paragraph("left open: ", text=left, indent="  ")
     for doubt in case.resolution.doubts:
         printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.run.settled import Rivals
 from nanolint.source.assignments import Module
 from nanolint.source.comments import comments_of
 from nanolint.source.parse import parse
@@ -50,7 +52,23 @@ class Config:
             options = replace(options, overrides=(*options.overrides, *changes))
         if self.kind is FileKind.TRAINER and self.path is not None:
             return resolve_script(self.text, self.path.absolute(), options, target)
-        return resolve(self.module, self.project, options, target, config_path=self.path)
+        found = resolve(self.module, self.project, options, target, config_path=self.path)
+        if not self.project.rivals:
+            return found
+        doubt = self.project.doubts[0]  # which script it is comes first
+        return replace(found, rivals=Rivals(doubt, partial(self._by_rivals, options, target)))
+
+    def _by_rivals(self, options: Options, target: Machine | None) -> tuple[Resolution, ...]:
+        """What the other scripts make of it that may run it."""
+        from nanolint.trainers.nanogpt.project import find_project  # where there are any alone
+
+        found = []
+        for each in self.project.rivals:
+            project = find_project(self.path, train_script=each)
+            environment = environment_of(self.path, project, options)
+            module = parse(self.text, environment, star_importer(project, self.path))
+            found.append(resolve(module, project, options, target, config_path=self.path))
+        return tuple(found)
 
 
 def read_config(

@@ -129,7 +129,8 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
     first that is usable; ``problems`` gathers why others are not."""
     usable = [each for each in scripts if trains_by_configs(each)]
     named = {each.name: each for each in usable}
-    doubts = []
+    doubts: list[Doubt] = []
+    rivals: list[Path] = []
     if path in usable:
         scripts = [path]
     elif len(named) > 1:
@@ -141,6 +142,7 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
             if len(suited) > 1:
                 text = f"{listed(named)} run configs; checked with {suited[0].name}"
                 doubts.append(Doubt(Subject.SCRIPT, text))
+                rivals = suited[1:]
             if len(suited) < len(usable):
                 scripts = [*suited, *(each for each in scripts if each not in suited)]
     for script in scripts:
@@ -159,7 +161,9 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
             key, other = elsewhere
             text = f"{key} is read by {other.name} alone; checked with {script.name}"
             doubts.append(Doubt(Subject.SCRIPT, text, other))
-        return replace(project, doubts=(*doubts, *project.doubts)) if doubts else project
+        if not doubts:
+            return project
+        return replace(project, doubts=(*doubts, *project.doubts), rivals=tuple(rivals))
     return None
 
 

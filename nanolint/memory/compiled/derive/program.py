@@ -13,6 +13,7 @@ from nanolint.memory.compiled.derive.operations import INPUT, Operation
 from nanolint.memory.compiled.derive.passes import capture
 from nanolint.memory.compiled.derive.plans import Plans, base_of
 from nanolint.memory.compiled.derive.results import filled, flat, hollow
+from nanolint.memory.compiled.derive.timing import timed
 from nanolint.memory.tensors.autograd import Leaf, numbers
 from nanolint.memory.tensors.device import MAIN, NotTraced, Storage
 from nanolint.memory.tensors.gradients import land, matched
@@ -101,6 +102,8 @@ class Program:
             raise NotTraced("an attribute that each call sets for the next")
         self.kept.let_go()
         simplify(found.graph, inductor, learns=bool(found.graph.tangents))
+        for each in timed(found.graph.all):
+            device.tape.doubt(each)
         self._take(found, leaves, inductor)
         if found.living.count:
             collect()

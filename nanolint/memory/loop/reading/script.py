@@ -11,6 +11,7 @@ from nanolint.memory.loop.reading import later
 from nanolint.memory.loop.reading.phases import Finished
 from nanolint.memory.loop.reading.reader import Reader
 from nanolint.memory.loop.reading.surroundings import Surroundings
+from nanolint.memory.model.reading.certain import is_certain
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.values import Raised
 from nanolint.memory.settled import settled, value_of
@@ -67,7 +68,7 @@ def read_script(
     except FAILURES as error:
         if not machine.phases.are_late:
             unread = machine.unread(_described(error))
-            unread.ends = _is_bound_nowhere(error, program)
+            unread.ends = is_certain(error) or _is_bound_nowhere(error, program)
             raise unread from error
         device.tape.close()
         machine.doubts.append(later.NOT_READ)

@@ -6,6 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.scopes import MISSING, Kind
 from nanolint.memory.model.reading.values import (
     Instance,
@@ -84,7 +85,8 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
         stop = len(values) - behind
         values[star:stop] = [values[star:stop]]
     if len(values) != len(targets):
-        raise ValueError(f"{len(values)} values for {len(targets)} names")
+        error = ValueError(f"{len(values)} values for {len(targets)} names")
+        raise certain(error) if type(value) is tuple else error
     values.reverse()
     for target in targets:
         assign(machine, target, values.pop(), frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.certain import certain, is_taken_for_tensor
 from nanolint.memory.model.reading.queues import METHODS as OF_QUEUE
 from nanolint.memory.model.reading.queues import Queue
 from nanolint.memory.model.reading.values import Instance, Native, Unknown
@@ -74,7 +75,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         )
     if name == "__class__":
         return type(owner)
-    raise AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
+    error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
+    raise certain(error) if is_taken_for_tensor(owner, name) else error
 
 
 def _own(machine: Machine, owner: Value, name: str) -> Callable[..., Value] | None:
