@@ -1,16 +1,21 @@
-"""Products that torch.compile pads or not, by a clock: where the verdict is the same, none doubts."""
+"""Products that torch.compile pads or not, by a clock: in doubt only where that decides."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from nanolint.gpus.lookup import find
+from nanolint.memory.recording import allocated_peak, recorded
+from nanolint.memory.verdict.timed import padding
 from tests.support.command import nanolint
+from tests.support.runs import GPT2
 
-if TYPE_CHECKING:
-    from pathlib import Path
+VALIDATION = Path(__file__).parents[2] / "validation"
 
 # nanoGPT's own, of the vocabulary that GPT-2 has: 50,257.
 FINETUNE = (
@@ -58,3 +63,19 @@ def test_what_is_open_is_told_beside_the_number(tmp_path: Path) -> None:
     path.write_text(EVAL, encoding="utf-8")
     done = nanolint("explain", "--gpu", "rtx-4070", str(path))
     assert "left open: whether torch.compile pads products of 50,257" in " ".join(done.out.split())
+
+
+RECORDED = json.loads((VALIDATION / "recorded" / "padding.json").read_text(encoding="utf-8"))
+
+
+WITHOUT = {json.dumps(row["run"]): row["allocated"] for row in RECORDED if not row["pads"]}
+
+
+@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row['run']} {row['pads']}")
+def test_padded_as_pytorch_may_a_run_lies_between_the_bounds(row: dict[str, Any]) -> None:
+    """Recorded by validation/record_padding.py."""
+    run = replace(GPT2, **row["run"], gradient_accumulation_steps=2, vocab_size=50257)
+    known = recorded(replace(run, compile=True, torch=(2, 13)), find("a100-80gb").gpu)
+    least = known.answer(allocated_peak)
+    assert WITHOUT[json.dumps(row["run"])] <= row["allocated"] <= least + known.answer(padding)
+    assert least == pytest.approx(WITHOUT[json.dumps(row["run"])], rel=1e-5)
