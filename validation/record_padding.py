@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TypeAlias
 
 TABLE = Path(__file__).parent / "recorded" / "padding.json"
 CARD = "a100-80gb"
@@ -31,16 +32,29 @@ def _chosen(match, mat1, mat2, op, input=None):
 _pads._should_pad = _chosen
 """
 COMMON = ["--wandb_log=False", "--eval_iters=2", "--gradient_accumulation_steps=2"]
-SMALL = {"batch_size": 8, "block_size": 256, "n_layer": 2, "n_head": 4, "n_embd": 256}
-WIDE = {"batch_size": 1, "block_size": 64, "n_layer": 1, "n_head": 8, "n_embd": 1024}
-ROWS = [
+SMALL: dict[str, int | str] = {
+    "batch_size": 8,
+    "block_size": 256,
+    "n_layer": 2,
+    "n_head": 4,
+    "n_embd": 256,
+}
+WIDE: dict[str, int | str] = {
+    "batch_size": 1,
+    "block_size": 64,
+    "n_layer": 1,
+    "n_head": 8,
+    "n_embd": 1024,
+}
+Run: TypeAlias = "dict[str, int | str]"
+ROWS: list[tuple[Run, str]] = [
     *((SMALL, pads) for pads in ("", "f", "x", "w", "fx", "xw", "fxw")),
     *((WIDE, pads) for pads in ("", "f", "fxw")),
     *(({**SMALL, "dtype": "float32"}, pads) for pads in ("", "fxw")),
 ]
 
 
-def allocated(folder: Path, run: dict[str, object], pads: str, python: str) -> int:
+def allocated(folder: Path, run: Run, pads: str, python: str) -> int:
     """Bytes at the peak."""
     words = [f"--{key}={value}" for key, value in run.items()]
     command = [sys.executable, "-m", "nanolint", "trace", "--yes", "--format", "json"]

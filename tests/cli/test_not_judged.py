@@ -53,8 +53,10 @@ def test_launch_refuses_a_script_that_is_no_run() -> None:
 
 
 class TestJsonFull:
-    KEYS = ("file", "gpu", "fits", "trust", "doubts", "left_open")
-    KEYS += ("process_bytes", "usable_bytes")
+    KEYS = (
+        *("file", "gpu", "fits", "trust", "doubts", "left_open"),
+        *("process_bytes", "usable_bytes"),
+    )
 
     def test_the_shape_is_promised(self, tmp_path: Path) -> None:
         write_project(tmp_path)
