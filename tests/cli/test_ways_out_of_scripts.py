@@ -96,3 +96,18 @@ def test_a_check_says_what_fits_in_a_smaller_step() -> None:
     out = nanolint("explain", "train.py", "--", *LARGE, "--batch-size=64").out
     assert "--batch-size can be nothing else with as many tokens a step" in out
     assert "goes backward once" in out
+
+
+@pytest.mark.parametrize("command", ["explain", "fit"])
+def test_a_size_that_cannot_be_read_is_not_tried(command: str) -> None:
+    """A script may do with a larger micro-batch what cannot be followed: that ends no command."""
+    path = Path("train.py")
+    text = path.read_text(encoding="utf-8")
+    counted = "args.layers + 0 * len([0] * (args.batch_size * 200_000))"  # up to a million
+    path.write_text(text.replace("range(args.layers)", f"range({counted})"), encoding="utf-8")
+    words = ("--batch-size=4", "--total-batch-size=4096", "--sequence-length=128")
+    found = nanolint(command, GPU, "train.py", "--", *words)
+    assert (found.status, found.err) == (0, "")
+    if command == "fit":
+        (row,) = [line for line in found.out.splitlines() if "RTX 3060" in line]
+        assert " 4* " in row

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import has_bfloat16, has_triton
+from nanolint.memory.model.read import Unread
 from nanolint.memory.torch import LINEAR_CROSS_ENTROPY_SINCE
 from nanolint.memory.verdict.changes import Change, change, shorter_contexts, smaller_checkpoints
 from nanolint.memory.verdict.search import best_micro_batch
@@ -64,21 +65,25 @@ class Alternatives:
     def __iter__(self) -> Iterator[Alternative]:
         compiling = Cost.SLOWER if self._run.compile else Cost.SAME
         found = (
-            (Cost.SAME, self._micro_batch()),
-            (Cost.SAME, self._expandable_segments()),
-            (Cost.SAME, self._other_programs_closed()),
-            (Cost.SAME, self._logits_deleted()),
-            (compiling, self._compile_either_way()),
-            (Cost.SLOWER, self._blocks_checkpointed()),
-            (Cost.NUMERICS, self._loss_in_chunks()),
-            (Cost.NUMERICS, self._half_precision()),
-            (Cost.BATCH, self._half_the_batch()),
-            (Cost.MODEL, self._shorter_block()),
-            (Cost.MODEL, self._fewer_layers()),
-            (Cost.MODEL, self._narrower()),
-            (Cost.MODEL, self._smaller_checkpoint()),
+            (Cost.SAME, self._micro_batch),
+            (Cost.SAME, self._expandable_segments),
+            (Cost.SAME, self._other_programs_closed),
+            (Cost.SAME, self._logits_deleted),
+            (compiling, self._compile_either_way),
+            (Cost.SLOWER, self._blocks_checkpointed),
+            (Cost.NUMERICS, self._loss_in_chunks),
+            (Cost.NUMERICS, self._half_precision),
+            (Cost.BATCH, self._half_the_batch),
+            (Cost.MODEL, self._shorter_block),
+            (Cost.MODEL, self._fewer_layers),
+            (Cost.MODEL, self._narrower),
+            (Cost.MODEL, self._smaller_checkpoint),
         )
-        for cost, alternative in found:
+        for cost, way in found:
+            try:
+                alternative = way()
+            except Unread:  # of which nothing is known
+                continue
             if alternative is not None:
                 yield replace(alternative, cost=cost)
 

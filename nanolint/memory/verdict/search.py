@@ -6,6 +6,7 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.read import Unread
 from nanolint.memory.recording import (
     allocated_bytes,
     allocated_peak,
@@ -114,7 +115,10 @@ def _would_be_hopeless(run: Run, target: Machine, growth: Growth) -> bool:
     tape = growth.guess(run)
     if tape is not None:
         return allocated_peak(tape) > hopeful_bytes(run, target)
-    growth.read(run)
+    try:
+        growth.read(run)
+    except Unread:  # one that is too large to be read is none to offer
+        return True
     return is_hopeless(run, target)
 
 

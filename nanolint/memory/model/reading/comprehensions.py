@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from nanolint.memory.model.reading.values import Unknown, Unread
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Callable, Iterator
 
     from nanolint.memory.model.reading.machine import Machine
@@ -29,7 +29,21 @@ def comprehension(
     machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame
 ) -> Iterator[Value]:
     inner = Frame(frame.module, {}, frame, kind=Kind.COMPREHENSION)
-    yield from _turns(machine, node.generators, inner, lambda: machine.evaluate(node.elt, inner))
+    inert = _is_unknown(node.elt, frame)
+    yield from _turns(
+        machine, node.generators, inner, lambda: machine.evaluate(node.elt, inner), inert=inert
+    )
+
+
+def _is_unknown(element: ast.expr, frame: Frame) -> bool:
+    """Whether an element is made of what is not known, and of nothing else: then it is not known
+    itself, and what is called on the way changes nothing that is: ``[queue.popleft() for _ in r]``.
+    """
+    if not (isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute)):
+        return False
+    if not isinstance(element.func.value, ast.Name) or element.args or element.keywords:
+        return False
+    return type(frame.find(element.func.value.id)) is Unknown
 
 
 def _turns(
@@ -37,9 +51,17 @@ def _turns(
     generators: list[ast.comprehension],
     frame: Frame,
     element: Callable[[], Value],
+    *,
+    inert: bool = False,
 ) -> Iterator[Value]:
     first, rest = generators[0], generators[1:]
-    values = machine.iterate(machine.evaluate(first.iter, frame))
+    over = machine.evaluate(first.iter, frame)
+    if inert and isinstance(over, range) and over and not rest and not first.ifs:
+        machine.bounded(len(over))
+        machine.assign(first.target, over[-1], frame)
+        yield from repeat(element(), len(over))
+        return
+    values = machine.iterate(over)
     if isinstance(values, Draws) and not rest and not first.ifs:
         yield from _drawn(machine, first.target, frame, values, element)
         return
