@@ -69,6 +69,7 @@ def test_a_script_that_fails_before_it_has_trained_is_no_run(tmp_path: Path, cer
     [
         ("logits, loss, aux = model(*get_batch())", "ValueError: 2 values for 3 names"),
         ("model(*get_batch()).view(-1)", "'tuple' object has no attribute 'view'"),
+        ("config = {'a': 1}; config['lr']", "KeyError: 'lr'"),
     ],
 )
 def test_a_script_whose_own_model_returns_otherwise_is_no_run(
@@ -93,3 +94,12 @@ def test_a_script_that_fails_with_a_config_is_not_the_one_that_runs_it(
     doubts = json.loads(done.out)["doubts"]
     told = "train.py and train_other.py run configs; checked with train.py"
     assert doubts == ([] if fails else [told])
+
+
+def test_a_key_that_may_be_set_somewhere_fails_not_for_certain(tmp_path: Path) -> None:
+    line = "config = {'a': 1}\ndef sets(key):\n    config[key] = 1\nconfig['lr']"
+    script = SCRIPT.replace("for it in range(max_iters):", f"{line}\nfor it in range(max_iters):")
+    explained(tmp_path, CONFIG, script=script)
+    said = " ".join(nanolint("--gpu", "rtx-4070", str(tmp_path / "config")).out.split())
+    assert "KeyError: 'lr'" in said
+    assert "because of the run" not in said

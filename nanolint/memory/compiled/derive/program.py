@@ -103,7 +103,7 @@ class Program:
         self.kept.let_go()
         simplify(found.graph, inductor, learns=bool(found.graph.tangents))
         for each in timed(found.graph.all):
-            device.tape.doubt(each)
+            device.tape.assume(each)
         self._take(found, leaves, inductor)
         if found.living.count:
             collect()

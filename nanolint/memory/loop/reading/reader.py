@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.loop.group import Group
 from nanolint.memory.loop.reading import files, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compiler
+from nanolint.memory.loop.reading.lacking import never_set
 from nanolint.memory.loop.reading.objects import Values
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.seen import Seen
@@ -124,6 +125,15 @@ class Reader(Values):
     def later(self) -> list[str]:
         """A doubt about what steps behind the last that is read do besides, if any."""
         return self._later[:1]
+
+    def lacks(self, owner: dict[Value, Value], key: Value) -> bool:
+        names = self.imported[MAIN].names
+        texts = [each.text for each in self._sources.values()]
+        return any(
+            never_set(texts, self._sources[MAIN].text, name, key)
+            for name, value in names.items()
+            if value is owner
+        )
 
     def _read_module(self, tree: ast.Module, frame: Frame) -> None:
         self.execute(tree.body, frame)

@@ -149,6 +149,10 @@ class Machine:
         """``len()`` of what is not known."""
         return value.bare()
 
+    def lacks(self, _owner: dict[Value, Value], _key: Value) -> bool:
+        """Whether a dictionary is known to lack a key in the run, too."""
+        return False
+
     def happens(self, what: Event) -> None:
         """Something that divides a run into its phases."""
 

@@ -8,6 +8,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import CONTENTS, Instance, Unknown
 from nanolint.memory.tensors.tensor import Tensor
@@ -184,7 +185,7 @@ def item(machine: Machine, owner: Value, index: Value) -> Value:
     if isinstance(owner, dict):
         found = owner.get(index, MISSING)
         if found is MISSING:
-            raise KeyError(index)
+            raise certain(KeyError(index)) if machine.lacks(owner, index) else KeyError(index)
         return found
     if isinstance(owner, str | bytes | list | tuple | range):
         return owner[index]
