@@ -240,3 +240,36 @@ def test_a_long_queue_takes_no_steps_to_read(tmp_path: Path, with_fifty: int) ->
     found = explained(tmp_path, HEAD + "vocab_size = 50\nblock_size = T\n" + NET + long + fed)
     assert found["trust"] == "doubted", found["unresolved"]
     assert found["peak"]["allocated_bytes"] == with_fifty
+
+
+ASKED = """
+vocab_size = 50
+class Rows(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        while True:
+            row = torch.randint(50, (T,))
+            yield row, row
+def batches():
+    for x, y in DataLoader(Rows(), batch_size=B):
+        yield x.to(device), y.to(device)
+training = batches()
+def get_batch():
+    return next(training)
+@torch.no_grad()
+def estimate():
+    rows = batches()
+    for k in range(TURNS):
+        x, y = next(rows)
+        print(model(x, y).item())
+"""
+
+
+@pytest.mark.parametrize("turns", [2, 4, 6, 40])
+def test_a_loader_gives_a_loop_over_numbers_each_batch_that_it_asks_for(
+    tmp_path: Path, turns: int, with_fifty: int
+) -> None:
+    """As llama2.c's estimate_loss does: ``X, Y = next(batch_iter)``, eval_iters times."""
+    fed = LOOP.replace("    x, y = get", "    estimate()\n    x, y = get")
+    found = explained(tmp_path, HEAD + ASKED.replace("TURNS", str(turns)) + NET + fed)
+    assert found["unresolved"] == []
+    assert peak(found) >= with_fifty

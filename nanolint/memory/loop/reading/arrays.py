@@ -208,14 +208,16 @@ def of_array(machine: Script, x: Tensor, name: str) -> Native:
 def batches(machine: Script, dataset: Value, size: Value, collate: Value = None) -> Iterator[Value]:
     """What a data loader makes of a data set: its first element, as often as a batch has room.
 
-    While nothing learns it is at an end once a turn did what the one before did.
+    While nothing learns it is at an end once a turn did what the one before did; one that a loop
+    over numbers asks for the next batch has it.
     """
     elements, size = _elements(machine, dataset), _at_most(machine, dataset, size)
     tape, start, before = machine.card.tape, machine.card.tape.mark(), None
     while True:
+        turn = machine.turns.counted
         yield _loaded(machine, elements, size, collate)
         wrote = written(tape, start)
-        if wrote == before and not machine.card.grad_enabled:
+        if wrote == before and not machine.card.grad_enabled and turn == machine.turns.counted:
             if kept(tape, start) > FEW_BYTES:
                 machine.doubts.append(f"how much a loop over data keeps ({machine.place})")
             return

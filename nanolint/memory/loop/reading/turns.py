@@ -46,8 +46,14 @@ class Turns:
         self.whole = whole
         self.left = False  # whether a loop is over that would go on: its counters stand too low
         self._open: list[ast.stmt] = []  # the loops that are being run, the innermost last
+        self._counted: list[tuple[ast.stmt, int]] = []  # those over numbers, with their turn
         self._making: set[ast.stmt] = set()  # those with an optimizer made in them
         self._stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
+
+    @property
+    def counted(self) -> tuple[ast.stmt, int] | None:
+        """The innermost loop over numbers that is being run, and its turn."""
+        return self._counted[-1] if self._counted else None
 
     def happens(self, what: Event) -> None:
         """What divides the run."""
@@ -93,11 +99,15 @@ class Turns:
             machine.phases.read_last()
         if corpora.is_endless(found) and corpora.fill(machine, node, frame):
             return None
-        if isinstance(found, range) and len(found) > FEW and not _counts(node):
-            return self._range(node, frame, found)
-        if isinstance(found, range):
+        if not isinstance(found, range):
+            return for_each(machine, node, frame, machine.iterate(found))
+        self._counted.append((node, -1))
+        try:
+            if len(found) > FEW and not _counts(node):
+                return self._range(node, frame, found)
             return for_each(machine, node, frame, self._numbers(node, found))
-        return for_each(machine, node, frame, machine.iterate(found))
+        finally:
+            self._counted.pop()
 
     def _while(self, node: ast.While, frame: Frame) -> object:
         jumps = furthest.jumps(node)
@@ -118,8 +128,11 @@ class Turns:
         for each in values[:-1]:
             if self._is_last(node):
                 break
+            self._counted[-1] = node, each
             yield each
-        yield from values[-1:]
+        for each in values[-1:]:
+            self._counted[-1] = node, each
+            yield each
 
     def _range(self, node: ast.For, frame: Frame, values: range) -> object:
         machine, tape = self._machine, self._machine.card.tape
@@ -128,6 +141,7 @@ class Turns:
             if self._is_last(node):
                 place = len(values) - 1
             machine.step()
+            self._counted[-1] = node, place
             machine.assign(node.target, values[place], frame)
             start, passed, backward = tape.mark(), machine.passed, machine.seen.backward
             ended = machine.execute(node.body, frame)
