@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.phases import Phases
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
+    from nanolint.memory.loop.reading.turns import Turns
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Namespace, Value
     from nanolint.memory.tensors.device import Device
@@ -37,6 +38,7 @@ class Script(Machine):
     executed: set[int]  # and the statements
     phases: Phases
     seen: Seen
+    turns: Turns
     group: Group  # the processes
     dumped: dict[str, Value]  # what was written to files, by their names
 

@@ -183,6 +183,8 @@ def item(machine: Machine, owner: Value, index: Value) -> Value:
             return owner.native[index]
         raise machine.unread(f"an element of {owner} is not known")
     if isinstance(owner, dict):
+        if hasattr(owner, "__missing__"):
+            return owner[index]
         found = owner.get(index, MISSING)
         if found is MISSING:
             raise certain(KeyError(index)) if machine.lacks(owner, index) else KeyError(index)
