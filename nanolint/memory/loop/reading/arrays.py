@@ -214,10 +214,10 @@ def batches(machine: Script, dataset: Value, size: Value, collate: Value = None)
     elements, size = _elements(machine, dataset), _at_most(machine, dataset, size)
     tape, start, before = machine.card.tape, machine.card.tape.mark(), None
     while True:
-        turn = machine.turns.counted
+        turn = machine.counted
         yield _loaded(machine, elements, size, collate)
         wrote = written(tape, start)
-        if wrote == before and not machine.card.grad_enabled and turn == machine.turns.counted:
+        if wrote == before and not machine.card.grad_enabled and turn == machine.counted:
             if kept(tape, start) > FEW_BYTES:
                 machine.doubts.append(f"how much a loop over data keeps ({machine.place})")
             return

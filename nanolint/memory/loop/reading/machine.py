@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.phases import Phases
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
-    from nanolint.memory.loop.reading.turns import Turns
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Namespace, Value
     from nanolint.memory.tensors.device import Device
@@ -38,7 +37,6 @@ class Script(Machine):
     executed: set[int]  # and the statements
     phases: Phases
     seen: Seen
-    turns: Turns
     group: Group  # the processes
     dumped: dict[str, Value]  # what was written to files, by their names
 
@@ -56,6 +54,11 @@ class Script(Machine):
 
     def comes_later(self, node: ast.If, frame: Frame) -> bool:
         """Whether a branch that is not taken is the evaluation of a later step, to be read now."""
+        raise NotImplementedError
+
+    @property
+    def counted(self) -> tuple[ast.stmt, int] | None:
+        """The innermost loop over numbers that is being run, and its turn."""
         raise NotImplementedError
 
     def library(self, name: str) -> Namespace:

@@ -15,6 +15,7 @@ from nanolint.memory.loop.reading import (
     tokenizers,
     training,
 )
+from nanolint.memory.loop.reading.environment import environment_of
 from nanolint.memory.loop.reading.executing import known, run
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.torch.calling import device_of
@@ -30,8 +31,6 @@ from nanolint.source.settings_text import read_json, read_yaml
 from nanolint.source.toml_text import read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
@@ -151,38 +150,12 @@ def builtins(machine: Script) -> dict[str, Value]:
     }
 
 
-# What torchrun tells a single process: docs.pytorch.org/docs/stable/elastic/run.html.
-ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1"}
-
-
 def _unknown(machine: Script, reason: str) -> Native:
     return Native(reason, lambda *_, **__: machine.unknown(reason), plain=False)
 
 
-class Environment(dict[str, "Value"]):
-    """``os.environ``. A script that cannot do without a rank is one that torchrun starts."""
-
-    def __init__(self, machine: Script, variables: Iterable[tuple[str, Value]]) -> None:
-        super().__init__(variables)
-        self._machine = machine
-        self._asked = False
-
-    def __missing__(self, name: str) -> Value:
-        if name not in ALONE:
-            raise KeyError(name)
-        if not self._asked:
-            asks = f"it asks for {name}, so it is taken for one process that torchrun starts"
-            self._machine.assume(f"{asks}; DDP's buckets are not counted")
-        self._asked = True
-        return ALONE[name]
-
-
 def _system(machine: Script) -> dict[str, Value]:
-    environment: dict[str, Value] = Environment(machine, known(machine.around.variables))
-    if machine.around.world_size > 1:
-        world = str(machine.around.world_size)
-        environment |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": world}
-        environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}  # torchrun's own
+    environment = environment_of(machine)
 
     def get(name: Value, default: Value = None) -> Value:
         return name if isinstance(name, Unknown) else environment.get(name, default)

@@ -138,6 +138,11 @@ class Reader(Values):
     def _read_module(self, tree: ast.Module, frame: Frame) -> None:
         self.execute(tree.body, frame)
 
+    @property
+    def counted(self) -> tuple[ast.stmt, int] | None:
+        """The innermost loop over numbers that is being run, and its turn."""
+        return self.turns.counted
+
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""
         found = self._libraries[name]
