@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import bfloat16_supported
-from nanolint.run.coverage import not_covered
+from nanolint.run.coverage import TIMED, not_covered
 from nanolint.run.overrides import all_overrides
 from nanolint.run.settled import (
     Layer,
@@ -111,7 +111,7 @@ def resolve(
     )
     found = traced(found, taken, project, options, gpu)
     is_traced = found.run is not None and found.run.program is not None
-    if found.trust is Trust.EXACT or is_traced:
+    if found.trust is Trust.EXACT or is_traced or _only_timed(found):
         return found
     needed = replace(needed, torch=release)
     read = None
@@ -123,6 +123,11 @@ def resolve(
         configured |= _FLOAT16
     whole = _read_whole(found, roles, needed, (configured, taken), project, gpu)
     return replace(found, read=read if whole is None else replace(whole, read=read))
+
+
+def _only_timed(found: Resolution) -> bool:
+    """Whether nothing is in doubt but what torch.compile times, which no reading tells."""
+    return found.run is not None and all(each.text.startswith(TIMED) for each in found.doubts)
 
 
 def _read(
