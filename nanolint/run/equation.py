@@ -202,19 +202,6 @@ class Equation:
                     return both
         return None
 
-    def is_smaller_step(self, micro_batch: int) -> bool:
-        """Whether the script runs with so many sequences per pass, and as many passes a step."""
-        if self.factor is None:
-            return False
-        changes: dict[Given, Scalar] = {self.factor: micro_batch}
-        try:
-            as_often = self.number(self.passes, changes) == self.number(self.passes)
-            fewer = self.sequences_per_step(changes) < self.sequences_per_step()
-        except Unevaluable:
-            return False
-        met = set(self.broken(changes)) <= set(self.broken())
-        return as_often and fewer and met and self.goes_the_same_way(changes)
-
     def legal(self, most: int) -> tuple[int, ...]:
         """The micro-batches up to ``most`` that can be had with the tokens of a step kept."""
         sequences = self.sequences_per_step()
@@ -240,6 +227,30 @@ class Equation:
             if fine and self._only_stops_refusing(changes):
                 return each
         return None
+
+    def nearest_pair(self) -> dict[Given, Scalar] | None:
+        """The largest micro-batch with the accumulation for which every condition is met, with as
+        many sequences a step as one process takes: where no micro-batch alone is accepted."""
+        factor = self.factor
+        if factor is None:
+            return None
+        for other in leaves(self.passes):
+            if not isinstance(other, Given) or type(other.value) is not int or other == factor:
+                continue
+            product = other.value * self.number(factor)
+            for each in range(self.number(factor), 0, -1):
+                changes: dict[Given, Scalar] = {factor: each, other: product // each}
+                if product % each == 0 and self._takes_as_one_process(changes):
+                    return changes
+        return None
+
+    def _takes_as_one_process(self, changes: Changes) -> bool:
+        try:
+            same = self.sequences_per_step(changes) == self.sequences_per_step(world=1)
+        except Unevaluable:
+            return False
+        met = not self.roundings(changes) and not any(True for _ in self.broken(changes))
+        return same and met and self._only_stops_refusing(changes)
 
     def _only_stops_refusing(self, changes: Changes) -> bool:
         """Whether every condition is decided as before, but those on a remainder: the given size

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.support.command import nanolint
 from tests.trainers.written_scripts import script
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ARGPARSE = """
 import argparse
@@ -282,3 +279,16 @@ passes = total // (B * T * world)
     launch = ["torchrun", "--nproc_per_node=4", str(file)]
     out = " ".join(nanolint("explain", "--", *launch).out.split())
     assert f"accumulation {2**15 // (8 * 512 * 4)} " in out
+
+
+def test_a_doubt_of_a_script_stands_on_its_micro_batch(tmp_path: Path) -> None:
+    flags = Path(__file__).parents[2] / "validation" / "scripts" / "flags.py"
+    path = tmp_path / "train.py"
+    text = flags.read_text(encoding="utf-8")
+    asks = 'import os\nrank = int(os.environ["RANK"])\nargs = parser'
+    path.write_text(text.replace("args = parser", asks, 1), encoding="utf-8")
+    out = nanolint("check", str(path), "--gpu=rtx-4090", "--select=NL005").out
+    row = next(
+        at for at, line in enumerate(path.read_text().splitlines(), 1) if "--batch-size" in line
+    )
+    assert f"train.py:{row}:" in out

@@ -16,9 +16,10 @@ from nanolint.rule import (
     ordered,
     rule,
 )
+from nanolint_rules._given import place_of
 
 if TYPE_CHECKING:
-    from nanolint.rule import Case
+    from nanolint.rule import Case, Span
 
 
 @rule(
@@ -37,10 +38,16 @@ def doubted_run(context: Context) -> Findings:
     cards = ", ".join(case.gpu_name for case in doubted)
     yield Finding(
         message=f"whether the run fits {cards} is in doubt: {in_short(doubts)}",
-        span=context.span("batch_size", "block_size"),
+        span=_micro_batch(context) or context.span("batch_size", "block_size"),
         gpu=cards,
         notes=tuple(f"in doubt: {doubt}" for doubt in doubts[1:]),
     )
+
+
+def _micro_batch(context: Context) -> Span | None:
+    """Where a script gives it that is not of nanoGPT's kind."""
+    equation = context.settings.equation
+    return None if equation is None else place_of(context, equation, equation.loop)
 
 
 def _fits(case: Case) -> bool:

@@ -25,6 +25,11 @@ def nearest(context: Context, equation: Equation, safety: Safety) -> tuple[str, 
         return "the micro-batch is computed, so no single value mends it", None
     found = equation.nearest()
     if found is None:
+        both = equation.nearest_pair()
+        if both is not None:
+            written = write(context, both, Safety.UNSAFE)
+            but = f" ({written.reason})" if written.fix is None else ""
+            return f"{as_written(both)} does, with the step of one process{but}", written.fix
         each = f" with {equation.world} processes" if equation.world > 1 else ""
         return f"no {factor.key} up to {factor.value} divides it{each}", None
     shared = shared_with(context, {factor: found})

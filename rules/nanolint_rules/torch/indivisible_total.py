@@ -10,8 +10,10 @@ from nanolint.rule import (
     Finding,
     Findings,
     FixAvailability,
+    Given,
     Safety,
     Severity,
+    as_written,
     remainders,
     rule,
 )
@@ -19,7 +21,7 @@ from nanolint_rules._given import place_of
 from nanolint_rules.torch._step import equations, nearest
 
 if TYPE_CHECKING:
-    from nanolint.rule import Equation
+    from nanolint.rule import Equation, Scalar, Term
 
 
 LONGEST = 90  # characters of a check that are shown
@@ -43,6 +45,8 @@ def indivisible_total(context: Context) -> Findings:
                 continue
             total, part = (equation.number(each) for each in division.operands)
             remedy, fix = nearest(context, equation, Safety.SAFE)
+            if fix is None and remedy.startswith("no "):
+                remedy += _larger(equation, division.operands[0], total, part)
             yield Finding(
                 message=(
                     f"{check.place} will fail: {total:,} is no multiple of {_terms(equation, part)}"
@@ -53,6 +57,16 @@ def indivisible_total(context: Context) -> Findings:
                 notes=(_asked(check.text),),
             )
             return
+
+
+def _larger(equation: Equation, dividend: Term, total: int, part: int) -> str:
+    """The smallest total that would do, where one is given."""
+    if not isinstance(dividend, Given) or part <= total:
+        return ""
+    changes: dict[Given, Scalar] = {dividend: part}
+    if any(True for _ in equation.broken(changes)):
+        return ""
+    return f"; {as_written(changes)} is the smallest that does"
 
 
 def _asked(text: str) -> str:
