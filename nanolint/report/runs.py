@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 READING = "NL0"  # how the codes of rules about reading begin
 MOST_REASONS = 3  # that are given unless asked for more
 STYLES = {"fits": "green", "barely fits": "yellow", "does not fit": "red"}
-TRACE_HINT = "Tracing gives a number: nanolint trace -- python train.py ..."
+
+
+def trace_hint(script: str | None = None) -> str:
+    """How to have a number of what cannot be read."""
+    return f"Tracing gives a number: nanolint trace -- python {script or 'train.py'} ..."
 
 
 def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = False) -> None:
@@ -30,7 +34,9 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
     holding = [file for file in files if file.runs]
     _reasons(files, printer, all_trainers=not holding, verbose=verbose)
     if not holding:
-        hint = f" {TRACE_HINT}" if any(file.no_run is not None for file in files) else ""
+        without = [file.name for file in files if file.no_run is not None]
+        one = without[0] if len(files) == 1 and without[:1] and without[0].endswith(".py") else None
+        hint = f" {trace_hint(one and printable(one))}" if without else ""
         printer.paragraph(("No run was checked.", "bold yellow"), text=hint, indent="  ")
         return
     unknown = sum(all(run.trust == Trust.UNKNOWN for run in file.runs) for file in holding)

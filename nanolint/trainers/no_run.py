@@ -10,6 +10,7 @@ from nanolint.run.settled import Options
 from nanolint.trainers.nanogpt.kind import loads_configurator
 from nanolint.trainers.nanogpt.reading import syntax_tree
 from nanolint.trainers.script.resolve import why_not
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,12 +54,29 @@ def why_no_run(text: str, path: Path | None = None) -> str:
         what = "defines a model" if _defines_model(nodes) else "sets no key of train.py"
         return f"{what} and trains nothing"
     elif path is not None and (why := why_not(text, path.absolute(), Options())) is not None:
-        return why
+        flags = list(_open_flags(nodes))
+        return f"{why}; the launch line can give {listed(flags)}" if flags else why
     elif _defines_model(nodes):
         trainer = "builds its own model"
     else:
         trainer = "trains in a loop of its own"
     return " and ".join([trainer, *_values(nodes)])
+
+
+def _open_flags(nodes: list[ast.AST]) -> Iterator[str]:
+    """The flags for the sizes of a batch that have no value unless they are given."""
+    for node in nodes:
+        if not isinstance(node, ast.Call) or _called(node) != "add_argument":
+            continue
+        has_value = any(
+            each.arg == "default"
+            and not (isinstance(each.value, ast.Constant) and each.value.value is None)
+            for each in node.keywords
+        )
+        for each in () if has_value else node.args[:1]:
+            flag = each.value if isinstance(each, ast.Constant) else None
+            if isinstance(flag, str) and flag.lstrip("-").replace("-", "_") in SIZES:
+                yield flag
 
 
 def _values(nodes: list[ast.AST]) -> Iterator[str]:

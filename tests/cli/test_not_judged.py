@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.report.runs import TRACE_HINT
+from nanolint.report.runs import trace_hint
 from tests.support.cli_configs import GPU, LARGE, SMALL, write
 from tests.support.command import nanolint
 from tests.support.project_tree import write_project
@@ -24,7 +24,8 @@ def test_a_named_program_is_said_to_hold_no_run() -> None:
     outcome = nanolint("train_x.py", GPU)
     assert outcome.status == 0
     assert outcome.out == (
-        f"No run in train_x.py: {NO_CALL} (train_x.py:4)\nNo run was checked. {TRACE_HINT}\n"
+        f"No run in train_x.py: {NO_CALL} (train_x.py:4)\n"
+        f"No run was checked. {trace_hint('train_x.py')}\n"
     )
 
 
@@ -138,7 +139,7 @@ def test_other_trainers_of_a_folder_are_named() -> None:
     write("scripts/tools.py", "print(1)\n")
     assert nanolint("scripts", GPU).out == (
         f"No run in scripts/base_train.py: {NO_CALL} (base_train.py:4)\n"
-        f"No run was checked. {TRACE_HINT}\n"
+        f"No run was checked. {trace_hint()}\n"
     )
 
 

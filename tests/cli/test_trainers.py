@@ -261,6 +261,23 @@ def test_why_the_batch_of_a_script_is_not_known(file: Path) -> None:
     assert found.status == 2
     assert "its batch is not known: read from a JSON file that only the run names" in found.err
     assert "(train.py:" in found.err
+    assert "the launch line can give" not in found.err
+
+
+def test_a_flag_that_would_give_the_batch_is_named(file: Path) -> None:
+    """chat_sft takes from a checkpoint what its flags leave out."""
+    text = file.read_text(encoding="utf-8").replace("default=8", "default=None")
+    inherits = "args = parser.parse_args()\nheld = json.load(open(args.total))\n"
+    inherits += 'if args.batch_size is None:\n    args.batch_size = held["rows"]\n'
+    text = text.replace("args = parser.parse_args()\n", inherits)
+    text = text.replace("512, args.total\n", 'held["T"], 2**15\n')
+    file.write_text(f"import json\n{text}", encoding="utf-8")
+    found = nanolint("explain", str(file))
+    assert found.status == 2
+    assert "the launch line can give --batch-size\n" in found.err
+    out = nanolint("explain", str(file), "--", "--batch-size=4").out
+    assert "micro-batch               4 " in out
+    assert f"nanolint trace -- python {file} ..." in out
 
 
 def test_a_script_that_asks_for_all_that_torchrun_sets_has_its_processes(file: Path) -> None:

@@ -79,7 +79,7 @@ def test_many_reasons_are_cut_short() -> None:
     assert said[2:] == [
         "No run in c.py: trains nothing",
         "2 more files like these (-v lists them)",
-        f"No run was checked. {runs.TRACE_HINT}",
+        f"No run was checked. {runs.trace_hint()}",
     ]
     assert "No run in e.py: trains nothing\n" in written(*files, verbose=True)
 
@@ -87,7 +87,7 @@ def test_many_reasons_are_cut_short() -> None:
 def test_other_trainers_of_a_folder_are_named_where_no_run_was_judged() -> None:
     trainer = FileResult("base_train.py", no_run="takes its values from argparse")
     told = "No run in base_train.py: takes its values from argparse\n"
-    assert written(trainer, SCRIPT) == f"{told}No run was checked. {runs.TRACE_HINT}\n"
+    assert written(trainer, SCRIPT) == f"{told}No run was checked. {runs.trace_hint()}\n"
     assert told not in written(trainer, holding(FITS))
     assert told in written(replace(trainer, named=True), holding(FITS))
 

@@ -9,7 +9,7 @@ from nanolint.memory.verdict.words import headline
 from nanolint.report.explain import budget, card, described, failure, settings, speed
 from nanolint.report.explain.log_lines import log_lines
 from nanolint.report.printer import printable
-from nanolint.report.runs import TRACE_HINT
+from nanolint.report.runs import trace_hint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
         if case is cases[0]:
             _doubts(case, printer)
         printer.blank()
-        _memory(case, printer, width)
+        _memory(name, case, printer, width)
 
 
 def width_of(printer: Printer) -> int:
@@ -72,14 +72,15 @@ def _doubts(case: Case, printer: Printer) -> None:
         printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
 
 
-def _memory(case: Case, printer: Printer, width: int) -> None:
+def _memory(name: str, case: Case, printer: Printer, width: int) -> None:
     run, verdict = case.run, case.verdict
     if run is None:
         printer.line(("Memory cannot be checked", "bold yellow"))
         for unresolved in case.resolution.unresolved:
             printer.paragraph(f"  {unresolved.words}: ", text=unresolved.reason, indent="    ")
         if not any(unresolved.impossible for unresolved in case.resolution.unresolved):
-            printer.line(f"  {TRACE_HINT}")
+            script = name if case.resolution.described is not None else None
+            printer.line(f"  {trace_hint(script and printable(script))}")
     elif not run.on_gpu:
         printer.line(f"device = {run.device!r}: nothing is allocated on a GPU")
     elif verdict is None:
