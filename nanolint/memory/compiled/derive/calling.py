@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 PRODUCTS = frozenset({"mm", "bmm", "addmm", "scaled_mm"})
 OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
+FLEXIBLE = frozenset({"mm", "addmm"})  # kernel/mm.py: those whose rows Inductor may lay apart
 
 
 class Calling(Realizing):
@@ -84,7 +85,8 @@ class Calling(Realizing):
         return Value(box, value.shape)
 
     def _product(self, each: Operation, reads: Sequence[object]) -> Value:
-        memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
+        pads = each.name in FLEXIBLE and each not in self._dense
+        memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
         write = dependency(Access(memory, 0, memory.strides), each.shape)
         kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=each.name)  # type: ignore[arg-type]
         kernel.product = each.name not in OTHERS

@@ -13,8 +13,10 @@ from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
 from nanolint.memory.tape import Component
+from nanolint.memory.tensors.device import OF_CUBLAS, OF_CUBLASLT
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64
 from nanolint.memory.tensors.dtypes import BOOL as BOOLEAN
+from nanolint.memory.tensors.layout import is_contiguous
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -39,9 +41,12 @@ class Emission:
         freed: Container[Operation],
         counted: Container[Operation],
         workspace_bytes: int,
+        bias_bytes: int,
         sm_count: int,
         counts_mutated: bool,
     ) -> None:
+        self.is_guess = False  # whether another buffer may be taken over
+        self._bias_bytes = bias_bytes  # what a product with a bias makes instead
         self.graph = Graph(workspace_bytes, counts_mutated=counts_mutated)
         self.buffers: dict[Memory, Buffer] = {}
         self._groups = list(groups)
@@ -134,10 +139,16 @@ class Emission:
         self.graph.nodes.append(node)
         node.product = first.product
         if first.product and self.graph.workspace_bytes:
-            workspace = Buffer(
-                "cuBLAS workspace", self.graph.workspace_bytes, FLOAT, Component.WORKSPACE
-            )
+            workspace = self._workspace(first)
             node.scratch = (workspace, workspace)
+
+    def _workspace(self, product: Kernel) -> Buffer:
+        """cuBLASLt adds biases, to rows that lie together (Blas.cpp, ``addmm_out_cuda_impl``)."""
+        (write,) = product.writes
+        together = is_contiguous(write.memory.shape, write.memory.strides)
+        if product.what == "addmm" and self._bias_bytes and together:
+            return Buffer(OF_CUBLASLT, self._bias_bytes, FLOAT, Component.WORKSPACE)
+        return Buffer(OF_CUBLAS, self.graph.workspace_bytes, FLOAT, Component.WORKSPACE)
 
     def _emit_call(self, call: Kernel) -> None:
         node = Node(
@@ -163,7 +174,7 @@ class Emission:
             return ()
         (write,) = kernel.writes
         found: list[Buffer] = []
-        for read in kernel.reads:
+        for place, read in enumerate(kernel.reads):
             source = read.memory.storage
             if source.of is None and source not in self._donated:
                 continue
@@ -180,8 +191,16 @@ class Emission:
                 and group.own >> source.of & 1
                 and self._is_inside(source, group)
             ):
-                # A chain: what its middle takes over, or memory of its own.
-                return (*found, *self._takes_over(source, group))
+                # A chain: what its middle takes over, or memory of its own. Where rows lie apart
+                # PyTorch was seen to take what is read behind the middle.
+                taken = self._takes_over(source, group)
+                if not taken and not is_contiguous(memory.shape, memory.strides):
+                    behind = kernel.reads[place + 1 :]
+                    self.is_guess |= any(
+                        each.memory in self._donated and each.place == write.place
+                        for each in behind
+                    )
+                return (*found, *taken)
             found.append(self._buffer(source))
         return tuple(found)
 

@@ -71,6 +71,8 @@ class Lowering(Reducing, Calling):
         value = self._lower(each)
         if each.parts:
             return value
+        if each in self._dense:
+            value.box.pads = False
         users = self._users.get(each, {})
         is_output = each in self._outputs
         if is_output and not value.box.reads and value.box.memory is None:

@@ -16,12 +16,13 @@ from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.tensors.device import NotTraced
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from nanolint.memory.compiled.graph import Buffer, Graph
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.tape import MemoryPlan
     from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.layout import Strides
 
 
 class Plans:
@@ -50,6 +51,7 @@ class Plans:
         self.tangent_slots: list[int] = []
         self.gradient_slots: list[int | None] = []
         self.shared = set[int]()
+        self.is_guess = False
         self.adds_biases = any(each.name == "addmm" for each in graph.all)
         if graph.tangents:
             parts = partition(graph, weights, recomputes_far=not self.inductor.saves_log_softmax)
@@ -65,11 +67,16 @@ class Plans:
         operations: list[Operation],
         inputs: Sequence[Operation],
         outputs: Sequence[Operation],
+        *,
+        seen: Iterable[Operation],
+        lying: Mapping[Operation, Strides],
         **how: Any,
     ) -> tuple[Lowering, Emission]:
+        """``seen`` are those of the outputs that the caller of the graph gets."""
         device = self.device
+        dense = {base for each in seen for base in bases_of(each)}
         lowering = Lowering(
-            operations, inputs, outputs, inductor=self.inductor,
+            operations, inputs, outputs, dense=dense, lying=lying, inductor=self.inductor,
             sm_count=device.sm_count, threads_per_sm=device.threads_per_sm,
         )  # fmt: skip
         lowering.run(operations)
@@ -81,9 +88,11 @@ class Plans:
         groups = fuse(lowering.kernels, kept, mixes=self.inductor.mixes_sums)
         emission = Emission(
             groups, lowering.inputs,
-            workspace_bytes=device.passing_workspace_bytes, sm_count=device.sm_count,
+            workspace_bytes=device.passing_workspace_bytes,
+            bias_bytes=device.passing_bias_bytes, sm_count=device.sm_count,
             counts_mutated=self.inductor.counts_mutated, **how,
         )  # fmt: skip
+        self.is_guess |= emission.is_guess
         return lowering, emission
 
     def _planner(self, graph: Graph, first_slot: int) -> Planner:
@@ -97,7 +106,7 @@ class Plans:
         outputs = [*graph.outputs, *parts.saved]
         outputs = [each for each in dict.fromkeys(outputs) if base_of(each).kind != INPUT]
         lowering, emission = self._lowered(
-            parts.forward, inputs, outputs,
+            parts.forward, inputs, outputs, seen=graph.outputs, lying={},
             donated=(), freed=set(self.given), counted=(),
         )  # fmt: skip
         if self.inductor.reorders:
@@ -112,8 +121,12 @@ class Plans:
         self.forward = planner.plan()
         self.slots = planner.slots
         self._slot_of: dict[Operation, int] = {}
+        self._lying: dict[Operation, Strides] = {}
         for each in outputs:
-            self._slot_of[base_of(each)] = _slot(lowering, emission, each)
+            base, memory = base_of(each), lowering.output(each)
+            self._slot_of[base] = _slot(lowering, emission, each)
+            if memory.shape == base.shape:
+                self._lying[base] = memory.strides
         self.results = [(each, self._slot_of.get(base_of(each))) for each in graph.outputs]
 
     def _plan_backward(self, graph: Operations, parts: Parts) -> None:
@@ -128,6 +141,7 @@ class Plans:
         }
         lowering, emission = self._lowered(
             parts.backward, [*parts.saved, *graph.tangents], gradients,
+            seen=gradients, lying=self._lying,
             donated=(counted & single) - given_out,
             freed=freed | set(graph.tangents), counted=counted,
         )  # fmt: skip
@@ -161,11 +175,17 @@ class Plans:
         self.gradient_strides = [None if each is None else each.strides for each in graph.gradients]
 
 
-def base_of(each: Operation) -> Operation:
-    """What it is a view of, through all views."""
+def bases_of(each: Operation) -> Iterator[Operation]:
+    """It, and what it is a view of, the last first."""
+    yield each
     while each.kind == VIEW:
         (each,) = each.of
-    return each
+        yield each
+
+
+def base_of(each: Operation) -> Operation:
+    """What it is a view of, through all views."""
+    return list(bases_of(each))[-1]
 
 
 def _slot(lowering: Lowering, emission: Emission, each: Operation) -> int:

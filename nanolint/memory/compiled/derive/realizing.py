@@ -26,7 +26,7 @@ from nanolint.memory.compiled.derive.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.tensors.dtypes import Dtype
@@ -49,11 +49,17 @@ class Realizing:
         inputs: Iterable[Operation],
         outputs: Iterable[Operation],
         *,
+        dense: Container[Operation],
+        lying: Mapping[Operation, Strides],
         inductor: Inductor,
         sm_count: int,
         threads_per_sm: int,
     ) -> None:
+        """``dense`` are what the caller sees, which lies as without compiling (graph.py,
+        ``mark_nodes_dislike_padding``); ``lying`` how inputs lie that another graph made."""
         self._inductor = inductor
+        self._dense = dense
+        self._lying = lying
         self.kernels: list[Kernel] = []
         self.values: dict[Operation, Value] = {}
         self.inputs: dict[Operation, Memory] = {}
@@ -86,7 +92,8 @@ class Realizing:
         box = Box(base.shape, base.strides, base.dtype, base.role)
         known = self.inputs.get(base)
         if known is None:
-            known = Memory(f"in{len(self.inputs)}", base.shape, base.strides, base.dtype, base.role)
+            strides = self._lying.get(base, base.strides)
+            known = Memory(f"in{len(self.inputs)}", base.shape, strides, base.dtype, base.role)
             known.given = base
             self.inputs[base] = known
         box.memory = known
@@ -103,7 +110,7 @@ class Realizing:
     def realize(self, box: Box) -> Memory:
         """Give it memory, which a kernel writes."""
         if box.memory is None:
-            memory = self._memory(box.shape, box.strides, box.dtype, box.role)
+            memory = self._memory(box.shape, box.strides, box.dtype, box.role, pads=box.pads)
             order = sorted(range(len(box.shape)), key=lambda dim: -box.strides[dim])
             loops = tuple(box.shape[dim] for dim in order)
             step = ("permute", *order)

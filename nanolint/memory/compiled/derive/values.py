@@ -22,7 +22,7 @@ MOST_STEPS = 30  # _realize_opcount_threshold_default in torch/_inductor/config.
 class Box:
     """A result: memory, or what would be computed wherever it is read."""
 
-    __slots__ = ("cost", "dtype", "memory", "reads", "role", "shape", "steps", "strides")
+    __slots__ = ("cost", "dtype", "memory", "pads", "reads", "role", "shape", "steps", "strides")
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class Box:
         self.steps = steps
         self.cost = len(reads) + sum([each.cost for each in steps])
         self.memory: Memory | None = None
+        self.pads = True  # whether long rows may lie apart
 
     @property
     def is_large(self) -> bool:
