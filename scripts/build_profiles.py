@@ -53,11 +53,13 @@ LLM_C = (
     "--weight_decay 0.1 --zero_stage 1 --learning_rate 0.0006 --warmup_iters 700 "
     "--learning_rate_decay_frac 0.0 --overfit_single_batch 0"
 )
-# runs/miniseries.sh at depth 12; $NPROC_PER_NODE is 8 unless somebody sets it
-NANOCHAT_D12 = (
-    "--depth=12 --run=dummy --core-metric-every=999999 --core-metric-max-per-task=-1 "
-    "--sample-every=-1 --save-every=-1 --device-batch-size=32"
+# runs/miniseries.sh, which says at which depth it takes which batch
+NANOCHAT_MINISERIES = (
+    "--depth={depth} --run=dummy --core-metric-every=999999 --core-metric-max-per-task=-1 "
+    "--sample-every=-1 --save-every=-1 --device-batch-size={batch}"
 )
+NANOCHAT_D12 = NANOCHAT_MINISERIES.format(depth=12, batch=32)
+MINISERIES = {12: 32, 14: 32, 16: 32, 18: 32, 20: 16, 22: 16, 24: 16, 26: 16}
 # runs/speedrun.sh
 NANOCHAT_SPEEDRUN = (
     "--depth=24 --target-param-data-ratio=8 --device-batch-size=16 --fp8 --run=dummy"
@@ -85,13 +87,6 @@ TRAINERS = {
         4,
         NANOCHAT,
     ),
-    "nanochat-d12": Trainer(
-        f"{TORCHRUN}8 -m scripts.base_train -- {NANOCHAT_D12}",
-        "8xh100-80gb",
-        "nanochat_flash.py",
-        5,
-        NANOCHAT,
-    ),
     "nanochat-d12-torchrun": Trainer(
         f"{TORCHRUN}1 -m scripts.base_train -- {NANOCHAT_D12}",
         "h100-80gb",
@@ -106,6 +101,18 @@ TRAINERS = {
         4,
         NANOCHAT,
     ),
+}
+# $NPROC_PER_NODE is 8 unless somebody sets it
+TRAINERS |= {
+    f"nanochat-d{depth}": Trainer(
+        f"{TORCHRUN}8 -m scripts.base_train -- "
+        + NANOCHAT_MINISERIES.format(depth=depth, batch=batch),
+        "8xh100-80gb",
+        "nanochat_flash.py",
+        5,
+        NANOCHAT,
+    )
+    for depth, batch in MINISERIES.items()
 }
 
 
