@@ -53,13 +53,30 @@ def is_trainer(script: Path) -> bool:
 
 
 def goes_backward(script: Path) -> bool:
-    """Whether a file trains."""
+    """Whether a file trains: by itself, or with the loop of another file that it starts."""
     from nanolint.errors import Unusable
     from nanolint.files.door import read_bytes
 
     try:
-        return b".backward(" in read_bytes(script, MOST_BYTES)
+        content = read_bytes(script, MOST_BYTES)
     except Unusable:
+        return False
+    return b".backward(" in content or _starts_training(content, script)
+
+
+def _starts_training(content: bytes, script: Path) -> bool:
+    from nanolint.trainers.nanogpt.kind import may_train
+
+    text = content.decode(errors="replace")
+    if script.suffix != ".py" or not may_train(text):
+        return False
+    from nanolint.run.settled import Options
+    from nanolint.source.refusals import TooComplex
+    from nanolint.trainers.script.resolve import makes_run
+
+    try:
+        return makes_run(text, absolute(script), Options())
+    except TooComplex:
         return False
 
 

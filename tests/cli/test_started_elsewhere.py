@@ -115,3 +115,48 @@ def test_what_trains_nothing_is_still_no_run(tmp_path: Path) -> None:
     full = nanolint("check", ".", "--gpu", "rtx-4090", "--output-format=json-full")
     assert json.loads(full.out)["runs"] == []
     assert "prepare.py" not in full.out + full.err
+
+
+def with_flags(folder: Path) -> None:
+    project(folder, "Trainer", "fit", "main()")
+    path = folder / "main.py"
+    text = path.read_text(encoding="utf-8").replace(
+        "def main():\n",
+        "def main():\n    parser = argparse.ArgumentParser()\n"
+        '    parser.add_argument("--batch-size", type=int, default=24)\n'
+        "    args = parser.parse_args()\n",
+    )
+    text = text.replace("Config())", "Config(args.batch_size))")
+    path.write_text(f"import argparse\n{text}", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain", "main.py", "--", "--batch-size", "8"),
+        ("explain", "--", "main.py", "--batch-size", "8"),
+        ("explain", "--", "python", "main.py", "--batch-size=8"),
+        ("explain", "run.sh"),
+    ],
+)
+def test_it_takes_its_own_flags_however_it_is_named(tmp_path: Path, words: tuple[str, ...]) -> None:
+    with_flags(tmp_path)
+    (tmp_path / "run.sh").write_text("python main.py --batch-size 8\n", encoding="utf-8")
+    out = nanolint(*words).out
+    assert "  micro-batch               8" in out
+    assert "read from main.py" in out
+
+
+def test_its_launch_line_is_checked(tmp_path: Path) -> None:
+    with_flags(tmp_path)
+    (tmp_path / "run.sh").write_text("python main.py --batch-size 8\n", encoding="utf-8")
+    for words in (["run.sh"], ["--", "main.py", "--batch-size=8"], ["main.py"]):
+        assert "main.py: fits RTX 4090" in nanolint("--gpu=rtx-4090", *words).out
+    refused = nanolint("--", "main.py", "--batch-sizes=8")
+    assert (refused.status, refused.error.endswith("did you mean --batch-size?")) == (2, True)
+
+
+def test_a_program_that_starts_nothing_is_no_launch(tmp_path: Path) -> None:
+    (tmp_path / "tool.py").write_text("def main():\n    restrain(4)\nmain()\n", encoding="utf-8")
+    (tmp_path / "run.sh").write_text("python tool.py --train\n", encoding="utf-8")
+    assert "no line launches a training script" in nanolint("run.sh").out
