@@ -153,3 +153,47 @@ def test_a_loop_inside_a_function_is_followed() -> None:
     found = read(inside_main(f"B, T, total = 8, 512, 2**15\n{TOTAL}"))
     assert found.equation is not None
     assert found.equation.legal(8) == (1, 2, 4, 8)
+
+
+BY_MEMORY = """
+import argparse, os
+T, total = 512, 2**15
+try:
+    import pynvml
+    pynvml.nvmlInit()
+    held = pynvml.nvmlDeviceGetMemoryInfo(pynvml.nvmlDeviceGetHandleByIndex(0)).total
+except Exception:
+    held = 8 << 30
+rows = 16 if held > 10 << 30 else 8
+{given}
+passes = total // (B * T)
+def evaluate(model, rows):
+    with torch.no_grad():
+        x, y = get_batch(rows, T)
+        return model(x, y)
+def sample(model):
+    with torch.no_grad():
+        return model(torch.zeros((1, 8), dtype=torch.long), None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "gives"),
+    [
+        ('B = int(os.environ.get("ROWS", str(rows)))', "where ROWS is not set"),
+        (
+            "parser = argparse.ArgumentParser()\n"
+            'parser.add_argument("--rows", type=int, default=rows)\n'
+            "B = parser.parse_args().rows",
+            "where --rows is not given",
+        ),
+    ],
+)
+def test_what_would_give_a_value_that_the_machine_decides_is_named(given: str, gives: str) -> None:
+    """Forks of autoresearch ask NVML for the card's memory, where pynvml is installed."""
+    text = script(BY_MEMORY.format(given=given)) + "evaluate(model, B)\nsample(model)\n"
+    roles = read(text).roles
+    said = roles[Role.MICRO_BATCH]
+    assert isinstance(said, NotKnown)
+    assert said.reason == f"set under `try`, {gives}"
+    assert roles[Role.EVALUATION] == said

@@ -160,6 +160,8 @@ def _declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing]
         core.state.given.pop(default, None)
         default = Given(longest, default.value, Surface.ARGUMENT, default.place)
         core.state.given[default] = None
+    if isinstance(default, NotKnown):
+        default = replace(default, reason=f"{default.reason}, where {longest} is not given")
     return Flag(str(destination), flags, default, convert, action, several="nargs" in named)
 
 

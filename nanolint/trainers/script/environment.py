@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
@@ -49,9 +50,9 @@ def _variable(
     if isinstance(default, Given):
         core.state.given.pop(default, None)
         return _noted(core, Given(name, default.value, Surface.ENVIRONMENT, default.place))
-    if default is not None:
-        return default
-    return NONE
+    if isinstance(default, NotKnown):
+        return replace(default, reason=f"{default.reason}, where {name} is not set")
+    return NONE if default is None else default
 
 
 def _required(

@@ -61,7 +61,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         **shape_of(model, state),
         Role.DTYPE: dtype_of(call, state),
         Role.COMPILE: _compiled(call),
-        Role.EVALUATION: _evaluated(state.events),
+        Role.EVALUATION: _evaluated(state.events, micro_batch),
     }
     equation = None
     if isinstance(micro_batch, TERMS) and isinstance(context, TERMS) and isinstance(passes, TERMS):
@@ -191,8 +191,9 @@ def _compiled(call: Event | None) -> Term | NotKnown:
     return Number(in_place)
 
 
-def _evaluated(events: Sequence[Event]) -> Term | NotKnown:
-    """The largest batch of an evaluation, by the tokens in it."""
+def _evaluated(events: Sequence[Event], trained: Thing) -> Term | NotKnown:
+    """The largest batch of an evaluation, by the tokens in it; not known where one takes as many
+    rows as training, which are not known."""
     largest, most = None, 0
     for each in events:
         if each.kind != "model" or not _is_evaluation(each.context) or not each.tensors:
@@ -200,6 +201,8 @@ def _evaluated(events: Sequence[Event]) -> Term | NotKnown:
         shape = each.tensors[0].shape
         if shape is None or len(shape) < 2:
             continue
+        if isinstance(shape[0], NotKnown) and shape[0] == trained:
+            return shape[0]
         rows, columns = scalar(shape[0]), scalar(shape[1])
         if isinstance(rows, int) and isinstance(columns, int) and rows * columns > most:
             largest, most = shape[0], rows * columns
