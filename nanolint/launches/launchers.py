@@ -104,7 +104,8 @@ def unread_files(files: Iterable[Argument], words: Sequence[Argument]) -> Iterat
             named += [value] if equals else [each.text for each in words[at + 1 : at + 2]]
     for each in dict.fromkeys(named):
         if each.endswith((".json", ".yaml", ".yml")):
-            yield f"{each} is not read; it may set the micro-batch, the passes and the optimizer"
+            sets = "it may set the micro-batch, the passes and the optimizer"
+            yield f"{each} is not read but where the script gives it to DeepSpeed; {sets}"
 
 
 def _completed(name: str, known: frozenset[str]) -> str:

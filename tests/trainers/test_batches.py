@@ -120,3 +120,40 @@ def test_how_often_deepspeed_steps_is_in_its_own_configuration() -> None:
     head = f"{HEAD}import deepspeed\nengine, *_ = deepspeed.initialize(model=model)\n"
     found = read(head + ENGINE.format(block="torch.no_grad()", engine="engine"))
     assert isinstance(found.roles[Role.ACCUMULATION], NotKnown)
+
+
+SAYS_ITSELF = """
+import deepspeed
+config = {config}
+engine, *_ = deepspeed.initialize(model=model, config=config)
+for step in range(100):
+    x, y = get_batch(engine.{method}(), 512)
+    loss = engine(x, y)
+    engine.backward(loss)
+    engine.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "micro_batch"),
+    [
+        ({"train_micro_batch_size_per_gpu": 16, "gradient_accumulation_steps": 4}, 16),
+        ({"train_batch_size": 64, "gradient_accumulation_steps": 4}, 16),
+        ({"train_batch_size": 64}, 64),
+        ({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 8}, 8),
+    ],
+)
+def test_deepspeed_says_its_micro_batch(config: dict[str, int], micro_batch: int) -> None:
+    """As deepspeed/runtime/config.py, ``_set_batch_related_parameters``, works it out."""
+    says = SAYS_ITSELF.format(config=config, method="train_micro_batch_size_per_gpu")
+    found = read(HEAD + says)
+    assert found.value(Role.MICRO_BATCH) == micro_batch
+    assert found.equation is not None
+    passes = config.get("gradient_accumulation_steps", config.get("train_batch_size", 0) // 8)
+    if "gradient_accumulation_steps" in config or len(config) == 2:
+        assert found.value(Role.ACCUMULATION) == passes
+
+
+def test_of_a_configuration_without_sizes_none_is_made_up() -> None:
+    says = SAYS_ITSELF.format(config={"bf16": True}, method="train_micro_batch_size_per_gpu")
+    assert isinstance(read(HEAD + says).roles[Role.MICRO_BATCH], NotKnown)

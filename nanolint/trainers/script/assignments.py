@@ -139,10 +139,19 @@ def _replaced(owner: Row, index: object, value: Thing) -> tuple[Thing, ...]:
     return tuple(items)
 
 
+def _as_many(items: Sequence[Thing], targets: list[ast.expr]) -> Sequence[Thing]:
+    """An item for each target, where they can be told: ``first, *others = items``."""
+    star = next((at for at, each in enumerate(targets) if isinstance(each, ast.Starred)), None)
+    if star is None or len(items) < len(targets) - 1:
+        return items if len(items) == len(targets) else ()
+    behind = len(items) - (len(targets) - star - 1)
+    return [*items[:star], NotKnown("some of several values"), *items[behind:]]
+
+
 def _unpack(core: Core, targets: list[ast.expr], value: Thing, scope: Scope) -> None:
     items: Sequence[Thing] = ()
-    if isinstance(value, Row) and value.count is None and len(value.items) == len(targets):
-        items = value.items
+    if isinstance(value, Row) and value.count is None:
+        items = _as_many(value.items, targets)
     elif isinstance(value, Tensor):
         items = [value] * len(targets)
     elif isinstance(value, Repeated):

@@ -10,7 +10,7 @@ from nanolint.source.settings_text import read_json
 from nanolint.trainers.script.arguments import is_parser, method
 from nanolint.trainers.script.operations import made, row, scalar, unwrapped
 from nanolint.trainers.script.settings_files import settings_at
-from nanolint.trainers.script.things import TERMS, Instance, Table, Thing, Wrapped
+from nanolint.trainers.script.things import NONE, TERMS, Instance, Table, Thing, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,6 +81,21 @@ def passes_of_engine(engine: Thing, world: int, place: Place) -> Term | NotKnown
     if isinstance(passes, TERMS) and isinstance(passes.value, int):
         return passes
     return NotKnown("the passes in DeepSpeed's configuration", place.path, place.line)
+
+
+def size_of_engine(engine: Thing, name: str, world: int, place: Place) -> Thing | None:
+    """What ``engine.train_micro_batch_size_per_gpu()`` and its like give; None of anything else."""
+    config = _of_engine(engine) if name in (_MICRO_BATCH, _TOTAL, _PASSES) else None
+    if config is None or isinstance(config, NotKnown):
+        return config
+    passes = passes_of_engine(engine, world, place)
+    if passes is None or isinstance(passes, NotKnown) or name == _PASSES:
+        return passes
+    each = made("*", (passes, World(world)), place.path, place.line)
+    total, micro_batch = config.entries.get(_TOTAL), config.entries.get(_MICRO_BATCH)
+    if name == _MICRO_BATCH:
+        return micro_batch or made("//", (total or NONE, each), place.path, place.line)
+    return total or made("*", (micro_batch or NONE, each), place.path, place.line)
 
 
 def precision_of_engine(engine: Thing) -> Term | NotKnown | None:

@@ -11,7 +11,7 @@ from nanolint.source.bounds import Unevaluable
 from nanolint.source.scope import Scope as Bounds
 from nanolint.source.scope import guarded
 from nanolint.trainers.script import arguments as argparse
-from nanolint.trainers.script import settings_files, starters, tensors
+from nanolint.trainers.script import engines, settings_files, starters, tensors
 from nanolint.trainers.script.operations import keys, made, row, scalar, unwrapped
 from nanolint.trainers.script.parameters import parameters
 from nanolint.trainers.script.passes import ACCUMULATES
@@ -106,6 +106,9 @@ def _of_instance(
     named: Mapping[str, Thing],
     place: Place,
 ) -> Thing:
+    size = engines.size_of_engine(owner, name, core.state.around.world_size, place)
+    if size is not None:
+        return size
     if name in _FLUENT:
         given = [*arguments, *named.values()]
         casts = [each for each in given if isinstance(each, External) and each.last in _DTYPES]
