@@ -8,12 +8,14 @@ import pytest
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.roles import Role
-from nanolint.run.terms import Surface
+from nanolint.run.terms import Given, Surface
 from nanolint.trainers.script.core import Around, Word
 from tests.trainers.written_scripts import inside_main, read, script
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from nanolint.run.described import Described
 
 TOTAL = "passes = total // (B * T)\n"
 
@@ -197,3 +199,38 @@ def test_what_would_give_a_value_that_the_machine_decides_is_named(given: str, g
     assert isinstance(said, NotKnown)
     assert said.reason == f"set under `try`, {gives}"
     assert roles[Role.EVALUATION] == said
+
+
+CLICK = """
+import click
+@click.command()
+@click.option("--rows", "-r", "B", default=8, help="sequences")
+@click.option("--passes", type=int, default=4)
+@click.option("--half", is_flag=True)
+def main(B, passes, half):
+    T = 512
+"""
+
+
+def clicked(*words: Word) -> Described:
+    body = script("", B="B", T="T", passes="passes")
+    head, _, loop = body.partition("\nmodel = Net")
+    inner = "\n".join(f"    {line}" for line in f"model = Net{loop}".splitlines())
+    return read(
+        f"{head}{CLICK}{inner}\nif __name__ == '__main__':\n    main()\n", Around(words=words)
+    )
+
+
+def test_the_options_of_a_click_command_are_flags() -> None:
+    found = clicked()
+    rows = found.roles[Role.MICRO_BATCH]
+    assert isinstance(rows, Given)
+    assert (rows.key, rows.value, rows.surface) == ("--rows", 8, Surface.ARGUMENT)
+    assert rows.place.span is not None
+    assert found.value(Role.ACCUMULATION) == 4
+
+
+@pytest.mark.parametrize("flag", ["--rows", "-r"])
+def test_the_launch_line_gives_them(flag: str) -> None:
+    assert clicked(Word(flag, "16")).value(Role.MICRO_BATCH) == 16
+    assert clicked(Word("--passes", "2")).value(Role.ACCUMULATION) == 2

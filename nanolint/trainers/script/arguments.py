@@ -57,7 +57,7 @@ def method(
 ) -> Thing:
     """A method of an ``ArgumentParser`` or of a group of its arguments."""
     if name == "add_argument":
-        flag = _declared(core, arguments, named)
+        flag = declared(core, arguments, named)
         if flag is None:
             takes_others(core, parser)
         else:
@@ -71,12 +71,12 @@ def method(
         core.state.journal.write(parser.fields, _DECLARED, _hidden(known))
         return Number(None)
     if name in ("parse_args", "parse_known_args", "parse_intermixed_args"):
-        parsed = _parsed(core, _flags(parser), place)
+        found = parsed(core, _flags(parser), place)
         if name == "parse_known_args":
-            return row([parsed, row([])])
+            return row([found, row([])])
         if not (arguments or named) and _is_whole(parser):
             core.state.refused += _refused(core.state.around.words, _flags(parser))
-        return parsed
+        return found
     takes_others(core, parser)
     return core.unknown(f"calls {name} of a parser", place)
 
@@ -143,7 +143,7 @@ def _with_default(flag: Flag, default: Thing | None) -> Flag:
     return replace(flag, default=default)
 
 
-def _declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing]) -> Flag | None:
+def declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing]) -> Flag | None:
     names = [str(scalar(each)) for each in arguments if isinstance(scalar(each), str)]
     if not names:
         return None
@@ -165,7 +165,7 @@ def _declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing]
     return Flag(str(destination), flags, default, convert, action, several="nargs" in named)
 
 
-def _parsed(core: Core, flags: Sequence[Flag], place: Place) -> Instance:
+def parsed(core: Core, flags: Sequence[Flag], place: Place) -> Instance:
     """What ``parse_args`` gives: each flag's default, or what the launch line says."""
     values: dict[object, Thing] = {flag.name: _typed(flag.default, flag) for flag in flags}
     for word in core.state.around.words:

@@ -10,6 +10,7 @@ from nanolint.trainers.script import (
     assignments,
     attributes,
     calls,
+    click_options,
     environment,
     expressions,
     iteration,
@@ -96,6 +97,8 @@ class Follower(Core):
     ) -> Thing:
         self.state.spend()
         if isinstance(function, Function):
+            if not (arguments or named):
+                named = click_options.options_of(self, function, place)
             return calls.follow_function(self, function, arguments, named, place)
         if isinstance(function, Class):
             return calls.instantiate(self, function, arguments, named, place)
