@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.certain import certain
+from nanolint.memory.model.reading.certain import certain, is_own_tuple
 from nanolint.memory.model.reading.scopes import MISSING, Kind
 from nanolint.memory.model.reading.values import (
     Instance,
@@ -86,7 +86,7 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
         values[star:stop] = [values[star:stop]]
     if len(values) != len(targets):
         error = ValueError(f"{len(values)} values for {len(targets)} names")
-        raise certain(error) if type(value) is tuple else error
+        raise certain(error) if is_own_tuple(value) else error
     values.reverse()
     for target in targets:
         assign(machine, target, values.pop(), frame)

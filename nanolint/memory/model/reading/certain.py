@@ -32,6 +32,12 @@ def is_certain(error: BaseException) -> bool:
     return hasattr(error, _MARK)
 
 
+def is_own_tuple(value: Value) -> bool:
+    """Whether the program made the tuple: one of numbers alone may be the shape of a tensor, which
+    is only as sure as all that was read before."""
+    return type(value) is tuple and not all(isinstance(each, int) for each in value)
+
+
 def is_taken_for_tensor(owner: Value, name: str) -> bool:
     """Whether a tuple with tensors is asked for what a tensor has: ``model(x).view(-1)``."""
     return (
