@@ -34,6 +34,7 @@ class Shapes:
     small_shared_memory: bool = False
     workspace_bytes: int = 0  # cuBLAS's; 0 leaves it out
     bias_workspace_bytes: int = 0  # cuBLASLt's own, 0 where it has none
+    passing_bias_bytes: int = 0  # cuBLASLt's, of a product with a bias while it is launched
     keeps_workspace: bool = True  # each thread for good; else each product while it is launched
     attention_state: bool = True  # whether attention's random state lies on the card
     inductor: Inductor = Inductor()
@@ -57,6 +58,7 @@ class Shapes:
             small_shared_memory=has_small_shared_memory(gpu),
             workspace_bytes=torch.workspace_bytes(run.torch, gpu),
             bias_workspace_bytes=torch.bias_workspace_bytes(run.torch) if run.bias else 0,
+            passing_bias_bytes=torch.passing_bias_workspace_bytes(run.torch) if run.bias else 0,
             keeps_workspace=torch.keeps_workspace(run.torch),
             attention_state=torch.attention_state_on_card(
                 run.torch, run.attention, dropout=run.dropout > 0

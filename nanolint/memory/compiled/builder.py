@@ -17,7 +17,9 @@ class Builder:
     def __init__(self, shapes: Shapes) -> None:
         self.shapes = shapes
         passing = 0 if shapes.keeps_workspace else shapes.workspace_bytes
-        self.graph = Graph(passing, counts_mutated=shapes.inductor.counts_mutated)
+        self.graph = Graph(
+            passing, shapes.passing_bias_bytes, counts_mutated=shapes.inductor.counts_mutated
+        )
         self.dtype = HALF if shapes.half else FLOAT  # of the matrix products
         self.btc = shapes.tokens * shapes.n_embd
 

@@ -188,7 +188,8 @@ class Forward(Builder):
         return (weight, self._copy(f"{name}.bias", rows)) if self.shapes.bias else (weight,)
 
     def _linear(self, flow: Buffer, copies: tuple[Buffer | None, ...], out: Buffer) -> None:
-        self.graph.product((flow, *(copy for copy in copies if copy)), out)
+        reads = (flow, *(copy for copy in copies if copy))
+        self.graph.product(reads, out, biased=self.shapes.bias)
 
     def _block(self, ln_1: Norm | Embedding, ln_1_out: Buffer) -> Layer:
         shapes, btc = self.shapes, self.btc

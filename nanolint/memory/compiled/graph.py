@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tape import Component
+from nanolint.memory.tensors.device import OF_CUBLAS, OF_CUBLASLT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,8 +106,11 @@ class Node:
 class Graph:
     """Nodes in the order that Inductor lowers them, and the inputs it may free."""
 
-    def __init__(self, workspace_bytes: int = 0, *, counts_mutated: bool = False) -> None:
+    def __init__(
+        self, workspace_bytes: int = 0, bias_bytes: int = 0, *, counts_mutated: bool = False
+    ) -> None:
         self.workspace_bytes = workspace_bytes  # what each matrix product makes for itself
+        self.bias_bytes = bias_bytes or workspace_bytes  # the same of one with a bias
         self.counts_mutated = counts_mutated  # twice, in the estimate
         self.nodes: list[Node] = []
         self.inputs: list[Buffer] = []  # saved tensors: counted in the estimate, freed, not reused
@@ -133,12 +137,15 @@ class Graph:
         node.direct = direct
         self.nodes.append(node)
 
-    def product(self, reads: Iterable[Buffer], out: Buffer) -> None:
-        """Add a matrix product of cuBLAS's."""
+    def product(self, reads: Iterable[Buffer], out: Buffer, *, biased: bool = False) -> None:
+        """Add a matrix product of cuBLAS's, or, where it is ``biased``, of cuBLASLt's."""
         self.kernel(reads, out)
         self.nodes[-1].product = True
         if self.workspace_bytes:
-            workspace = Buffer("cuBLAS workspace", self.workspace_bytes, FLOAT, Component.WORKSPACE)
+            name, nbytes = OF_CUBLAS, self.workspace_bytes
+            if biased and self.bias_bytes != nbytes:
+                name, nbytes = OF_CUBLASLT, self.bias_bytes
+            workspace = Buffer(name, nbytes, FLOAT, Component.WORKSPACE)
             self.nodes[-1].scratch = (workspace, workspace)
 
     def call(
