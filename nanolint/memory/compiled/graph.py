@@ -110,7 +110,7 @@ class Graph:
         self, workspace_bytes: int = 0, bias_bytes: int = 0, *, counts_mutated: bool = False
     ) -> None:
         self.workspace_bytes = workspace_bytes  # what each matrix product makes for itself
-        self.bias_bytes = bias_bytes or workspace_bytes  # the same of one with a bias
+        self.bias_bytes = bias_bytes  # what one with a bias makes instead; 0: the same
         self.counts_mutated = counts_mutated  # twice, in the estimate
         self.nodes: list[Node] = []
         self.inputs: list[Buffer] = []  # saved tensors: counted in the estimate, freed, not reused
@@ -138,15 +138,20 @@ class Graph:
         self.nodes.append(node)
 
     def product(self, reads: Iterable[Buffer], out: Buffer, *, biased: bool = False) -> None:
-        """Add a matrix product of cuBLAS's, or, where it is ``biased``, of cuBLASLt's."""
+        """Add a matrix product, which may be ``biased``."""
         self.kernel(reads, out)
         self.nodes[-1].product = True
-        if self.workspace_bytes:
-            name, nbytes = OF_CUBLAS, self.workspace_bytes
-            if biased and self.bias_bytes != nbytes:
-                name, nbytes = OF_CUBLASLT, self.bias_bytes
-            workspace = Buffer(name, nbytes, FLOAT, Component.WORKSPACE)
-            self.nodes[-1].scratch = (workspace, workspace)
+        self.nodes[-1].scratch = self.workspace(biased=biased)
+
+    def workspace(self, *, biased: bool) -> tuple[Buffer, ...]:
+        """The scratch of a matrix product: cuBLAS's, or cuBLASLt's where that adds a bias."""
+        if not self.workspace_bytes:
+            return ()
+        name, nbytes = OF_CUBLAS, self.workspace_bytes
+        if biased and self.bias_bytes:
+            name, nbytes = OF_CUBLASLT, self.bias_bytes
+        made = Buffer(name, nbytes, FLOAT, Component.WORKSPACE)
+        return made, made
 
     def call(
         self,

@@ -13,7 +13,6 @@ from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
 from nanolint.memory.tape import Component
-from nanolint.memory.tensors.device import OF_CUBLAS, OF_CUBLASLT
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64
 from nanolint.memory.tensors.dtypes import BOOL as BOOLEAN
 from nanolint.memory.tensors.layout import is_contiguous
@@ -46,8 +45,7 @@ class Emission:
         counts_mutated: bool,
     ) -> None:
         self.is_guess = False  # whether another buffer may be taken over
-        self._bias_bytes = bias_bytes  # what a product with a bias makes instead
-        self.graph = Graph(workspace_bytes, counts_mutated=counts_mutated)
+        self.graph = Graph(workspace_bytes, bias_bytes, counts_mutated=counts_mutated)
         self.buffers: dict[Memory, Buffer] = {}
         self._groups = list(groups)
         self._sm_count = sm_count
@@ -138,17 +136,12 @@ class Emission:
             self._mix(group, node)
         self.graph.nodes.append(node)
         node.product = first.product
-        if first.product and self.graph.workspace_bytes:
-            workspace = self._workspace(first)
-            node.scratch = (workspace, workspace)
-
-    def _workspace(self, product: Kernel) -> Buffer:
-        """cuBLASLt adds biases, to rows that lie together (Blas.cpp, ``addmm_out_cuda_impl``)."""
-        (write,) = product.writes
-        together = is_contiguous(write.memory.shape, write.memory.strides)
-        if product.what == "addmm" and self._bias_bytes and together:
-            return Buffer(OF_CUBLASLT, self._bias_bytes, FLOAT, Component.WORKSPACE)
-        return Buffer(OF_CUBLAS, self.graph.workspace_bytes, FLOAT, Component.WORKSPACE)
+        if first.product:
+            # cuBLASLt adds biases, to rows that lie together (Blas.cpp, addmm_out_cuda_impl).
+            (write,) = first.writes
+            together = is_contiguous(write.memory.shape, write.memory.strides)
+            biased = first.what == "addmm" and together
+            node.scratch = self.graph.workspace(biased=biased)
 
     def _emit_call(self, call: Kernel) -> None:
         node = Node(
