@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.recording import summits
 from nanolint.memory.verdict.replay import replay_tape
+from nanolint.memory.verdict.timed import padding
 from nanolint.memory.verdict.verdict import Outcome
 from nanolint.report.explain import budget, card, failure
 from nanolint.report.explain.words import OUTCOMES
@@ -96,6 +97,13 @@ def doubts(traced: Traced) -> list[str]:
         found.append(f"the script came to {end} after {traced.steps} optimizer steps")
     if traced.steps < 2:
         found.append("no second optimizer step: the optimizer's state comes with the first")
+    if traced.unpadded:
+        m, k, n = traced.unpadded[0]
+        others = f" and {len(traced.unpadded) - 1} more" if len(traced.unpadded) > 1 else ""
+        found.append(
+            f"torch.compile times padding of the product [{m:,}, {k:,}] x [{k:,}, {n:,}]{others} "
+            f"on the card: traced without, at most {format_bytes(padding(traced.tape))} more with"
+        )
     return found
 
 

@@ -106,6 +106,11 @@ class TestTheReport:
     def test_one_step_is_a_doubt_since_the_state_comes_with_it(self) -> None:
         assert "not certain: no second optimizer step" in text(read(message()))
 
+    def test_a_product_that_a_card_would_time_is_a_doubt_with_its_bytes(self) -> None:
+        told = text(read(message(unpadded=[[512, 64, 50257], [64, 512, 50257]])))
+        assert "the product [512, 64] x [64, 50,257] and 1 more on the card" in told
+        assert "traced without, at most 336.00 MiB more" in told  # 2 x (30 + 10) + 256
+
     def test_without_a_target_it_asks_for_one(self) -> None:
         assert "No target GPU" in text(read(message()))
 

@@ -75,11 +75,19 @@ def test_the_tape_played_reserves_what_torch_reserved(
 ) -> None:
     found = traced(project, cache, f"--compile={compiled}", "--V=50304")
     assert play(found.tape).peak_reserved_bytes == found.reserved_bytes
+    assert not found.unpadded  # every side is aligned
     gaps = found.allocated_bytes - allocated_peak(found.tape)  # what was not split off
     assert 0 <= gaps <= found.allocated_bytes // 100
     assert {phase for _, phase in found.tape.phases} >= {
         Phase.SETUP, Phase.EVAL, Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER,
     }  # fmt: skip
+
+
+def test_products_whose_padding_a_card_would_time_are_named(project: Path, cache: Path) -> None:
+    vocabulary = 50257  # odd, so that neither the logits nor their gradients are aligned
+    found = traced(project, cache, "--compile=1", f"--V={vocabulary}")
+    assert {each for sides in found.unpadded for each in sides} == {8 * 64, 64, vocabulary}
+    assert not traced(project, cache, f"--V={vocabulary}").unpadded  # only torch.compile does it
 
 
 def test_what_the_optimizer_holds_is_known_to_the_byte(project: Path, cache: Path) -> None:

@@ -13,17 +13,36 @@ from typing import Any
 import torch
 
 
-def without_kernels() -> None:
-    """Prepare torch.compile; nothing if this torch has none, or no Triton."""
+def without_kernels() -> list[tuple[int, int, int]]:
+    """Prepare torch.compile; nothing if this torch has none, or no Triton.
+
+    Returns the products that are left as they are where a card would time them with and without
+    padding, as they are met: [M, K] times [K, N] as (M, K, N).
+    """
+    left: list[tuple[int, int, int]] = []
     try:
-        import torch._inductor.config as inductor
         import triton
+        from torch._inductor.fx_passes import pad_mm
     except ImportError:
-        return
-    inductor.shape_padding = False
+        return left
+    _leave_unpadded(pad_mm, left)
     _set_driver(triton)
     _leave_uncompiled(triton)
     _fold_on_the_host()
+    return left
+
+
+def _leave_unpadded(pad_mm: Any, left: list[tuple[int, int, int]]) -> None:
+    """Answer the last question that pad_mm asks before it times: is a product worth it."""
+    worth_it = pad_mm.is_mm_compute_bound
+
+    def no(m: int, k: int, n: int, dtype: Any) -> bool:
+        sides = int(m), int(k), int(n)
+        if sides not in left and worth_it(m, k, n, dtype):
+            left.append(sides)
+        return False
+
+    pad_mm.is_mm_compute_bound = no
 
 
 def _set_driver(triton: Any) -> None:

@@ -108,7 +108,7 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
     stand_ins, phases = StandIns(), Phases(request["steps"])
     files = opened.watch()
     stand_ins.install()
-    compiling.without_kernels()
+    unpadded = compiling.without_kernels()
     history.start()
     phases.watch()
     error = _run(request)
@@ -151,6 +151,7 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
         "opened": opened.small(files),
         "skipped": list(stand_ins.skipped),
         "invented": list(stand_ins.invented),
+        "unpadded": unpadded,
     }
 
 
