@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from nanolint.cli.judging import Work, internal_error, judge_file
+from nanolint.files import interrupts
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _in_processes(
         try:
             size = FILES_AT_ONCE
             chunks = [jobs[at : at + size] for at in range(0, len(jobs), size)]
-            with _undisturbed():
+            with interrupts.waiting():  # a process that is half begun cannot be ended
                 futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]
             for chunk, future in zip(chunks, futures, strict=True):
                 try:
@@ -116,23 +117,6 @@ def _in_processes(
                     yield from (internal_error(job.candidate.name, died) for job in chunk)
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Keep signals waiting while processes are started: one that is half begun cannot be ended."""
-    came: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _frame: came.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    for each in came:
-        signal.raise_signal(each)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Refused, Unusable
-from nanolint.files import door
+from nanolint.files import door, interrupts
 from nanolint.files.door import read_bytes, reason
 
 if TYPE_CHECKING:
@@ -36,18 +36,19 @@ def replace(path: Path, new: bytes, *, expected: bytes, within: Path | None = No
             raise Unwritable(f"the file has {names} names (hard links) and would lose this one")
         if not os.access(real, os.W_OK):  # renaming over it would succeed all the same
             raise Unwritable("the file is read-only")
-        temporary = _written_beside(real, new)
-        try:
-            if read_bytes(real) != expected:
-                raise Unwritable("the file changed while it was checked; run nanolint again")
-            temporary.replace(real)
-            door.forget(path)
-            door.forget(real)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
-        _sync_folder(real.parent)
+        with interrupts.waiting():  # with a temporary file that only this code knows of
+            temporary = _written_beside(real, new)
+            try:
+                if read_bytes(real) != expected:
+                    raise Unwritable("the file changed while it was checked; run nanolint again")
+                temporary.replace(real)
+                door.forget(path)
+                door.forget(real)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    temporary.unlink()
+                raise
+            _sync_folder(real.parent)
     except Unusable as error:
         raise Unwritable(str(error)) from error
     except OSError as error:
