@@ -75,7 +75,7 @@ LOADER = """
 def get_batch(part):
     corpus = np.memmap(os.path.join('data', dataset, part + '.bin'), dtype=np.uint16)
     starts = torch.randint(len(corpus) - block_size, size=(batch_size,))
-    rows = [corpus[start : start + block_size + 1] for start in starts]
+    rows = [corpus[start : start + block_size + 1].astype(np.int64) for start in starts]
     inputs = torch.tensor([row[:-1] for row in rows])
     labels = torch.tensor([row[1:] for row in rows])
     inputs, labels = inputs.to(device), labels.to(device)

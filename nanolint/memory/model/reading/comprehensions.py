@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.exceptions import let_go
-from nanolint.memory.model.reading.offsets import Draws
+from nanolint.memory.model.reading.offsets import Draws, Repeated
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import Unknown, Unread
 from nanolint.memory.tensors.tensor import Tensor
@@ -61,9 +61,9 @@ def _turns(
         machine.assign(first.target, over[-1], frame)
         yield from repeat(element(), len(over))
         return
-    values = machine.iterate(over)
-    if isinstance(values, Draws) and not rest and not first.ifs:
-        yield from _drawn(machine, first.target, frame, values, element)
+    values = Repeated(over) if type(over) is list else machine.iterate(over)
+    if isinstance(values, Draws | Repeated) and not rest and not first.ifs:
+        yield from _of_each(machine, first.target, frame, values, element)
         return
     for value in values:
         machine.step()
@@ -76,31 +76,39 @@ def _turns(
                 yield element()
 
 
-def _drawn(
-    machine: Machine, target: ast.expr, frame: Frame, values: Draws, element: Callable[[], Value]
+def _of_each(
+    machine: Machine,
+    target: ast.expr,
+    frame: Frame,
+    values: Draws | Repeated,
+    element: Callable[[], Value],
 ) -> Iterator[Value]:
-    """What is made of each of some numbers that nobody knows.
+    """What is made of each of some numbers that nobody knows, or of the values of a list.
 
-    A tensor of the host, alike the one before, stands for all that follow.
+    A tensor of the host, alike the one before, stands for all that follow and are made of the like.
     """
     before: Value = None
-    while values.left:
+    for value in values:
         machine.step()
-        machine.assign(target, next(values), frame)
+        machine.assign(target, value, frame)
+        del value
         calls, events = machine.calls, len(machine.card.tape.events)
-        made = element()
-        yield made
+        made = [element()]  # not held here while it is used: it may lie on the card
         computes = machine.calls == calls and len(machine.card.tape.events) == events
-        if computes and _alike(made, before, machine.host):
-            yield from repeat(made, values.left)
-            return
-        before = made
+        again = computes and _alike(made[0], before, machine.host)
+        before = made[0] if _is_of_host(made[0], machine.host) else None
+        yield made.pop()
+        if again:
+            yield from repeat(before, values.skip())
+
+
+def _is_of_host(value: Value, host: Device) -> bool:
+    return isinstance(value, Tensor) and value.device is host and value.node is None
 
 
 def _alike(one: Value, other: Value, host: Device) -> bool:
-    for each in (one, other):
-        if not isinstance(each, Tensor) or each.device is not host or each.node is not None:
-            return False
+    if not (_is_of_host(one, host) and _is_of_host(other, host)):
+        return False
     return (one.shape, one.strides, one.dtype) == (other.shape, other.strides, other.dtype)
 
 

@@ -68,3 +68,29 @@ class Draws(Iterator[Index]):
             raise StopIteration
         self.left -= 1
         return Index(*self._of, origin=object())
+
+    def skip(self) -> int:
+        """Leave out those that are like the last one: all that are left, and how many they are."""
+        left, self.left = self.left, 0
+        return left
+
+
+class Repeated(Iterator["Value"]):
+    """The values of a list, in which one may stand many times in a row."""
+
+    def __init__(self, values: list[Value]) -> None:
+        self._values = values
+        self._next = 0
+
+    def __next__(self) -> Value:
+        if self._next >= len(self._values):
+            raise StopIteration
+        self._next += 1
+        return self._values[self._next - 1]
+
+    def skip(self) -> int:
+        """Leave out those behind the last one that are the same value, and how many they are."""
+        start, last = self._next, self._values[self._next - 1]
+        while self._next < len(self._values) and self._values[self._next] is last:
+            self._next += 1
+        return self._next - start

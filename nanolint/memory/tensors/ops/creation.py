@@ -126,15 +126,18 @@ def randperm(n: int, *, device: Device, dtype: Dtype | None = None, **_options: 
 
 
 def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options: Any) -> Tensor:
-    """``torch.tensor`` of a number or of nested lists of numbers."""
+    """``torch.tensor`` of a number or of nested lists of numbers, or of rows of an array."""
     if isinstance(data, Tensor):  # copied
         return empty(device, data.shape, dtype or data.dtype, MADE)
     shape, inner = [], data
     while isinstance(inner, (list, tuple)):
         shape.append(len(inner))
         inner = inner[0] if inner else 0.0
-    found = inner.dtype if isinstance(inner, Tensor) else DEFAULTS[kind_of(inner)]
-    return create(device, tuple(shape), dtype or found, MADE, "full", data)
+    if not isinstance(inner, Tensor):
+        return create(device, tuple(shape), dtype or DEFAULTS[kind_of(inner)], MADE, "full", data)
+    if inner.numel != 1:  # a row of numpy's: of PyTorch's own it takes numbers alone
+        shape += inner.shape
+    return create(device, tuple(shape), dtype or inner.dtype, MADE, "full", data)
 
 
 def zeros_like(
