@@ -146,7 +146,7 @@ class _Training:
     def _micro_step(self, *, exchanges: bool) -> None:
         """The very first also takes workspaces, and the gradient scaler's state; the first of each
         step makes the gradients. What DDP does in the first two steps is no other's."""
-        has_gradients = self._parameters[0].leaf.gradient is not None
+        has_gradients = any(each.leaf.gradient is not None for each in self._parameters)
         if self._reducer is not None:
             self._device.tape.phase(Phase.FORWARD)
             self._before_model(self._reducer, exchanges=exchanges)

@@ -37,10 +37,12 @@ MODEL = (MODELS / "gpt.py").read_text(encoding="utf-8")
 GATED = MODEL.replace("x = self.gelu(x)", "x = self.gelu(x) * x")
 UNDERIVED = MODEL.replace("x = self.gelu(x)", "x = torch.cummax(self.gelu(x), 1)[0]")
 CARD = Machine(find("rtx-4090").gpu)
+# How many steps there are stands in a file: the script is not read whole, its model alone is.
+STEPS = "with open('steps.txt') as file:\n    max_iters = int(file.read())\n"
 
 
 def read(root: Path, model: str, *settings: str, on: Machine = CARD) -> Resolution:
-    files: dict[str, str | bytes] = {"model.py": model}
+    files: dict[str, str | bytes] = {"model.py": model, "train.py": train_script(setup=STEPS + SETUP)}
     text = "\n".join((*SMALL, *settings))
     return if_readable(settle(root, text, on=on, files=files), on)
 
@@ -150,7 +152,7 @@ def test_an_argument_that_only_a_run_tells_is_named_where_it_matters(tmp_path: P
     for model, trusted in ((config, True), (uses, False)):
         files: dict[str, str | bytes] = {
             "model.py": model + FUSED,
-            "train.py": train_script(setup=setup),
+            "train.py": train_script(setup=STEPS + setup),
         }
         text = "\n".join((*SMALL, "compile=False"))
         found = if_readable(settle(tmp_path / str(trusted), text, on=CARD, files=files), CARD)

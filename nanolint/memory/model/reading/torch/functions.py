@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.values import (
     Class,
     Instance,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.layout import Shape
 
 AUTOGRAD = "torch.autograd"
 SAVED = "to_save"
@@ -139,6 +141,7 @@ def _recorded(
     constant = {id(each) for each in context.attributes.pop("constant", ())}
     places = [at for at, each in enumerate(given) if isinstance(each, Tensor)]
     tensors = [given[at] for at in places]
+    wanted = [each.shape if each.requires_grad else None for each in tensors]
     saved = context.attributes.pop(SAVED)
     is_tensor = [isinstance(each, Tensor) for each in saved]
     others = [None if isinstance(each, Tensor) else each for each in saved]
@@ -159,11 +162,19 @@ def _recorded(
             for at, (device, shape, dtype, role) in enumerate(shapes):
                 if gradients[at] is None:
                     gradients[at] = empty(device, shape, dtype, role.gradient)
-        made = machine.call(machine.attribute(cls, "backward"), [context, *gradients])
+        try:
+            made = machine.call(machine.attribute(cls, "backward"), [context, *gradients])
+        except CATCHABLE as error:
+            raise machine.unread(f"raises {type(error).__name__}: {error}") from None
         context.attributes.pop(SAVED)
         if isinstance(made, Unknown):
             raise made.unread()
         found = made if isinstance(made, tuple | list) else (made,)
+        for at, sizes in zip(places, wanted, strict=True):
+            why = _misfit(found[at], sizes)
+            if why:
+                told = f"Function {cls.name}Backward returned an invalid gradient at index {at}"
+                raise machine.unread(f"raises RuntimeError: {told} - {why}")
         return [found[at] for at in places]
 
     recorded = record_all(outs, tensors, backward, *kept)
@@ -174,6 +185,18 @@ def _recorded(
         if id(each) in constant:
             each.node = None
     return type(found)(listed) if several else listed[0]
+
+
+def _misfit(gradient: Value, shape: Shape | None) -> str:
+    """Why it is no gradient of a tensor of that shape, nor one sum away from it, as
+    ``validate_outputs`` says it (torch/csrc/autograd/engine.cpp)."""
+    if shape is None or not isinstance(gradient, Tensor):
+        return ""
+    missing = len(gradient.shape) - len(shape)
+    ends = zip(shape, gradient.shape[missing:], strict=True) if missing >= 0 else ()
+    if missing >= 0 and all(own in (1, each) for own, each in ends):
+        return ""
+    return f"got {[*gradient.shape]} but expected shape compatible with {[*shape]}"
 
 
 def casting(machine: Machine) -> dict[str, Value]:
