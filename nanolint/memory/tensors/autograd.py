@@ -11,8 +11,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.memory.tensors.gradients import land, matched, receive, take_off
-from nanolint.memory.tensors.layout import is_contiguous, is_dense
+from nanolint.memory.tensors.gradients import changed, land, lies_as, matched, receive, take_off
+from nanolint.memory.tensors.layout import is_dense
 from nanolint.memory.tensors.saving import saver_at
 from nanolint.memory.tensors.tensor import Node, empty
 from nanolint.memory.tensors.tracing import tracer_at
@@ -86,10 +86,11 @@ class Operation(Node):
 class Leaf(Node):
     """Where a parameter's gradient goes: ``.grad``, once all uses have sent theirs.
 
-    ``hook`` is called when it is there, while what came in is still held, as a post hook is.
+    ``before`` may change what comes in (``register_hook``), ``after`` is called when it is there,
+    while what came in is still held (``register_post_accumulate_grad_hook``), ``hook`` behind both.
     """
 
-    __slots__ = ("gradient", "hook", "strides")
+    __slots__ = ("after", "before", "gradient", "hook", "strides")
 
     def __init__(self, parameter: Tensor) -> None:
         meta = (parameter.shape, parameter.dtype, parameter.role)
@@ -97,36 +98,36 @@ class Leaf(Node):
         self.strides = parameter.strides
         self.gradient: Tensor | None = None
         self.hook: Callable[[], None] | None = None
+        self.before: list[Callable[[Tensor], Tensor | None]] = []
+        self.after: list[Callable[[], None]] = []
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether something is called as its gradient comes."""
+        return self.hook is not None or bool(self.before or self.after)
 
     def run(self) -> list[Tensor | None]:
         """The first gradient is kept, or copied where others look at it; later ones are added."""
         (new,), self.gradients = self.gradients, [None]
         if new is None:
             return []
+        for hook in self.before:
+            new = changed(new, hook(new))
         tracer = tracer_at(new.device)
         if tracer is not None:
             tracer.land(self, new)
         elif self.gradient is None:
             shape, dtype, role = self.outputs[0]
-            if new.in_flight > 1 or not _lies_as(new, self.strides):
+            if new.in_flight > 1 or not lies_as(new, self.strides):
                 strides = self.strides if is_dense(shape, self.strides) else None
                 self.gradient = empty(new.device, shape, dtype, role.gradient, strides)
             else:
                 self.gradient = new.detach()
-        if self.hook is not None:
-            self.hook()
+        for told in (*self.after, self.hook):
+            if told is not None:
+                told()
         land(new)
         return []
-
-
-def _lies_as(new: Tensor, strides: tuple[int, ...]) -> bool:
-    """``obeys_layout_contract``: a gradient lies as its parameter, or in order."""
-    if not is_dense(new.shape, strides):
-        return is_contiguous(new.shape, new.strides)
-    return all(
-        size == 1 or one == other
-        for size, one, other in zip(new.shape, new.strides, strides, strict=True)
-    )
 
 
 def record(

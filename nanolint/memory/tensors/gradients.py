@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tensors.layout import is_dense, like_strides, result_strides
+from nanolint.memory.tensors.layout import is_contiguous, is_dense, like_strides, result_strides
 from nanolint.memory.tensors.ops.sums import sum_of_rows
 from nanolint.memory.tensors.tensor import Node, empty
 from nanolint.memory.tensors.tracing import tracer_at
@@ -65,6 +65,21 @@ def _match(found: list[Tensor | None], place: int, shape: Shape, dtype: Dtype, r
     if new.dtype is not dtype:
         strides = like_strides(shape, new.strides)
         _replace(found, place, empty(new.device, shape, dtype, role.gradient, strides))
+
+
+def changed(old: Tensor, new: Tensor | None) -> Tensor:
+    """What a hook made of a gradient, on its way in its place; None leaves it."""
+    return old if new is None or new is old else _replaced(old, new)
+
+
+def lies_as(new: Tensor, strides: tuple[int, ...]) -> bool:
+    """``obeys_layout_contract``: a gradient lies as its parameter, or in order."""
+    if not is_dense(new.shape, strides):
+        return is_contiguous(new.shape, new.strides)
+    return all(
+        size == 1 or one == other
+        for size, one, other in zip(new.shape, new.strides, strides, strict=True)
+    )
 
 
 def _replace(found: list[Tensor | None], place: int, new: Tensor | None) -> None:

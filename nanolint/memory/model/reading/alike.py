@@ -145,8 +145,8 @@ class Layers:
         for each in parameters:
             if each in attributes or each.node in casts:
                 return READ
-            if isinstance(each.node, Leaf) and each.node.hook is not None:
-                return READ  # DDP takes each gradient as it comes
+            if isinstance(each.node, Leaf) and each.node.is_watched:
+                return READ  # DDP or a hook takes each gradient as it comes
         given = tuple([form.of(each) for each in more])
         key = (own, Kind.of(x), x.requires_grad, given, *self._around(card))
         if key not in self._known:

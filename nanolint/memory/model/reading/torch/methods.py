@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.model.reading.torch import hooks
 from nanolint.memory.model.reading.torch.calling import device_of, operation
 from nanolint.memory.model.reading.values import CONTENTS, PARAMETER, TENSOR, Event, Native, Unknown
 from nanolint.memory.tensors.autograd import Leaf, run_backward
@@ -142,10 +143,6 @@ def _retain(machine: Machine, x: Tensor) -> None:
         raise machine.unread("a gradient that retain_grad keeps")
 
 
-def _hook(machine: Machine, _x: Tensor, *_: Value) -> Value:
-    raise machine.unread("a hook of a tensor is not known")
-
-
 OWN: dict[str, Callable[..., Any]] = {
     "requires_grad_": _requires,
     "to": _to,
@@ -155,7 +152,8 @@ OWN: dict[str, Callable[..., Any]] = {
     "detach_": _same,
     "retain_grad": _retain,
     "backward": _backward,
-    "register_hook": _hook,
+    "register_hook": hooks.before,
+    "register_post_accumulate_grad_hook": hooks.after,
     "get_device": lambda machine, x: 0 if x.device is machine.card else -1,
     "is_complex": lambda _machine, x: x.dtype.kind == 3,
 }

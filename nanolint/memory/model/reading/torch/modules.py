@@ -216,9 +216,12 @@ def _to(machine: Machine, module: Instance, *targets: Value, **options: Value) -
 def _retype(machine: Machine, module: Instance, target: Dtype) -> None:
     for _, each in parameters(module):
         if each.dtype.kind == FLOATING and each.dtype is not target:
-            learns = each.requires_grad
+            old = each.node
             each.retype(target)
-            each.node = Leaf(each) if learns else None
+            each.node = None
+            if isinstance(old, Leaf):
+                each.node = new = Leaf(each)
+                new.before, new.after = old.before, old.after
     for key, owner, tensor in list(buffers(module)):
         if tensor.dtype.kind == FLOATING:
             changed = machine.call(machine.attribute(tensor, "to"), [target])
