@@ -14,20 +14,8 @@ ROOT = Path(__file__).parents[2]
 
 # What is not read, or in doubt, and why it may be. All others are equal to the byte.
 NOT_KNOWN: dict[str, str] = {
-    **dict.fromkeys(
-        (
-            "settings: adafactor",
-            "settings: lbfgs",
-        ),
-        "optimizers of other kinds are not read",
-    ),
-    **dict.fromkeys(
-        (
-            "settings: grad hook",
-            "settings: hook after accumulation",
-        ),
-        "hooks are not read",
-    ),
+    "settings: lbfgs": "optimizers of other kinds are not read",
+    "settings: steps behind accumulation": "no loop has a step of an optimizer",
     **dict.fromkeys(
         (
             "settings: default float64",
@@ -71,7 +59,6 @@ NOT_KNOWN: dict[str, str] = {
         (
             "models: moe index",
             "models: prelu",
-            "models: sampled noise",
             "loops: amp around all",
         ),
         "parts of PyTorch that are not read",
@@ -103,7 +90,6 @@ NOT_KNOWN: dict[str, str] = {
             "compiled: blocks in checkpoints",
             "compiled: other size",
             "compiled: retain",
-            "compiled: gradient hook",
             "compiled: forward hook",
             "compiled: with a print",
             "compiled: part disabled",

@@ -130,7 +130,7 @@ FUNCTIONS: dict[str, Function] = {
     "einsum": einsum.einsum,
     "tensordot": contractions.tensordot,
     "mv": linear.matmul,
-    **_own(creation, "zeros_like full_like"),
+    **_own(creation, "zeros_like full_like randint_like"),
     **dict.fromkeys(("ones_like", "empty_like", "rand_like", "randn_like"), creation.zeros_like),
     "_scaled_mm": scaled.scaled_mm,
     "dropout": dropout.dropout,

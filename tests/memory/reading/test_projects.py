@@ -42,7 +42,10 @@ STEPS = "with open('steps.txt') as file:\n    max_iters = int(file.read())\n"
 
 
 def read(root: Path, model: str, *settings: str, on: Machine = CARD) -> Resolution:
-    files: dict[str, str | bytes] = {"model.py": model, "train.py": train_script(setup=STEPS + SETUP)}
+    files: dict[str, str | bytes] = {
+        "model.py": model,
+        "train.py": train_script(setup=STEPS + SETUP),
+    }
     text = "\n".join((*SMALL, *settings))
     return if_readable(settle(root, text, on=on, files=files), on)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading.chances import DATA, of_numpy
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import (
@@ -19,10 +20,8 @@ from nanolint.memory.model.reading.values import (
     Unknown,
     Unread,
 )
-from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT64, INT16, INT32, INT64, Dtype
 from nanolint.memory.tensors.ops.conversion import to
-from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ MOST_NUMBERS = 1_000_000
 FEW_BYTES = 4096  # that a turn of a loop keeps, such as its loss: next to nothing
 UINT16 = Dtype("uint16", 2, INT16.kind)
 LOADS = "what a data loader loads"  # of which nothing else is known
-DATA = role("data", Component.INPUTS)
 
 
 def numpy(machine: Script) -> Namespace:
@@ -53,7 +51,7 @@ def numpy(machine: Script) -> Namespace:
     found |= {name: torch[name] for name in ("stack", "zeros", "ones", "empty", "full", "arange")}
     found |= {
         "concatenate": torch["cat"],
-        "random": _random(machine),
+        "random": of_numpy(machine),
         "newaxis": None,
         "dtype": Native("numpy.dtype", lambda kind: _kind(machine, kind)),
         **dict.fromkeys(("array", "asarray", "ascontiguousarray"), _made(machine)),
@@ -105,50 +103,6 @@ def of_numbers(machine: Script) -> Native:
     return Native("torch.tensor", tensor, plain=False)
 
 
-def drawn(machine: Script, size: Value) -> Value:
-    """Whole numbers by chance: one, or as many as ``size`` says."""
-    if isinstance(size, Unknown):
-        return size.bare()
-    if size is None:
-        return Index("a number by chance", machine.place, origin=object())
-    shape = tuple(size) if isinstance(size, tuple | list) else (size,)
-    return empty(machine.host, shape, INT64, DATA)
-
-
-def _random(machine: Script) -> Namespace:
-    """``numpy.random``."""
-
-    def randint(*bounds: Value, size: Value = None, **_: Value) -> Value:
-        return drawn(machine, bounds[2] if len(bounds) > 2 else size)
-
-    def choice(values: Value, size: Value = None, *_: Value, **__: Value) -> Value:
-        whole = isinstance(values, int | range) or (isinstance(values, Tensor) and is_long(values))
-        return drawn(machine, size) if whole else machine.unknown("a choice by chance")
-
-    generator = Namespace(
-        "numpy.random",
-        {
-            "integers": Native("integers", randint, plain=False),
-            "randint": Native("randint", randint, plain=False),
-            "choice": Native("choice", choice, plain=False),
-            "seed": Native("seed", lambda *_: None, plain=False),
-            "shuffle": Native("shuffle", lambda *_: None, plain=False),
-        },
-    )
-    for name in ("default_rng", "RandomState", "Generator"):
-        generator.names[name] = Native(name, lambda *_: generator, plain=False)
-    return generator
-
-
-def chance(machine: Script) -> Namespace:
-    """``random``."""
-    one = Native("randint", lambda *_: drawn(machine, None), plain=False)
-    nothing = Native("seed", lambda *_: None, plain=False)
-    found = {"randint": one, "randrange": one, "seed": nothing, "shuffle": nothing}
-    found["Random"] = Native("Random", lambda *_: Namespace("random", found), plain=False)
-    return Namespace("random", found)
-
-
 def listed(machine: Script, x: Tensor) -> Value:
     """``x.tolist()``: as many numbers as it has, none of them known."""
     if not x.shape or prod(x.shape) > MOST_NUMBERS:
@@ -166,11 +120,6 @@ def listed(machine: Script, x: Tensor) -> Value:
 def is_number(machine: Script, x: Tensor) -> bool:
     """Whether it is one whole number of the host's."""
     return x.device is machine.host and x.dtype in (INT32, INT64) and x.shape in ((), (1,))
-
-
-def is_long(x: Tensor) -> bool:
-    """Whether it is a row of whole numbers."""
-    return len(x.shape) == 1 and x.dtype in (INT32, INT64)
 
 
 def is_tokens(x: Tensor) -> bool:

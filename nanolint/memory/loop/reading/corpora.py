@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.arrays import DATA, LOADS, TOKENS
+from nanolint.memory.loop.reading.arrays import LOADS, TOKENS
+from nanolint.memory.loop.reading.chances import DATA
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import Instance, Native, Unknown, Unread
 from nanolint.memory.tensors.dtypes import INT64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.arrays import DATA
+from nanolint.memory.loop.reading.chances import DATA
 from nanolint.memory.model.reading.values import Namespace, Native
 from nanolint.memory.tensors.tensor import Tensor, empty
 

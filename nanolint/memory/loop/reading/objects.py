@@ -16,6 +16,7 @@ from nanolint.memory.loop.reading import (
     tokenizers,
     training,
 )
+from nanolint.memory.loop.reading.chances import drawn
 from nanolint.memory.loop.reading.compiling import compile_in_place, original
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.model.reading.interpreter import Interpreter
@@ -81,7 +82,7 @@ class Values(Interpreter, Script):
         if kind in (set, frozenset) and isinstance(first, corpora.Text) and first.characters:
             return kind(first.characters)
         if kind is int and isinstance(first, Tensor) and arrays.is_number(self, first):
-            return arrays.drawn(self, None)
+            return drawn(self, None)
         return super().convert(kind, arguments, keywords)
 
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
@@ -190,7 +191,7 @@ class Values(Interpreter, Script):
             other = owner.bare()
             return outside.silent(name, owner) if name == "item" else other
         if name == "item" and isinstance(owner, Tensor) and arrays.is_number(self, owner):
-            return outside.silent(name, arrays.drawn(self, None))
+            return outside.silent(name, drawn(self, None))
         if name == "tolist" and isinstance(owner, Tensor) and self.card.tracer is None:
             return Native(name, lambda: arrays.listed(self, owner), plain=False)
         plain = original(owner, name)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import (
     arrays,
+    chances,
     ddp,
     files,
     loaders,
@@ -14,6 +15,7 @@ from nanolint.memory.loop.reading import (
     settings,
     tokenizers,
     training,
+    watching,
 )
 from nanolint.memory.loop.reading.environment import environment_of
 from nanolint.memory.loop.reading.executing import known, run
@@ -64,6 +66,7 @@ def table(machine: Script) -> dict[str, Value]:
             "reducer": Native("reducer", lambda *a: ddp.made(machine, *a), plain=False),
             "without_sync": Native("no_sync", ddp.without_sync, plain=False),
             "doubt": Native("doubt", lambda what: _doubt(machine, what), plain=False),
+            "assumed": Native("assumed", machine.doubts.append, plain=False),
             "batches": Native(
                 "batches", lambda *a: Generated(arrays.batches(machine, *a)), plain=False
             ),
@@ -87,6 +90,7 @@ def table(machine: Script) -> dict[str, Value]:
     torch: Namespace = machine.library("torch")
     torch.names |= _of_torch(machine)
     machine.library("torch.cuda").names.update(_of_card(machine))
+    machine.load("torch.nn").names["DataParallel"] = packages["DataParallel"]
     for name in ("torch.amp", "torch.cuda.amp"):
         machine.library(name).names["GradScaler"] = scaler
     machine.library("torch.distributed").names.update(processes.table(machine, machine.group))
@@ -112,7 +116,7 @@ def table(machine: Script) -> dict[str, Value]:
         ),
         "numpy": numpy,
         "numpy.random": numpy.names["random"],
-        "random": arrays.chance(machine),
+        "random": chances.chance(machine),
         "pickle": Namespace("pickle", stored),
         "json": Namespace("json", stored | dict.fromkeys(("load", "loads"), json)),
         **{
@@ -125,11 +129,15 @@ def table(machine: Script) -> dict[str, Value]:
         **dict.fromkeys(("tqdm", "tqdm.auto", "tqdm.notebook"), progress),
         **{name: Namespace(name, {each: packages["start"]}) for name, each in STARTERS.items()},
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
-        "torch.nn.parallel": Namespace("torch.nn.parallel", {"DistributedDataParallel": parallel}),
+        "torch.nn.parallel": Namespace(
+            "torch.nn.parallel",
+            {"DistributedDataParallel": parallel, "DataParallel": packages["DataParallel"]},
+        ),
         "torch.nn.utils.rnn": machine.library("torch.nn.utils").names.setdefault(
             "rnn", loaders.padding(machine)
         ),
         **loaders.table(packages),
+        **watching.table(machine),
     }
 
 
@@ -222,7 +230,7 @@ def _of_file(
     **_: Value,
 ) -> Value:
     """``torch.from_file``: numbers of the host's."""
-    return empty(machine.host, (size,), dtype, arrays.DATA)
+    return empty(machine.host, (size,), dtype, chances.DATA)
 
 
 def _refused(machine: Script, why: str) -> Native:
@@ -254,7 +262,7 @@ def _loaded(
     path = file.path if isinstance(file, files.File) else file
     if isinstance(path, str) and BYTES_OF_TOKENS in path and machine.around.vocabulary is not None:
         device = device_of(machine, map_location) or machine.host
-        return empty(device, (machine.around.vocabulary,), INT32, arrays.DATA)
+        return empty(device, (machine.around.vocabulary,), INT32, chances.DATA)
     return files.Stored("the contents of a file", machine.place)
 
 

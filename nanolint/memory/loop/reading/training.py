@@ -38,6 +38,7 @@ MOMENTS = {"exp_avg": "Adam first moment", "exp_avg_sq": "Adam second moment"}
 TEXTS = Path(__file__).parent / "texts"
 # torch/optim/adamax.py and _muon.py, by their texts in 2.2 to 2.15.
 ADAMAX_HAS_MAXIMUM_SINCE, MUON_SINCE, MUON_COPIES_SINCE = (2, 4), (2, 9), (2, 15)
+ADAFACTOR_SINCE = (2, 5)
 
 
 def is_optimizer(value: Instance) -> bool:
@@ -102,9 +103,10 @@ def _others(machine: Script, optim: Namespace) -> dict[str, Value]:
     given["has_maximum"] = machine.version >= ADAMAX_HAS_MAXIMUM_SINCE
     given["copies"] = machine.version >= MUON_COPIES_SINCE
     names = read_text(machine, "other_optimizers.py", OPTIM, given).names
-    known = ("RMSprop", "Adagrad", "NAdam", "Adamax")
-    found = {name: names[name] for name in known}
-    return found if machine.version < MUON_SINCE else found | {"Muon": names["Muon"]}
+    known: tuple[str, ...] = ("RMSprop", "Adagrad", "NAdam", "Adamax")
+    added = {"Muon": MUON_SINCE, "Adafactor": ADAFACTOR_SINCE}
+    known += tuple(name for name, since in added.items() if machine.version >= since)
+    return {name: names[name] for name in known}
 
 
 def _generator() -> Namespace:
@@ -139,9 +141,12 @@ def _kept(
     label: str,
     shape: tuple[int, ...] | None = None,
     on_card: bool = True,
+    alike: bool = False,
 ) -> Tensor:
-    """State of an optimizer, as its parameter lies or a number of its own."""
+    """State of an optimizer, as its parameter lies or of a shape of its own."""
     kind = role(label, Component.OPTIMIZER)
+    if shape is not None and alike:
+        return empty(parameter.device, tuple(shape), parameter.dtype, kind)
     if shape is not None:
         return empty(parameter.device if on_card else machine.host, shape, FLOAT32, kind)
     return empty(parameter.device, parameter.shape, parameter.dtype, kind, parameter.strides)

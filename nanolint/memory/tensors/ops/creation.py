@@ -164,6 +164,12 @@ def full_like(
     return zeros_like(x, dtype=dtype, device=device)
 
 
+def randint_like(x: Tensor, *_bounds: Any, **options: Any) -> Tensor:
+    """``torch.randint_like``."""
+    given = {name: each for name, each in options.items() if name in ("dtype", "device")}
+    return zeros_like(x, **given)
+
+
 def new_zeros(
     x: Tensor,
     *size: int | Sequence[int],

@@ -1,7 +1,8 @@
 """More of ``torch.optim``: the interpreter reads this text, nothing imports it.
 
 As torch/optim/rmsprop.py, adagrad.py, nadam.py and adamax.py: their states, and what a step of the
-kind that PyTorch chooses on a card (``_multi_tensor_*``) makes, in that order. ``kept`` and
+kind that PyTorch chooses on a card (``_multi_tensor_*``, _adafactor.py's ``_single_tensor_*``)
+makes, in that order. ``kept`` and
 ``refused`` are handed in, as is what these share with the others.
 """
 
@@ -222,6 +223,50 @@ class Muon(ByGroup):
             buffer = self.state[p]["momentum_buffer"]
             update = p.grad.lerp(buffer, group["momentum"]) if group["nesterov"] else buffer
             update = orthogonal(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
+
+
+class Adafactor(ByGroup):
+    """torch/optim/_adafactor.py, which steps one parameter behind the other."""
+
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        beta2_decay=-0.8,
+        eps=(None, 1e-3),
+        d=1.0,
+        weight_decay=0.0,
+        *,
+        foreach=None,
+        maximize=False,
+    ):
+        if foreach:
+            refused("Adafactor with foreach")
+        super().__init__(params, dict(lr=lr, weight_decay=weight_decay, maximize=maximize))
+
+    def begin(self, state, p, group):
+        if p.grad.dim() > 1:
+            *rows, _, columns = p.grad.shape
+            state["row_var"] = kept(p, "Adafactor rows", (*p.grad.shape[:-1], 1), True, True)
+            state["col_var"] = kept(p, "Adafactor columns", (*rows, 1, columns), True, True)
+        else:
+            state["variance"] = kept(p, "Adafactor second moment")
+
+    def step_group(self, params, group):
+        for p in params:
+            grad = -p.grad if group["maximize"] else p.grad
+            p.norm(2)
+            if grad.dim() > 1:
+                row_var, col_var = self.state[p]["row_var"], self.state[p]["col_var"]
+                row_mean = torch.linalg.vector_norm(grad, dim=-1, keepdim=True)
+                col_mean = torch.linalg.vector_norm(grad, dim=-2, keepdim=True)
+                var_estimate = row_var @ col_var
+                row_var.mean(dim=-2, keepdim=True)
+            else:
+                grad_squared = grad * grad
+                var_estimate = self.state[p]["variance"].clone()
+            update = var_estimate
+            update.norm(2)
 
 
 def orthogonal(grad, coefficients, steps, eps):

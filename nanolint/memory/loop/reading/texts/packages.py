@@ -193,6 +193,19 @@ class DistributedDataParallel(nn.Module):
         return without_sync(self)
 
 
+class DataParallel(nn.Module):
+    """With one card it hands on what it is given."""
+
+    def __init__(self, module, device_ids=None, output_device=None, dim=0):
+        super().__init__()
+        self.module = module
+        if device_ids is None or len(device_ids) != 1:
+            assumed("nn.DataParallel splits batches over the cards that it finds: one is assumed")
+
+    def forward(self, *inputs, **kwargs):
+        return self.module(*inputs, **kwargs)
+
+
 class DataLoader:
     def __init__(
         self,

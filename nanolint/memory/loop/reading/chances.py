@@ -1,0 +1,76 @@
+"""Numbers by chance: what ``random`` and ``numpy.random`` draw, of which the count is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.offsets import Index
+from nanolint.memory.model.reading.values import Namespace, Native, Unknown
+from nanolint.memory.tape import Component
+from nanolint.memory.tensors.dtypes import INT32, INT64
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Tensor, empty
+
+if TYPE_CHECKING:
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Value
+
+DATA = role("data", Component.INPUTS)
+
+
+def drawn(machine: Script, size: Value) -> Value:
+    """Whole numbers by chance: one, or as many as ``size`` says."""
+    if isinstance(size, Unknown):
+        return size.bare()
+    if size is None:
+        return Index("a number by chance", machine.place, origin=object())
+    shape = tuple(size) if isinstance(size, tuple | list) else (size,)
+    return empty(machine.host, shape, INT64, DATA)
+
+
+def of_numpy(machine: Script) -> Namespace:
+    """``numpy.random``."""
+
+    def randint(*bounds: Value, size: Value = None, **_: Value) -> Value:
+        return drawn(machine, bounds[2] if len(bounds) > 2 else size)
+
+    def choice(values: Value, size: Value = None, *_: Value, **__: Value) -> Value:
+        whole = isinstance(values, int | range) or (isinstance(values, Tensor) and _is_long(values))
+        return drawn(machine, size) if whole else machine.unknown("a choice by chance")
+
+    generator = Namespace(
+        "numpy.random",
+        {
+            "integers": Native("integers", randint, plain=False),
+            "randint": Native("randint", randint, plain=False),
+            "choice": Native("choice", choice, plain=False),
+            "seed": Native("seed", lambda *_: None, plain=False),
+            "shuffle": Native("shuffle", lambda *_: None, plain=False),
+        },
+    )
+    for name in ("default_rng", "RandomState", "Generator"):
+        generator.names[name] = Native(name, lambda *_: generator, plain=False)
+    return generator
+
+
+def chance(machine: Script) -> Namespace:
+    """``random``."""
+    one = Native("randint", lambda *_: drawn(machine, None), plain=False)
+    nothing = Native("seed", lambda *_: None, plain=False)
+    found = {"randint": one, "randrange": one, "seed": nothing, "shuffle": nothing}
+    found["choice"] = Native("choice", lambda values: _chosen(machine, values), plain=False)
+    found["Random"] = Native("Random", lambda *_: Namespace("random", found), plain=False)
+    return Namespace("random", found)
+
+
+def _chosen(machine: Script, values: Value) -> Value:
+    """One of some values by chance: known where they are the same."""
+    if not isinstance(values, list | tuple) or not values:
+        return machine.unknown("a choice by chance")
+    first, *others = values
+    same = all(type(each) is type(first) and each == first for each in others)
+    return first if same else machine.unknown("a choice by chance")
+
+
+def _is_long(x: Tensor) -> bool:
+    return len(x.shape) == 1 and x.dtype in (INT32, INT64)
