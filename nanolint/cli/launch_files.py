@@ -12,13 +12,14 @@ from nanolint.cli.launch_text import LaunchText
 from nanolint.cli.launched import NotJudged, is_trainer, locate, script_near
 from nanolint.cli.runs import Run, Source, runs_of
 from nanolint.errors import Unusable
-from nanolint.files.door import read_bytes
+from nanolint.files.door import absolute, read_bytes
 from nanolint.files.writing import Unwritable
 from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
 from nanolint.launches.files import MOST_BYTES, find_launches
 from nanolint.linting.discovery import is_excluded_anywhere
 from nanolint.report.results import FileResult
+from nanolint.run.flags import Before
 from nanolint.source.text import Undecodable, Unencodable, decode, encode
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from nanolint.cli.judging import Work
     from nanolint.cli.launched import Launched
 
+MOST_BEFORE = 20  # runs that one may go on from
 NO_LAUNCH = "no line launches a training script"
 
 
@@ -106,6 +108,7 @@ def _fixed(path: Path, name: str, fixer: LaunchText, work: Work) -> FileResult:
 
 def launch_lines(name: str, text: str) -> Iterator[Line]:
     """The lines that launch training scripts. Raises ValueError, in one line, for the file."""
+    before: list[Before] = []
     for found in find_launches(name, text, partial(script_near, Path(name))):
         if found.launch is None:
             yield Line(found.place, None, found.reason)
@@ -117,4 +120,13 @@ def launch_lines(name: str, text: str) -> Iterator[Line]:
                 yield Line(found.place, None, str(error))
             continue
         if launched.script is None or is_trainer(launched.script):
-            yield Line(found.place, launched)
+            line = replace(launched.line, before=tuple(before[-MOST_BEFORE:]))
+            yield Line(found.place, replace(launched, line=line))
+            before += _before(launched, Path(name), found.row)
+
+
+def _before(launched: Launched, path: Path, row: int) -> Iterator[Before]:
+    """A run as those behind it see it: they may go on from what it saves."""
+    if launched.script is not None:
+        count = launched.processes.count if launched.processes else None
+        yield Before(absolute(launched.script), launched.line, count, path, row)

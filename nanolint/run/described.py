@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from nanolint.run.equation import Equation, LateSync
     from nanolint.run.roles import Role
+    from nanolint.run.saved import Saved
     from nanolint.run.terms import Given, Place, Term
+    from nanolint.source.settings_text import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,9 @@ class Described:
     where a part of it is not known, which ``missing`` names. ``called_plainly``: the model is given
     indices and targets, and nothing else. ``refused`` says in a clause each what the script's
     parser would not take of its launch line. ``trains``: a loop around ``backward()`` was reached.
+    ``saved`` is the JSON that it writes, ``loaded`` what it reads of what another run wrote, and
+    ``wanted`` the names of all such files; ``taken`` says in a clause each what is taken for them.
+    ``said`` are the values put on top that decide what the other run writes.
     """
 
     script: Path
@@ -54,6 +59,11 @@ class Described:
     optimizers: tuple[str, ...] = field(default=())  # full names of what is called for them
     refused: tuple[str, ...] = ()
     trains: bool = True
+    saved: tuple[Saved, ...] = ()
+    loaded: tuple[tuple[Place, Node], ...] = ()
+    wanted: tuple[str, ...] = ()
+    taken: tuple[NotKnown, ...] = ()
+    said: tuple[str, ...] = ()
 
     def spelled(self, key: str) -> str | None:
         """How the script itself has a key that is not a plain name: ``--batch-size``."""

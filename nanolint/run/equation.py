@@ -283,11 +283,15 @@ class LateSync:
 
 @dataclass(frozen=True, slots=True)
 class NotKnown:
-    """Why only a run would tell a value, and where that is decided."""
+    """Why only a run would tell a value, and where that is decided.
+
+    ``like`` is what is known of it where it is a text: ``*`` stands for what is not.
+    """
 
     reason: str
     path: Path | None = None
     line: int = 0
+    like: str = ""
 
     def __str__(self) -> str:
         """``read from the tokenizer (train.py:461)``."""

@@ -10,6 +10,7 @@ from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from nanolint.launches.commands import Argument
 
@@ -34,6 +35,17 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """A run that is started before another: its script, its line, and where that stands."""
+
+    script: Path
+    line: LaunchLine
+    processes: int | None
+    path: Path
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchLine:
     """The words behind a script on its launch line, and the variables in front of it.
 
@@ -48,6 +60,7 @@ class LaunchLine:
     assigned: tuple[Flag, ...] = ()  # words without dashes: train.rows=8
     unknown: str | None = None  # why there may be other flags: a word that only the run has
     alone: tuple[str, ...] = ()  # words that are no flag, no value of one, and set nothing
+    before: tuple[Before, ...] = ()  # what the same text starts before it
 
     def with_flag(self, flag: str, value: object) -> str:
         """What is put at ``end`` for a flag."""

@@ -13,6 +13,7 @@ from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from nanolint.run.profile import Profile
+    from nanolint.run.saved import Loaded
     from nanolint.source.values import Plain
 
 # What the loop and the batch follow, whatever the model is.
@@ -116,7 +117,8 @@ class ReadScript:
     ``files`` are those of its data of which something is known. ``fresh``: there is no checkpoint
     that it could go on from. ``checked``: its batch, context and passes have to be those of the
     run, or the run is in doubt. ``longest`` is the longest sequence that the model is built for, 0
-    where nobody says: for a batch that cannot be read, of a context that is not known.
+    where nobody says: for a batch that cannot be read, of a context that is not known. ``loaded``
+    is what it reads of a checkpoint that it goes on from.
     """
 
     modules: tuple[SourceText, ...]
@@ -128,6 +130,7 @@ class ReadScript:
     fresh: bool = False
     checked: bool = False
     longest: int = 0
+    loaded: tuple[Loaded, ...] = ()
 
     @property
     def follows(self) -> frozenset[str]:

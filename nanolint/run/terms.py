@@ -35,6 +35,7 @@ class Surface(str, Enum):
     ENVIRONMENT = "default of an environment variable"
     FLAG = "flag on the launch line"
     VARIABLE = "environment of the launch line"
+    SAVED = "what an earlier run saved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,10 @@ class Place:
     span: Span | None = None
 
     def __str__(self) -> str:
-        """``train.py:74``."""
-        return f"{self.path.name}:{self.line}" if self.path else f"line {self.line}"
+        """``train.py:74``; a file where no line of it is meant."""
+        if self.path is None:
+            return f"line {self.line}"
+        return f"{self.path.name}:{self.line}" if self.line else self.path.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,10 @@ def _origin(term: Term, described: Described) -> str:
     if isinstance(term, Given):
         if term.surface in _ON_THE_LINE:
             return f"{term.key}, on the launch line"
+        if term.surface is Surface.SAVED:
+            return f"{term.key}, of the checkpoint ({term.place})"
+        if term.surface is Surface.ARGUMENT and term.default is not None:
+            return f"{term.key}, of the checkpoint ({term.default})"
         here = term.place.path == described.script
         return f"{term.key}, {f'line {term.place.line}' if here else term.place}"
     return "" if isinstance(term, Number) else _shortened(describe(term))

@@ -45,6 +45,7 @@ class Flag:
     kind: str  # the last name of its ``type``; "" for text, "?" for one that is not known
     action: str
     several: bool = False
+    at: Place | None = None  # the line of the call
 
 
 def method(
@@ -57,7 +58,7 @@ def method(
 ) -> Thing:
     """A method of an ``ArgumentParser`` or of a group of its arguments."""
     if name == "add_argument":
-        flag = declared(core, arguments, named)
+        flag = declared(core, arguments, named, place)
         if flag is None:
             takes_others(core, parser)
         else:
@@ -143,7 +144,12 @@ def _with_default(flag: Flag, default: Thing | None) -> Flag:
     return replace(flag, default=default)
 
 
-def declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing]) -> Flag | None:
+def declared(
+    core: Core,
+    arguments: Sequence[Thing],
+    named: Mapping[str, Thing],
+    place: Place | None = None,
+) -> Flag | None:
     names = [str(scalar(each)) for each in arguments if isinstance(scalar(each), str)]
     if not names:
         return None
@@ -162,7 +168,7 @@ def declared(core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing])
         core.state.given[default] = None
     if isinstance(default, NotKnown):
         default = replace(default, reason=f"{default.reason}, where {longest} is not given")
-    return Flag(str(destination), flags, default, convert, action, several="nargs" in named)
+    return Flag(str(destination), flags, default, convert, action, "nargs" in named, place)
 
 
 def parsed(core: Core, flags: Sequence[Flag], place: Place) -> Instance:
@@ -175,7 +181,28 @@ def parsed(core: Core, flags: Sequence[Flag], place: Place) -> Instance:
         change = core.state.around.change(flag.name)
         if change is not None:
             values[flag.name] = _set(core, flag, change)
-    return Instance(External("argparse.Namespace"), place, values)
+    held: dict[str, Thing] = {_DECLARED: _hidden(flags)}
+    return Instance(External("argparse.Namespace"), place, values, named=held)
+
+
+def filled(core: Core, owner: Instance, name: str, value: Thing) -> Thing:
+    """What a script sets ``args.name`` to: of what an earlier run saved, that is the flag's value
+    where none is given, and stands where its default does: ``default=None``."""
+    if not isinstance(value, Given) or value.surface is not Surface.SAVED:
+        return value
+    held = owner.named.get(_DECLARED)
+    items: Sequence[object] = (held.items or ()) if isinstance(held, Row) else ()
+    flag = next((each for each in items if isinstance(each, Flag) and each.name == name), None)
+    longest = next((e for e in (flag.flags if flag else ()) if e.startswith("--")), None)
+    if flag is None or longest is None or flag.default != Number(None) or flag.at is None:
+        return value
+    place = core.default_of(flag.at)
+    if place is None:
+        return value
+    core.state.given.pop(value, None)
+    found = Given(longest, value.value, Surface.ARGUMENT, place, value.place)
+    core.state.given[found] = None
+    return found
 
 
 def _named_by(key: str, flags: Sequence[Flag]) -> Iterator[Flag]:
@@ -196,6 +223,8 @@ def _set(core: Core, flag: Flag, word: Word) -> Thing:
     if isinstance(word.value, NotKnown):
         return word.value
     default = flag.default.place if isinstance(flag.default, Given) else None
+    if flag.default == Number(None) and flag.at is not None:
+        default = core.default_of(flag.at)
     if flag.action in _SWITCHES:
         value: Scalar = _SWITCHES[flag.action][1]
     elif flag.action == "BooleanOptionalAction":

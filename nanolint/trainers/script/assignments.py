@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number, Surface, World
+from nanolint.trainers.script.arguments import filled
 from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.operations import row, scalar, unwrapped
@@ -119,7 +120,7 @@ def bind(core: Core, target: ast.expr, value: Thing, scope: Scope) -> None:
         if target.attr == "require_backward_grad_sync":
             core.state.happen("sync", scope.source.place(target), owner)
         if isinstance(owner, Instance):
-            write(owner.fields, target.attr, value)
+            write(owner.fields, target.attr, filled(core, owner, target.attr, value))
         elif isinstance(owner, Class):
             write(owner.names, target.attr, value)
     elif isinstance(target, ast.Subscript):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
+from nanolint.run.saved import ANY
 from nanolint.run.terms import Number
+from nanolint.trainers.script.arguments import filled
 from nanolint.trainers.script.conditions import truth
 from nanolint.trainers.script.iteration import first_item
 from nanolint.trainers.script.operations import made, plus, repeated, row, scalar, unwrapped
@@ -140,7 +143,7 @@ def _setattr(
     owner = arguments[0] if len(arguments) == 3 else NONE
     name = scalar(arguments[1]) if len(arguments) == 3 else None
     if isinstance(owner, Instance) and isinstance(name, str):
-        core.state.journal.write(owner.fields, name, arguments[2])
+        core.state.journal.write(owner.fields, name, filled(core, owner, name, arguments[2]))
     return NONE
 
 
@@ -189,7 +192,28 @@ def _path(
     parts = [scalar(each) for each in arguments]
     if parts and all(isinstance(each, str) for each in parts):
         return Number(posixpath.join(*map(str, parts)))
-    return core.unknown("a path at run time", place)
+    unknown = core.unknown("a path at run time", place)
+    likes = list(map(_like, arguments))
+    return replace(unknown, like=posixpath.join(*likes)) if likes else unknown
+
+
+def _like(part: Thing) -> str:
+    """What is known of a part of a path."""
+    if isinstance(part, NotKnown):
+        return part.like or ANY
+    return str(scalar(part)) if isinstance(part, TERMS) else ANY
+
+
+def _home(
+    core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """``os.path.expanduser``."""
+    text = scalar(arguments[0]) if arguments else None
+    if not isinstance(text, str):
+        return core.unknown("a path at run time", place)
+    if not text.startswith("~"):
+        return Number(text)
+    return replace(core.unknown("a folder of the user's", place), like=text)
 
 
 def _class_like(
@@ -244,6 +268,7 @@ HANDLERS: dict[str, Handler] = {
     "list": _list,
     "tuple": _list,
     "next": _next,
+    "os.path.expanduser": _home,
     "os.path.join": _path,
     "partial": _partial,
     "range": _range,

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nanolint.run.equation import NotKnown, Turn
+from nanolint.run.saved import ANY
 from nanolint.run.terms import Number
 from nanolint.trainers.script.operations import made, merged, scalar, unknown_at
 from nanolint.trainers.script.things import (
@@ -52,6 +53,8 @@ def truth(thing: Thing) -> bool | None:
         return bool(thing.items) if thing.count is None else None
     if isinstance(thing, Table):
         return True if thing.entries.keys() - {REST} else None if REST in thing.entries else False
+    if isinstance(thing, NotKnown) and thing.like.strip(ANY):
+        return True  # a text that is not empty
     if isinstance(thing, (NotKnown, Tensor, Repeated)):
         return None
     if isinstance(thing, Instance) and isinstance(thing.of, External):

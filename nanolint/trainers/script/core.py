@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.run.equation import Check, Turn
+    from nanolint.run.saved import Saved
     from nanolint.run.terms import Given
+    from nanolint.source.settings_text import Node
     from nanolint.source.values import Scalar
     from nanolint.trainers.script.things import Instance, Scope, Tensor, Thing
 
@@ -62,6 +64,15 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """A run that was started before: its script, what is around it, and its launch line's place."""
+
+    script: Path
+    around: Around
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Around:
     """What a script finds around it when it is run.
 
@@ -69,7 +80,9 @@ class Around:
     ``memory_bytes`` are the card's, None where no card is named. ``words`` are the flags of its
     launch line in their order, ``assigned`` its words like ``train.rows=8``, ``variables`` the
     environment that it sets. ``changes`` are values put on top, by the names that people call them:
-    ``--set DEPTH=12``.
+    ``--set DEPTH=12``. ``before`` are the runs before it, None where nothing
+    is taken from any; ``saved`` is what they have written; ``saver`` says what would write what is
+    not there, and how to say with what.
     """
 
     world_size: int = 1
@@ -82,6 +95,9 @@ class Around:
     changes: tuple[Word, ...] = ()
     launched: Place = LAUNCH_LINE
     vocabulary: Given | None = None
+    before: tuple[Earlier, ...] | None = ()
+    saved: tuple[Saved, ...] = ()
+    saver: str = ""
 
     def variable(self, name: str) -> Word | None:
         """What the launch line puts into the environment."""
@@ -148,6 +164,10 @@ class State:
     unrolled: int = 0  # loops around that are followed turn by turn
     steps: int = 0
     collating: bool = False  # what puts samples together is followed: they may be short
+    saved: list[Saved] = field(default_factory=list)
+    loaded: dict[Place, Node | None] = field(default_factory=dict)  # None: one of several
+    wanted: dict[str, None] = field(default_factory=dict)
+    taken: dict[NotKnown, None] = field(default_factory=dict)
 
     def spend(self) -> None:
         """Take one step. Raises Exhausted."""
@@ -226,6 +246,10 @@ class Core:
 
     def script_scope(self) -> Scope:
         """The globals of the script itself."""
+        raise NotImplementedError
+
+    def default_of(self, call: Place) -> Place | None:
+        """Where the ``default=None`` of the call in a line stands."""
         raise NotImplementedError
 
     def vocabulary(self, name: str) -> Thing | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from typing import TYPE_CHECKING, Any
 
 from nanolint.run.equation import NotKnown
@@ -12,7 +13,14 @@ from nanolint.source.from_ast import OPERATORS
 from nanolint.trainers.script import call_sites, comprehensions, conditions, settings_files
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.literals import given_literal
-from nanolint.trainers.script.operations import made, repeated, row, scalar, unknown_at
+from nanolint.trainers.script.operations import (
+    made,
+    repeated,
+    row,
+    scalar,
+    texts_joined,
+    unknown_at,
+)
 from nanolint.trainers.script.tensors import broadcast, length, sliced
 from nanolint.trainers.script.things import (
     ITEMS,
@@ -32,6 +40,7 @@ from nanolint.trainers.script.things import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nanolint.run.terms import Term
     from nanolint.trainers.script.core import Core
 
 _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Not: "not", ast.Invert: "inv"}
@@ -184,15 +193,31 @@ def _dict(core: Core, node: ast.Dict, scope: Scope) -> Thing:
 
 
 def _text(core: Core, node: ast.JoinedStr, scope: Scope) -> Thing:
-    parts = []
+    parts: list[NotKnown | Term] = []
     for part in node.values:
         inner = part.value if isinstance(part, ast.FormattedValue) else part
-        found = core.value(inner, scope)
-        plain = not isinstance(part, ast.FormattedValue) or part.format_spec is None
-        if not isinstance(found, TERMS) or not plain:
-            return found if isinstance(found, NotKnown) else unknown_at("a text", node, scope)
-        parts.append(str(found.value))
-    return Number("".join(parts))
+        found: Thing | None = core.value(inner, scope)
+        spec = part.format_spec if isinstance(part, ast.FormattedValue) else None
+        if isinstance(found, TERMS) and spec is not None:
+            found = _formatted(found, spec)
+        if not isinstance(found, (NotKnown, *TERMS)):
+            found = unknown_at("a text", node, scope)
+        parts.append(found)
+    return texts_joined(parts)
+
+
+def _formatted(found: Term, spec: ast.expr | None) -> Term | None:
+    """``{step:06d}``; None where that is not plain."""
+    parts = spec.values if isinstance(spec, ast.JoinedStr) else []
+    if not all(isinstance(each, ast.Constant) for each in parts) or found.value is None:
+        return None
+    text = "".join(str(each.value) for each in parts if isinstance(each, ast.Constant))
+    if not re.fullmatch(r"[<>^]?[+ -]?0?\d{0,3},?(\.\d{1,2})?[dfegsx%]?", text):
+        return None
+    try:
+        return Number(format(found.value, text))
+    except (ValueError, OverflowError):
+        return None
 
 
 def _lambda(_core: Core, node: ast.Lambda, scope: Scope) -> Thing:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
+from nanolint.source.python import nodes
 from nanolint.trainers.script import (
     assignments,
     attributes,
@@ -37,7 +39,6 @@ from nanolint.trainers.script.things import (
 )
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
@@ -78,6 +79,15 @@ class Follower(Core):
 
     def next_of(self, thing: Thing, place: Place) -> Thing:
         return iteration.first_item(self, thing, place)
+
+    def default_of(self, call: Place) -> Place | None:
+        scopes = (self._script, *(each for each in self.state.modules.values() if each))
+        for source in (each.source for each in scopes if each.source.path == call.path):
+            made = (e for e in nodes(source.tree) if isinstance(e, ast.Call))
+            for keyword in (k for e in made if e.lineno == call.line for k in e.keywords):
+                if keyword.arg == "default" and ast.unparse(keyword.value) == "None":
+                    return source.place(keyword.value)
+        return None
 
     def has_variable(self, name: Thing) -> bool | None:
         if not isinstance(name, TERMS):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
+from nanolint.run.saved import ANY
 from nanolint.run.terms import Number, Operation, apply
 from nanolint.source.bounds import Unevaluable
 from nanolint.trainers.script.things import (
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from nanolint.run.terms import Term
     from nanolint.source.values import Scalar
 
 
@@ -50,6 +53,16 @@ def repeated(thing: Thing) -> Thing:
 def scalar(thing: Thing | None) -> Scalar:
     """The value of a term; None for anything else."""
     return thing.value if isinstance(thing, TERMS) else None
+
+
+def texts_joined(parts: Sequence[NotKnown | Term], between: str = "") -> NotKnown | Number:
+    """The texts of ``parts`` in a row; of one that is not known in every part, what is known."""
+    texts = [
+        (each.like or ANY) if isinstance(each, NotKnown) else str(each.value) for each in parts
+    ]
+    text = between.join(texts)
+    unknown = next((each for each in parts if isinstance(each, NotKnown)), None)
+    return Number(text) if unknown is None else replace(unknown, like=text)
 
 
 def unknown_at(reason: str, node: ast.expr, scope: Scope) -> NotKnown:

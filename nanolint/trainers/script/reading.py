@@ -49,6 +49,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         return Described(
             _named(source), roles, None, given,
             missing=_missing(roles), refused=refused, trains=False,
+            saved=tuple(state.saved), wanted=tuple(state.wanted),
         )  # fmt: skip
     call = _call_before(backward, state.events)
     passes = passes_of(backward, state.events, around.world_size)
@@ -84,6 +85,10 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         called_plainly=call is not None and call.plain,
         optimizers=_once(_optimizers(state.events)),
         refused=_once(state.refused),
+        saved=tuple(state.saved),
+        loaded=tuple((place, each) for place, each in state.loaded.items() if each is not None),
+        wanted=tuple(state.wanted),
+        taken=tuple(state.taken),
     )
 
 

@@ -25,6 +25,7 @@ from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.read import read_run
 from nanolint.trainers.script.core import Around, plain_name
+from nanolint.trainers.script.earlier import earlier
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import has_outline, of_model, outline_of, own_loop
 from nanolint.trainers.script.program import program_of
@@ -88,7 +89,7 @@ def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
 
 def _without_effect(found: Described, options: Options) -> Iterator[str]:
     """The values put on top that are none of those that the script was seen to be given."""
-    given = {plain_name(each.key) for each in found.given}
+    given = {plain_name(each) for each in (*(given.key for given in found.given), *found.said)}
     for key, value in options.overrides:
         name = plain_name(key)
         if name not in given and name != "vocab_size" and isinstance(value, Known):
@@ -108,11 +109,22 @@ def _around(path: Path, options: Options, target: Machine | None) -> Around:
 
 @memo
 def described(path: Path, text: str, around: Around) -> Described | None:
-    """What ``text``, the content of ``path``, does with its values; None where it is no Python."""
+    """What ``text``, the content of ``path``, does with its values; None where it is no Python.
+
+    What it goes on from is what the runs before it save, else what is on the disk.
+    """
     try:
-        return read_script(source_of(path, "__main__", text), roots_of(path), around)
+        source = source_of(path, "__main__", text)
     except Unusable:
         return None
+    found = read_script(source, roots_of(path), around)
+    if not found.wanted or around.before is None:
+        return found
+    before = earlier(path, found, around, described)
+    if before.is_nothing:
+        return found
+    again = replace(around, saved=before.saved, saver=before.saver)
+    return replace(read_script(source, roots_of(path), again), said=before.said)
 
 
 def resolve_script(text: str, path: Path, options: Options, target: Machine | None) -> Resolution:
@@ -189,6 +201,7 @@ def _doubts(
     if options.line.unknown is not None:
         why = f"the launch line may have other flags: {options.line.unknown}"
         yield Doubt(Subject.SIZES, why)
+    yield from (Doubt(Subject.SIZES, e.reason, e.path, e.line or None) for e in found.taken)
     vocabulary = around.vocabulary
     if vocabulary is None or vocabulary not in found.given:
         return

@@ -14,10 +14,11 @@ from nanolint.source.settings_text import Leaf, Listed, NoSettings, read_json, r
 from nanolint.source.text import LineIndex
 from nanolint.source.toml_text import read_toml
 from nanolint.trainers.nanogpt.reading import read_source
+from nanolint.trainers.script import saved
 from nanolint.trainers.script.core import literal
 from nanolint.trainers.script.literals import given_value
 from nanolint.trainers.script.operations import row, scalar
-from nanolint.trainers.script.things import REST, External, Instance, Table, Thing
+from nanolint.trainers.script.things import NONE, REST, External, Instance, Table, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,6 +109,8 @@ def settings_at(
     """What an open file holds, or the file of a name."""
     is_open = isinstance(source, Instance) and source.of == External(FILE)
     named = source.arguments[0] if isinstance(source, Instance) and is_open else source
+    if isinstance(source, NotKnown) and source.like.endswith(SUFFIXES):
+        return saved.loaded(core, source.like, read, place)
     name = None if named is None else _written(named)
     if name is None or not (is_open or name.endswith(SUFFIXES)):
         return core.unknown(f"read from {what} that only the run names", place)
@@ -170,6 +173,19 @@ def _open(
         return path
     found = opened(path, place) if path is not None else None
     return found or core.unknown("calls open at run time", place)
+
+
+def _dumped(
+    core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing], _place: Place
+) -> Thing:
+    """``json.dump(table, file)``."""
+    both = dict(zip(("obj", "fp"), arguments, strict=False)) | dict(named)
+    file = both.get("fp")
+    if isinstance(file, NotKnown):
+        saved.noted(core, file.like, both.get("obj"))
+    elif isinstance(file, Instance) and file.of == External(FILE):
+        saved.noted(core, _written(file.arguments[0]) or "", both.get("obj"))
+    return NONE
 
 
 def _same(
@@ -251,6 +267,7 @@ _OMEGA = _loaded(lambda text: read_yaml(text, floats=True), "a YAML file")
 HANDLERS: dict[str, Handler] = {
     "open": _open,
     "io.open": _open,
+    "json.dump": _dumped,
     "os.path.dirname": _of_path(posixpath.dirname),
     "os.path.normpath": _of_path(posixpath.normpath),
     **dict.fromkeys(("os.path.abspath", "os.path.realpath"), _of_path(str)),

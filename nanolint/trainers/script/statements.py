@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import Check, NotKnown
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from nanolint.trainers.script.core import Core
 
+# What prints: print0, log0, logger.info, warnings.warn.
+_TELLS = re.compile(r"print\w*|log0?|log_\w+|(logger|logging)\.\w+|warnings\.warn|warn")
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit"})
 
 
@@ -77,8 +80,15 @@ def _if(core: Core, statement: ast.If, scope: Scope) -> Flow:
     if _ends(orelse) and isinstance(test, TERMS):
         _require(core, test, statement, orelse, scope)
         return core.run(body, scope)
-    turn(core, test, known, statement.test, scope)
+    if not all(map(_only_tells, (*body, *orelse))):
+        turn(core, test, known, statement.test, scope)
     return core.run(body if known else orelse, scope)
+
+
+def _only_tells(statement: ast.stmt) -> bool:
+    """Whether a statement does nothing but print: reached or not, the run is the same."""
+    called = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(called, ast.Call) and bool(_TELLS.fullmatch(ast.unparse(called.func)))
 
 
 def _is_entry(test: ast.expr) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -12,7 +13,7 @@ from nanolint.run.settled import Override
 from nanolint.run.terms import Given, Place, Surface
 from nanolint.source.values import Unknown
 from nanolint.trainers.nanogpt.reading import read_source
-from nanolint.trainers.script.core import Around, Word
+from nanolint.trainers.script.core import Around, Earlier, Word
 from nanolint.trainers.script.modules import roots_of
 from nanolint.trainers.script.vocabulary import project_vocabulary
 
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.gpus.gpu import Gpu
-    from nanolint.run.flags import Flag
+    from nanolint.run.flags import Before, Flag
     from nanolint.run.settled import Options
     from nanolint.source.values import Scalar, Value
 
+HOME = "$HOME"
 # A card that is not named is one of today's.
 CAPABILITY = (8, 0)
 
@@ -48,7 +50,14 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         assigned=tuple(map(_word, line.assigned)),
         changes=changes,
         vocabulary=vocabulary,
+        before=tuple(_earlier(each, options, gpu) for each in line.before),
     )
+
+
+def _earlier(before: Before, options: Options, gpu: Gpu | None) -> Earlier:
+    own = replace(options, line=before.line, arguments=())
+    around = around_of(before.script, own, gpu, before.processes or 1)
+    return Earlier(before.script, replace(around, before=None), Place(before.path, before.row))
 
 
 def told(options: Options) -> Iterator[Word]:
@@ -102,7 +111,14 @@ def _scalar(value: Value) -> Scalar | NotKnown:
     return NotKnown("not one value") if isinstance(found, (list, tuple, dict)) else found
 
 
+def _is_at_home(text: str) -> bool:
+    return text.startswith(f"{HOME}/") and "$" not in text[len(HOME) :]
+
+
 def _word(flag: Flag) -> Word:
-    value = NotKnown(flag.unknown) if flag.unknown is not None else flag.value
+    value: Scalar | NotKnown = flag.value
+    if flag.unknown is not None:
+        text = flag.value or ""
+        value = NotKnown(flag.unknown, like=f"~{text[len(HOME) :]}" if _is_at_home(text) else "")
     place = flag.value_place or flag.place
     return Word(flag.name, value, Place(None, 0, place) if place is not None else None)

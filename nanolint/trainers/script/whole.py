@@ -10,6 +10,7 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.program import SETTINGS, FromRun, Placed, ReadScript, SourceText
 from nanolint.run.program import NotKnown as Hidden
 from nanolint.run.roles import Role
+from nanolint.run.saved import Loaded
 from nanolint.run.terms import Given, Surface, leaves
 from nanolint.trainers.nanogpt.read import imported_names
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
@@ -61,6 +62,11 @@ def whole_script(
         files=tuple(texts_of(texts.values(), path.parent)),
         fresh=starts_afresh(path),
         longest=longest_of(described),
+        loaded=tuple(
+            Loaded(texts[place.path].path, place.line, contents)
+            for place, contents in described.loaded
+            if place.path in texts
+        ),
     )
 
 
@@ -110,6 +116,8 @@ def _placed(
     said = {plain_name(word.key) for word in (*around.words, *around.variables)}
     said -= {plain_name(word.key) for word in around.changes}
     for given in described.given:
+        if given.surface is Surface.SAVED:
+            continue  # with what is loaded
         value: FromRun | Plain = None
         if given in follows:
             value = follows[given]

@@ -153,12 +153,15 @@ def moved(
     for each in (*given, *named.values()):
         if each is machine.card or (isinstance(each, str) and each.startswith("cuda")):
             name = "cuda"
-    is_batch = isinstance(owner, Unknown) and _is_batch(machine, owner)
+    batch, context = machine.around.shape
+    taken = f"taken for {batch:,} x {context:,} tokens"
+    doubt = f"what is moved to the card is {taken} ({machine.place}): "
+    # What makes batches to learn from may make those of an evaluation, too.
+    makes_batches = any(each.startswith(doubt) for each in machine.doubts)
+    is_batch = isinstance(owner, Unknown) and (makes_batches or _is_batch(machine, owner))
     if name == "cuda" and isinstance(owner, Unknown) and is_batch:
-        batch, context = machine.around.shape
-        taken = f"taken for {batch:,} x {context:,} tokens"
-        doubt = f"what is moved to the card is {taken} ({machine.place}): {owner.reason}"
-        machine.doubts += [doubt] if doubt not in machine.doubts else []
+        if not makes_batches:
+            machine.doubts.append(f"{doubt}{owner.reason}")
         return empty(machine.card, machine.around.shape, INT64, DATA)
     if name == "cuda":
         why = owner.reason if isinstance(owner, Unknown) else "as much as there is data"

@@ -49,6 +49,16 @@ class File(Unknown):
         self.path = path
 
 
+class Somewhere(Unknown):
+    """A path of which only the end is known."""
+
+    __slots__ = ("tail",)
+
+    def __init__(self, reason: str, place: Place, tail: str) -> None:
+        super().__init__(reason, place)
+        self.tail = tail
+
+
 class Listing(Unknown):
     """The files that are there: to go through them is to see one."""
 
@@ -106,14 +116,20 @@ def paths(machine: Script) -> Namespace:
 
     def join(*parts: Value) -> Value:
         parts = tuple(map(written, parts))
-        unknown = next((each for each in parts if isinstance(each, Unknown)), None)
-        return posixpath.join(*parts) if unknown is None else unknown
+        unknown = [at for at, each in enumerate(parts) if isinstance(each, Unknown)]
+        if not unknown:
+            return posixpath.join(*parts)
+        last = parts[unknown[-1]]
+        tail = (getattr(last, "tail", ""), *parts[unknown[-1] + 1 :])
+        return Somewhere(last.reason, last.place, posixpath.join(*tail))
 
     def exists(path: Value) -> Value:
         path = written(path)
         known = _known_file(machine, path)
         if known is not None:
             return known.exists
+        if isinstance(path, Unknown) and machine.around.loaded:
+            return True  # what lies beside a checkpoint that is there
         if machine.around.fresh and _is_checkpoint(path):
             return False
         return machine.unknown("whether a file exists")
@@ -172,11 +188,19 @@ def settings(machine: Script, read: Callable[[str], Node]) -> Native:
 
     def load(file: Value = None, *rest: Value, **named: Value) -> Value:
         source = machine.text_of(file.path) if isinstance(file, File) else None
+        if source is None and (saved := _of_checkpoint(machine)) is not None:
+            return _plain(machine, saved)
         if source is None:
             return unpickled(machine, file, *rest, **named)
         return _plain(machine, read(source.text))
 
     return Native("load", load, plain=False)
+
+
+def _of_checkpoint(machine: Script) -> Node | None:
+    """What the statement that is read takes from a checkpoint that the run goes on from."""
+    here = (machine.place.path, machine.place.line)
+    return next((e.contents for e in machine.around.loaded if (e.path, e.line) == here), None)
 
 
 def _plain(machine: Script, node: Node) -> Value:

@@ -260,6 +260,7 @@ def _loaded(
 ) -> Value:
     """``torch.load``: of files only a table with a number for each token is known."""
     path = file.path if isinstance(file, files.File) else file
+    path = path.tail if isinstance(path, files.Somewhere) else path
     if isinstance(path, str) and BYTES_OF_TOKENS in path and machine.around.vocabulary is not None:
         device = device_of(machine, map_location) or machine.host
         return empty(device, (machine.around.vocabulary,), INT32, chances.DATA)

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.memory.loop.reading import finite
+from nanolint.memory.loop.reading.changes import (
+    called,
+    changed,
+    changed_of,
+    filled,
+    goes_elsewhere,
+    leaves,
+    loaded,
+    set_to_numbers,
+    stored,
+)
 from nanolint.memory.model.reading.binding import forget
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
+from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
@@ -25,6 +37,8 @@ from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
@@ -49,12 +63,18 @@ def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
         machine.passed += 1
         _forget(machine, node, frame, why)
         return
+    if _only_fills(machine, node, frame):
+        machine.passed += 1
+        return
     error.decided = True
     if not _only_evaluates(node):
         raise error
     place = f"{frame.module.path}:{node.lineno}"
     machine.doubts.append(f"an evaluation cannot be read ({place}): {error.reason}")
     _forget(machine, node, frame, why)
+    for each in getattr(node, "body", ()):
+        if _sets_to_train(each):
+            machine.execute([each], frame)
 
 
 def branch(machine: Script, node: ast.If, frame: Frame) -> object:
@@ -78,19 +98,43 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         return machine.execute(node.body, frame)
     why = test if isinstance(test, Unknown) else machine.unknown(CONTENTS)
     del test
-    if leaves(node) or _goes_elsewhere(node):
+    if _may_return(machine, node, frame):
+        machine.at_most.append(f"an evaluation that may end earlier is read ({why.place})")
+        return None
+    if leaves(node) or goes_elsewhere(node):
         raise why.unread()
     written = len(machine.card.tape.events)
+    before = {name: frame.find(name) for name in stored(node)}
     for body in (node.body, node.orelse):
         _attempt(machine, body, frame)
+    alike = [name for name in before if _alike(before[name], frame.find(name))]
     if len(machine.card.tape.events) != written and machine.phases.are_late:
         machine.at_most.append(f"an evaluation that may be left out is read ({why.place})")
     elif len(machine.card.tape.events) != written and machine.card.grad_enabled:
         decided = why.unread()
         decided.decided = True
         raise decided
+    after = {name: frame.find(name) for name in alike}
+    del before
     _forget(machine, node, frame, why)
+    for name, value in after.items():
+        frame.store(name, value)
     return None
+
+
+def _may_return(machine: Script, node: ast.If, frame: Frame) -> bool:
+    """Whether an evaluation may end here, with a number: read on, it takes no less."""
+    if machine.card.grad_enabled or node.orelse or len(node.body) != 1:
+        return False
+    returned = node.body[0]
+    return isinstance(returned, ast.Return) and not reaches_card(machine, returned, frame)
+
+
+def _alike(one: Value, other: Value) -> bool:
+    """Whether a tensor took the place of one of its kind: ``total += loss``."""
+    if not isinstance(one, Tensor) or not isinstance(other, Tensor):
+        return False
+    return (one.shape, one.dtype, one.device) == (other.shape, other.dtype, other.device)
 
 
 def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> None:
@@ -111,7 +155,7 @@ def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
 
 
 def _names_reach(machine: Script, node: ast.AST, frame: Frame, seen: set[int], depth: int) -> bool:
-    for name in _loaded(node):
+    for name in loaded(node):
         value = frame.find(name)
         if value is not MISSING and _holds(machine, value, seen, depth):
             return True
@@ -151,7 +195,7 @@ def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
         frame = _Scope(value, inner)
         return any(
             found is not MISSING and _holds(machine, found, seen, depth - 1)
-            for found in map(frame.find, _loaded(value.node))
+            for found in map(frame.find, loaded(value.node))
         )
     return False
 
@@ -169,34 +213,34 @@ class _Scope:
         return self._function.module.names.get(name, MISSING)
 
 
-@lru_cache(maxsize=4096)
-def _loaded(node: ast.AST) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            each.id
-            for each in ast.walk(node)
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
-        )
-    )
+def _sets_to_train(node: ast.stmt) -> bool:
+    """``model.train()``."""
+    called = node.value.func if isinstance(node, ast.Expr) and _is_call(node.value) else None
+    return isinstance(called, ast.Attribute) and called.attr == "train"
 
 
-@lru_cache(maxsize=4096)
-def leaves(node: ast.stmt) -> bool:
-    """Whether a statement could end the function that it stands in, or yield."""
-    unseen: list[ast.AST] = [node]
-    while unseen:
-        each = unseen.pop()
-        if isinstance(each, ast.Return | ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(each, ast.FunctionDef | ast.Lambda | ast.ClassDef):
-            unseen += ast.iter_child_nodes(each)
-    return False
+def _is_call(node: ast.expr) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and not node.args
 
 
-@lru_cache(maxsize=4096)
-def _goes_elsewhere(node: ast.stmt) -> bool:
-    """Whether a loop could end in a statement, or go on with its next turn."""
-    return any(isinstance(each, ast.Break | ast.Continue) for each in ast.walk(node))
+def _only_fills(machine: Script, node: ast.stmt, frame: Frame) -> bool:
+    """Whether all that a statement does is to put numbers into parts of tensors, however many:
+    ``for row, end in enumerate(ends): targets[row, end:] = -1``. That keeps nothing."""
+    parts = filled(node)
+    if not parts:
+        return False
+    other = [each for part in parts for each in _asked(node, part)]
+    return not any(reaches_card(machine, each, frame) for each in other)
+
+
+def _asked(node: ast.stmt, filled: ast.Subscript) -> Iterator[ast.expr]:
+    """The expressions that a statement evaluates beside the tensor that it fills."""
+    yield filled.slice
+    for each in ast.walk(node):
+        if isinstance(each, ast.For):
+            yield each.iter
+        elif isinstance(each, ast.If | ast.While):
+            yield each.test
 
 
 @lru_cache(maxsize=4096)
@@ -212,28 +256,26 @@ def _only_evaluates(node: ast.stmt) -> bool:
 
 def _forget(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None:
     """What it binds, and what it changes in place, is not known from here on."""
+    counts = [name for name in set_to_numbers(node) if isinstance(frame.find(name), int)]
     forget(machine, node, frame, why)
+    for name in counts:
+        frame.store(name, Index(why.reason, why.place, object()))
     for name in changed(node):
         value = frame.find(name)
         if isinstance(value, list | dict | set):
             _rebind(frame, name, why)
-    for called in _called(node):
-        value = frame.find(called)
+    for owner, attribute in changed_of(node):
+        holder = frame.find(owner)
+        held = holder.attributes.get(attribute) if isinstance(holder, Instance) else None
+        if isinstance(held, list | dict | set):
+            machine.set_attribute(holder, attribute, why)
+    for function in called(node):
+        value = frame.find(function)
         if isinstance(value, Function) and value.closure is not None:
             for name in changed(value.node):
                 found = value.closure.find(name)
                 if isinstance(found, list | dict | set):
                     _rebind(value.closure, name, why)
-
-
-@lru_cache(maxsize=4096)
-def _called(node: ast.stmt) -> tuple[str, ...]:
-    """Names that are called."""
-    return tuple(
-        each.func.id
-        for each in ast.walk(node)
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
-    )
 
 
 def _rebind(frame: Frame, name: str, why: Unknown) -> None:
@@ -244,20 +286,3 @@ def _rebind(frame: Frame, name: str, why: Unknown) -> None:
         each.names[name] = why
     elif name in frame.module.names:
         frame.module.names[name] = why
-
-
-@lru_cache(maxsize=4096)
-def changed(node: ast.AST) -> tuple[str, ...]:
-    """Names of what may be changed in place: by a method, by an index, in a call."""
-    found: dict[str, None] = {}
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call):
-            if isinstance(each.func, ast.Attribute) and isinstance(each.func.value, ast.Name):
-                found[each.func.value.id] = None
-        elif (
-            isinstance(each, ast.Subscript)
-            and isinstance(each.ctx, ast.Store)
-            and isinstance(each.value, ast.Name)
-        ):
-            found[each.value.id] = None
-    return tuple(found)

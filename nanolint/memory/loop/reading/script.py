@@ -148,6 +148,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         fresh=program.fresh,
         compiles=run.compile,
         last_step=run.max_iters,
+        loaded=program.loaded,
     )
 
 

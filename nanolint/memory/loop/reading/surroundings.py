@@ -8,6 +8,7 @@ from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from nanolint.run.program import DataFile, NotKnown
+    from nanolint.run.saved import Loaded
     from nanolint.source.values import Plain
 
 
@@ -20,7 +21,8 @@ class Surroundings:
     whether they are there; ``fresh``: no checkpoint is. ``compiles``: the run is
     taken for one that is compiled. ``last_step`` is the number of the last
     step, where that is known.
-    ``refuses_float8`` is why the card has no products of 8-bit numbers.
+    ``refuses_float8`` is why the card has no products of 8-bit numbers. ``loaded`` is what is read
+    of a checkpoint.
     """
 
     words: tuple[tuple[str, Plain | NotKnown], ...]
@@ -37,3 +39,4 @@ class Surroundings:
     compiles: bool = True
     last_step: int = 1 << 62
     refuses_float8: str | None = None
+    loaded: tuple[Loaded, ...] = ()

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import arrays, corpora, furthest
-from nanolint.memory.loop.reading.passing import changed
+from nanolint.memory.loop.reading.changes import called, changed
 from nanolint.memory.loop.reading.phases import TrainsAgain
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.statements import BREAK, RETURN, for_each, while_true
@@ -181,7 +181,7 @@ def _left(node: ast.For, frame: Frame) -> list[object] | None:
         value = frame.find(name)
         if isinstance(value, list | dict | set):
             return None
-    for name in _called(node):
+    for name in called(node):
         function = frame.find(name)
         if isinstance(function, Function):
             for inner in (*changed(function.node), *_bound(function.node)[0]):
@@ -209,15 +209,6 @@ def _bound(node: ast.AST) -> tuple[tuple[str, ...], bool]:
         elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
             plain = False
     return tuple(names), plain
-
-
-@lru_cache(maxsize=1024)
-def _called(node: ast.AST) -> tuple[str, ...]:
-    return tuple(
-        each.func.id
-        for each in ast.walk(node)
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
-    )
 
 
 @lru_cache(maxsize=1024)

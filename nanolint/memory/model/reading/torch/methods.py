@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 TO = METHODS["to"]
+FILLS = "fill_"
 VALUES = ("item", "tolist", "numpy")  # what only a run could tell
 
 
@@ -41,7 +42,7 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
         return Native(
             f"Tensor.{name}",
             lambda *given, **named: operation(
-                machine, f"Tensor.{name}", method, (x, *given), named
+                machine, f"Tensor.{name}", method, (x, *_seen(name, given)), named
             ),
             plain=False,
         )
@@ -54,6 +55,13 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
     if name in extra:
         return extra[name]
     raise AttributeError(f"what Tensor.{name} is is not known")
+
+
+def _seen(name: str, given: tuple[Value, ...]) -> tuple[Value, ...]:
+    """What a method is given; the number that a tensor is filled with need not be known."""
+    if name != FILLS:
+        return given
+    return tuple(0 if isinstance(each, Unknown) else each for each in given)
 
 
 def _contents(machine: Machine, name: str, x: Tensor) -> Value:

@@ -177,7 +177,20 @@ def _saved(module: Instance, prefix: str) -> Iterator[tuple[str, Tensor]]:
             yield from _saved(value, f"{prefix}{name}.")
 
 
-def _load(machine: Machine, _module: Instance, *_: Value, **__: Value) -> Value:
+def _load(
+    machine: Machine,
+    module: Instance,
+    state: Value = None,
+    strict: Value = True,
+    assign: Value = False,
+) -> Value:
+    """``load_state_dict``; with ``assign`` what was loaded takes the place of what was there."""
+    del strict
+    if assign is True and isinstance(state, Unknown):
+        held = [each for _, each in parameters(module) if each.storage is not None]
+        loaded = [each.copy("parameter").storage for each in held]
+        for each, storage in zip(held, loaded, strict=True):
+            each.storage = storage
     return machine.unknown("which keys of a checkpoint match")
 
 

@@ -1,0 +1,117 @@
+"""What statements name, set and change in place, by their syntax alone."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TypeGuard
+
+
+@lru_cache(maxsize=4096)
+def loaded(node: ast.AST) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            each.id
+            for each in ast.walk(node)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+        )
+    )
+
+
+@lru_cache(maxsize=4096)
+def leaves(node: ast.stmt) -> bool:
+    """Whether a statement could end the function that it stands in, or yield."""
+    unseen: list[ast.AST] = [node]
+    while unseen:
+        each = unseen.pop()
+        if isinstance(each, ast.Return | ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(each, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            unseen += ast.iter_child_nodes(each)
+    return False
+
+
+@lru_cache(maxsize=4096)
+def goes_elsewhere(node: ast.stmt) -> bool:
+    """Whether a loop could end in a statement, or go on with its next turn."""
+    return any(isinstance(each, ast.Break | ast.Continue) for each in ast.walk(node))
+
+
+@lru_cache(maxsize=4096)
+def filled(node: ast.stmt) -> tuple[ast.Subscript, ...]:
+    """What is filled with numbers, where nothing else is done."""
+    if isinstance(node, ast.For | ast.While | ast.If):
+        parts = [filled(each) for each in (*node.body, *node.orelse)]
+        return tuple(each for part in parts for each in part) if all(parts) else ()
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target, value = node.targets[0], node.value
+        value = value.operand if isinstance(value, ast.UnaryOp) else value
+        if isinstance(target, ast.Subscript) and isinstance(value, ast.Constant):
+            return (target,) if isinstance(value.value, int | float) else ()
+    return ()
+
+
+@lru_cache(maxsize=4096)
+def called(node: ast.stmt) -> tuple[str, ...]:
+    """Names that are called."""
+    return tuple(
+        each.func.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+    )
+
+
+@lru_cache(maxsize=4096)
+def stored(node: ast.stmt) -> tuple[str, ...]:
+    """The names that a statement sets."""
+    return tuple(dict.fromkeys(each.id for each in ast.walk(node) if _is_stored(each)))
+
+
+@lru_cache(maxsize=4096)
+def set_to_numbers(node: ast.stmt) -> tuple[str, ...]:
+    """The names that are set to whole numbers alone, or to true and false: ``last = True``."""
+    names = dict.fromkeys(stored(node), 0)
+    for each in ast.walk(node):
+        if isinstance(each, ast.Assign) and len(each.targets) == 1:
+            target, value = each.targets[0], each.value
+            plain = isinstance(value, ast.Constant) and isinstance(value.value, int)
+            if isinstance(target, ast.Name) and plain:
+                names[target.id] += 1
+    stores = [each.id for each in ast.walk(node) if _is_stored(each)]
+    return tuple(name for name, plainly in names.items() if stores.count(name) == plainly)
+
+
+def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+@lru_cache(maxsize=4096)
+def changed_of(node: ast.AST) -> tuple[tuple[str, str], ...]:
+    """What may be changed in place that an object holds: ``self.pairs.append(...)``."""
+    found: dict[tuple[str, str], None] = {}
+    for each in ast.walk(node):
+        held: ast.expr | None = None
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            held = each.func.value
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+            held = each.value
+        if isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name):
+            found[held.value.id, held.attr] = None
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def changed(node: ast.AST) -> tuple[str, ...]:
+    """Names of what may be changed in place: by a method, by an index, in a call."""
+    found: dict[str, None] = {}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            if isinstance(each.func, ast.Attribute) and isinstance(each.func.value, ast.Name):
+                found[each.func.value.id] = None
+        elif (
+            isinstance(each, ast.Subscript)
+            and isinstance(each.ctx, ast.Store)
+            and isinstance(each.value, ast.Name)
+        ):
+            found[each.value.id] = None
+    return tuple(found)

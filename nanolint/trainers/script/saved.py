@@ -1,0 +1,174 @@
+"""Settings that another run leaves on the disk: the JSON beside a checkpoint that a script goes on
+from.
+
+Its name is known in part only: ``base_checkpoints/*/meta_*.json``. It holds what runs before this
+one in the same file of launch lines write into it, else what is on the disk.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.errors import Unusable
+from nanolint.files.door import is_file, names
+from nanolint.frozen import dataclass
+from nanolint.run.equation import NotKnown
+from nanolint.run.saved import ANY, Saved, meet
+from nanolint.run.terms import Given, Place, Surface
+from nanolint.source.settings_text import Leaf, Listed, Mapped, NoSettings
+from nanolint.trainers.nanogpt.reading import read_source
+from nanolint.trainers.script.operations import row
+from nanolint.trainers.script.things import NONE, REST, TERMS, Row, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from nanolint.source.settings_text import Node
+    from nanolint.trainers.script.core import Core
+    from nanolint.trainers.script.things import Thing
+
+MOST = 200  # files and folders that are looked at
+DEEPEST = 8  # tables within tables
+_UNKNOWN = Leaf(None, 0, 0, known=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is taken for the file, where it stands, and why that is not certain."""
+
+    contents: Node
+    place: Place
+    why: str = ""
+
+
+def loaded(core: Core, like: str, read: Callable[[str], Node], place: Place) -> Thing:
+    """What a file holds of whose name ``like`` is known."""
+    state = core.state
+    state.wanted[like] = None
+    found = _written_before(state.around.saved, like) or _on_disk(state.roots, like, read)
+    if found is None:
+        hint = f"; {state.around.saver}" if state.around.saver else ""
+        return core.unknown(f"read from {_short(like)}, which is not there{hint}", place)
+    known = state.loaded.get(place, found.contents)
+    state.loaded[place] = found.contents if known == found.contents else None
+    if found.why:
+        state.taken[NotKnown(found.why, found.place.path, found.place.line)] = None
+    return _thing(core, found.contents, "", found.place)
+
+
+def _short(like: str) -> str:
+    """The end of a path: ``base_checkpoints/*/meta_*.json``."""
+    return "/".join(like.split("/")[-3:])
+
+
+def _written_before(saved: Sequence[Saved], like: str) -> _Found | None:
+    """What a run before this one writes; of several the one whose name has the largest number."""
+    found = [each for each in saved if meet(like, each.name)]
+    if not found:
+        return None
+    last = max(found, key=lambda each: _counted(each.name))
+    several = len({each.name for each in found}) > 1
+    which = f", the last of {len(found)} by its name" if several else ""
+    why = f"the checkpoint is taken for {last.by}{which}"
+    return _Found(last.contents, last.place or Place(None, 0), why)
+
+
+def _on_disk(roots: Sequence[Path], like: str, read: Callable[[str], Node]) -> _Found | None:
+    """What is there. Of several folders the one whose name has the largest number is taken, and of
+    the files in it what all of them say."""
+    paths = list(_paths(roots, like))
+    folders = {each.parent for each in paths}
+    if not folders:
+        return None
+    folder = max(folders, key=lambda each: _counted(each.as_posix()))
+    files = sorted(each for each in paths if each.parent == folder)
+    try:
+        nodes = [read(read_source(path)) for path in files]
+    except (Unusable, NoSettings):
+        return None
+    why = f"of {len(folders)} checkpoints {folder.name} is taken" if len(folders) > 1 else ""
+    return _Found(reduce(_agreed, nodes), Place(files[-1], 0), why)
+
+
+def _paths(roots: Sequence[Path], like: str) -> Iterator[Path]:
+    """The files that have such a name; ``~`` is the user's folder."""
+    parts = posixpath.normpath(like).split("/")
+    if parts[0] == ANY:
+        return
+    if parts[0] == "~":
+        starts = [Path.home()]
+        del parts[0]
+    elif parts[0] == "":
+        starts = [Path("/")]
+        del parts[0]
+    else:
+        starts = list(roots)
+    for start in starts:
+        level = [start]
+        for part in parts:
+            if part.count(ANY) > 1 or part == "..":
+                return
+            level = [
+                each / name
+                for each in level[:MOST]
+                for name in (names(each, part)[:MOST] if ANY in part else (part,))
+            ]
+        yield from (each for each in level[:MOST] if is_file(each))
+
+
+def _counted(name: str) -> list[tuple[int, str]]:
+    """A name by the numbers in it: d9 comes before d12."""
+    pieces = re.findall(r"\d+|\D+", name)
+    return [(int(each), "") if each.isdecimal() else (-1, each) for each in pieces]
+
+
+def _agreed(one: Node, other: Node) -> Node:
+    """What two files say alike; of the rest nothing is known."""
+    if isinstance(one, Mapped) and isinstance(other, Mapped):
+        second = dict(other.entries)
+        return Mapped(
+            tuple((key, _agreed(each, second.get(key, _UNKNOWN))) for key, each in one.entries)
+        )
+    if isinstance(one, Leaf) and isinstance(other, Leaf):
+        return one if (one.value, one.known) == (other.value, other.known) else _UNKNOWN
+    return one if one == other else _UNKNOWN
+
+
+def _thing(core: Core, node: Node, key: str, place: Place) -> Thing:
+    if isinstance(node, Listed):
+        return row([_thing(core, each, key, place) for each in node.items])
+    if isinstance(node, Mapped):
+        return Table({name: _thing(core, each, str(name), place) for name, each in node.entries})
+    if not node.known:
+        return NotKnown(f"what was saved as {key}", place.path, place.line)
+    if node.value is None:
+        return NONE
+    found = Given(key, node.value, Surface.SAVED, Place(place.path, place.line))
+    core.state.given[found] = None
+    return found
+
+
+def noted(core: Core, name: str, table: Thing | None) -> None:
+    """Note what a script writes."""
+    if isinstance(table, Table) and name:
+        core.state.saved.append(Saved(name, _node(table, DEEPEST)))
+
+
+def _node(thing: Thing, depth: int) -> Node:
+    """A thing as JSON has it."""
+    if isinstance(thing, Table) and REST not in thing.entries and depth:
+        plain = (int, float, str)
+        return Mapped(
+            tuple(
+                (key, _node(each, depth - 1))
+                for key, each in thing.entries.items()
+                if isinstance(key, plain)
+            )
+        )
+    if isinstance(thing, Row) and thing.count is None and depth:
+        return Listed(tuple(_node(each, depth - 1) for each in thing.items))
+    return Leaf(thing.value, 0, 0) if isinstance(thing, TERMS) else _UNKNOWN
