@@ -134,6 +134,8 @@ def _alike(one: Value, other: Value) -> bool:
     """Whether a tensor took the place of one of its kind: ``total += loss``."""
     if not isinstance(one, Tensor) or not isinstance(other, Tensor):
         return False
+    if one.requires_grad or other.requires_grad:
+        return False  # what a backward pass goes through is not known
     return (one.shape, one.dtype, one.device) == (other.shape, other.dtype, other.device)
 
 
@@ -256,7 +258,7 @@ def _only_evaluates(node: ast.stmt) -> bool:
 
 def _forget(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None:
     """What it binds, and what it changes in place, is not known from here on."""
-    counts = [name for name in set_to_numbers(node) if isinstance(frame.find(name), int)]
+    counts = [name for name in set_to_numbers(node) if isinstance(frame.find(name), int | Index)]
     forget(machine, node, frame, why)
     for name in counts:
         frame.store(name, Index(why.reason, why.place, object()))

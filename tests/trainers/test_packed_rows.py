@@ -1,0 +1,112 @@
+"""Rows that are packed of texts whose lengths nobody knows, and padded: batches of a known size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.explained import explained
+from tests.trainers.test_own_data import HEAD, LOOP, NET
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAIN = """
+def batches():
+    while True:
+        x, y = torch.zeros(B, T, dtype=torch.long), torch.zeros(B, T, dtype=torch.long)
+        yield x.to(device), y.to(device)
+"""
+PACKED = """
+import pyarrow
+class Mixture:
+    def __init__(self, tables):
+        self.pairs = []
+        for at, table in enumerate(tables):
+            for row in range(len(table)):
+                self.pairs.append((at, row))
+    def __getitem__(self, at):
+        return self.pairs[at]
+texts = Mixture([pyarrow.read('a'), pyarrow.read('b')])
+ended = False
+def batches():
+    global ended
+    read, at = [], 0
+    while True:
+        while len(read) < 8:
+            read.append(pyarrow.tokens(texts[at]))
+            at += 1
+            if at >= pyarrow.count(texts):
+                ended = True
+        rows, ends = [], []
+        for _ in range(B):
+            row = []
+            while len(row) < T + 1:
+                row.extend(read.pop(0))
+            ends.append(len(row))
+            rows.append(row[: T + 1])
+        whole = torch.tensor(rows, dtype=torch.long)
+        x, y = whole[:, :-1].to(device), whole[:, 1:].to(device)
+        for row, end in enumerate(ends):
+            if end < T:
+                y[row, end:] = -1
+        yield x, y
+"""
+
+
+def script(loader: str, head: str = "") -> str:
+    loop = LOOP.replace("x, y = get_batch()", "x, y = next(loader)")
+    return f"{HEAD}\nvocab_size = 5000\n{NET}{loader}\nloader = batches()\n{head}{loop}"
+
+
+def test_they_take_what_plain_rows_take(tmp_path: Path) -> None:
+    plain = explained(tmp_path, script(PLAIN))
+    packed = explained(tmp_path, script(PACKED))
+    assert plain["trust"] == "read"
+    assert packed["trust"] == "doubted"
+    assert "taken for 8 x 64 tokens" in " ".join(packed["doubts"])
+    assert packed["peak"]["allocated_bytes"] == plain["peak"]["allocated_bytes"]
+
+
+FLAG = """
+import torch.distributed as dist
+def told():
+    flag = torch.tensor(ended, dtype=torch.int32, device=device)
+    return bool(flag.item())
+"""
+
+
+def test_what_is_true_or_false_is_a_number(tmp_path: Path) -> None:
+    asks = script(PACKED, FLAG).replace("    loss = model", "    print(told())\n    loss = model")
+    assert explained(tmp_path, asks)["trust"] == "doubted"
+
+
+EVALUATION = """
+@torch.no_grad()
+def evaluate():
+    total = torch.zeros((), device=device)
+    for _ in range(2):
+        x, y = next(loader)
+        loss = model(x.to(device), y.to(device))
+        if (y < 0).any():
+            total += loss * 2
+        else:
+            total += loss
+    if total.item() == 0:
+        return float('inf')
+    return total.item()
+"""
+
+
+@pytest.mark.parametrize("loader", [PLAIN, PACKED])
+def test_an_evaluation_may_end_by_what_it_finds(tmp_path: Path, loader: str) -> None:
+    text = script(loader).replace("for it", f"{EVALUATION}\nfor it")
+    text += """
+    if it % 2 == 0:
+        model.eval()
+        print(evaluate())
+        model.train()
+"""
+    doubts = " ".join(explained(tmp_path, text)["doubts"])
+    assert "an evaluation cannot be read" not in doubts
