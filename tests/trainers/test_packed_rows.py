@@ -110,3 +110,24 @@ def test_an_evaluation_may_end_by_what_it_finds(tmp_path: Path, loader: str) -> 
 """
     doubts = " ".join(explained(tmp_path, text)["doubts"])
     assert "an evaluation cannot be read" not in doubts
+
+
+TOKEN_BY_TOKEN = """
+import pyarrow
+def batches():
+    read = pyarrow.tokens()
+    whole = torch.empty(B * T + 1, dtype=torch.long)
+    while True:
+        for at in range(B * T + 1):
+            whole[at] = read.popleft()
+        yield whole[:-1].view(B, T).to(device), whole[1:].view(B, T).to(device)
+"""
+
+
+def test_a_row_that_is_filled_token_by_token(tmp_path: Path) -> None:
+    sizes = ("B, T = 8, 64", "B, T = 64, 4096")
+    plain, filled = (
+        explained(tmp_path, script(each).replace(*sizes)) for each in (PLAIN, TOKEN_BY_TOKEN)
+    )
+    assert filled["trust"] == "read"
+    assert filled["peak"]["allocated_bytes"] == plain["peak"]["allocated_bytes"]

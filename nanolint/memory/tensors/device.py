@@ -38,6 +38,10 @@ class NotVerified(NotTraced):
     lacks = "verified"
 
 
+class LeftAsItIs(NotTraced):
+    """What ends a graph within a loop: Dynamo compiles nothing of the function around it."""
+
+
 class Storage:
     """One allocation, released with its last holder.
 

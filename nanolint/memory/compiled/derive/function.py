@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.compiled.derive.program import Program
 from nanolint.memory.compiled.derive.results import flat
 from nanolint.memory.compiled.inductor import Inductor
-from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.device import LeftAsItIs, NotTraced
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -81,6 +81,9 @@ class CompiledFunction:
 
             try:
                 program = Program(device, call, leaves, self._inductor, self._host)
+            except LeftAsItIs:
+                self._is_eager = True
+                return call()
             except NotTraced as error:
                 self._is_eager = True
                 device.tape.doubt_above(

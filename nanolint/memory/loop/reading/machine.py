@@ -61,6 +61,11 @@ class Script(Machine):
         """The innermost loop over numbers that is being run, and its turn."""
         raise NotImplementedError
 
+    @property
+    def is_in_own_loop(self) -> bool:
+        """Whether a loop is being run of the very function that is."""
+        raise NotImplementedError
+
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""
         raise NotImplementedError

@@ -93,7 +93,7 @@ def table(machine: Script) -> dict[str, Value]:
     machine.load("torch.nn").names["DataParallel"] = packages["DataParallel"]
     for name in ("torch.amp", "torch.cuda.amp"):
         machine.library(name).names["GradScaler"] = scaler
-    machine.library("torch.distributed").names.update(processes.table(machine, machine.group))
+    processes.install(machine)
     optimizer = machine.imported[training.OPTIM].names["Optimizer"]
     given = {"Optimizer": optimizer, "doubt": packages["doubt"]}
     return tokenizers.install(machine) | {

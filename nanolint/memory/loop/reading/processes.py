@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.memory.loop.reading.works import handle
+from nanolint.memory.loop.reading.works import futures, handle
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
 from nanolint.memory.tape import Component
+from nanolint.memory.tensors.device import LeftAsItIs, NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
@@ -31,6 +32,12 @@ EXCHANGED = Component.ACTIVATIONS
 OPERATORS = ("AVG", "SUM", "MAX", "MIN", "PRODUCT")
 # Nothing of them lies on the card, or stays there.
 QUIET = ("init_process_group", "destroy_process_group", "monitored_barrier", "set_debug_level")
+
+
+def install(machine: Script) -> None:
+    """Put it where programs look for it."""
+    machine.library("torch.distributed").names.update(table(machine, machine.group))
+    machine.library("torch").names["futures"] = futures()
 
 
 def table(machine: Script, group: Group) -> dict[str, Value]:
@@ -57,6 +64,11 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
             raise machine.unread("a group of some of the processes is not known")
         if group.size == 1:
             return None
+        if beside and machine.card.tracer is not None:
+            # torch/_dynamo/variables/functions.py, CollectiveFunctionRewriteVariable, ends a graph
+            # here; symbolic_convert.py, "graph break in a for/while loop", gives up the frame.
+            why = f"a collective with async_op ({machine.place})"
+            raise LeftAsItIs(why) if machine.is_in_own_loop else NotTraced(why)
         inputs, outputs, held = collectives[name](machine, *given, **named)
         if beside:
             return handle(group.run(inputs, outputs, held))

@@ -143,6 +143,10 @@ class Reader(Values):
         """The innermost loop over numbers that is being run, and its turn."""
         return self.turns.counted
 
+    @property
+    def is_in_own_loop(self) -> bool:
+        return self.turns.is_in_own_loop
+
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""
         found = self._libraries[name]

@@ -16,11 +16,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import arrays, corpora, furthest
-from nanolint.memory.loop.reading.changes import called, changed
+from nanolint.memory.loop.reading.changes import called, changed, loaded
 from nanolint.memory.loop.reading.phases import TrainsAgain
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.statements import BREAK, RETURN, for_each, while_true
-from nanolint.memory.model.reading.values import Event, Function, Unknown
+from nanolint.memory.model.reading.values import (
+    Class,
+    Event,
+    Function,
+    Instance,
+    Method,
+    Partial,
+    Unknown,
+)
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
 LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
 ANOTHER = "what is trained behind the steps"
 FEW = 4  # turns of a loop that are always read
+MANY = 64  # and of one that fills an array element by element
 MOST = (
     2000  # turns of a ``while``: one over all of a file's tokens, which are not counted, has more
 )
@@ -46,6 +55,7 @@ class Turns:
         self.whole = whole
         self.left = False  # whether a loop is over that would go on: its counters stand too low
         self._open: list[ast.stmt] = []  # the loops that are being run, the innermost last
+        self._depths: list[int] = []  # of calls, at which they stand
         self._counted: list[tuple[ast.stmt, int]] = []  # those over numbers, with their turn
         self._making: set[ast.stmt] = set()  # those with an optimizer made in them
         self._stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
@@ -54,6 +64,11 @@ class Turns:
     def counted(self) -> tuple[ast.stmt, int] | None:
         """The innermost loop over numbers that is being run, and its turn."""
         return self._counted[-1] if self._counted else None
+
+    @property
+    def is_in_own_loop(self) -> bool:
+        """Whether a loop is being run of the very function that is."""
+        return self._machine.depth in self._depths
 
     def happens(self, what: Event) -> None:
         """What divides the run."""
@@ -75,6 +90,7 @@ class Turns:
     def run(self, node: ast.For | ast.While, frame: Frame) -> object:
         """Read a loop. Where it would train again, the innermost that steps is over, once."""
         self._open.append(node)
+        self._depths.append(self._machine.depth)
         try:
             return self._run(node, frame)
         except TrainsAgain:
@@ -87,6 +103,7 @@ class Turns:
             return None
         finally:
             self._open.pop()
+            self._depths.pop()
             if node in self._stepping:
                 self._machine.phases.end()
 
@@ -156,7 +173,11 @@ class Turns:
                     skipped = (rest - 1) // 2 * 2
                     place += skipped
                     machine.seen.backward += skipped * (machine.seen.backward - backward)
-                elif not wrote and not before and machine.passed > passed:
+                elif (
+                    not wrote
+                    and not before
+                    and (machine.passed > passed or (place > MANY and _is_plain(node, frame)))
+                ):
                     leaves = _left(node, frame)
                     if leaves is not None and leaves == left:
                         machine.assign(node.target, values[-1], frame)
@@ -189,6 +210,12 @@ def _left(node: ast.For, frame: Frame) -> list[object] | None:
                 if isinstance(value, list | dict | set):
                     return None
     return found
+
+
+def _is_plain(node: ast.For, frame: Frame) -> bool:
+    """Whether nothing in a loop has code of the project's own, which may count its turns."""
+    own = (Function, Instance, Method, Class, Partial)
+    return not any(isinstance(frame.find(name), own) for name in loaded(node))
 
 
 def _sort(value: Value) -> object:

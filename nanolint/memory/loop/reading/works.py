@@ -31,3 +31,18 @@ def _future(work: Work) -> Namespace:
         "done": Native("Future.done", lambda: True),
     }
     return Namespace("Future", names)
+
+
+def futures() -> Namespace:
+    """``torch.futures``: what waits for several does what each of them would."""
+
+    def all_of(given: Value) -> Namespace:
+        listed = list(given)
+        wait = Native("Future.wait", lambda: listed, plain=False)
+        return Namespace("Future", {"wait": wait, "value": wait})
+
+    names: dict[str, Value] = {
+        "collect_all": Native("collect_all", all_of, plain=False),
+        "wait_all": Native("wait_all", lambda given: list(given), plain=False),
+    }
+    return Namespace("torch.futures", names)
