@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.loop.reading.weights import Weights
     from nanolint.memory.model.module import Module
 
 
@@ -156,13 +157,21 @@ class _Recipe(NamedTuple):
 def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
     """The events of a script that is read whole."""
     from nanolint.memory.loop.reading.script import read_script
+    from nanolint.memory.loop.reading.weights import WeightsFound
 
     inductor = recipe.shapes.inductor if recipe.compiled else None
 
-    def read(device: Device) -> None:
-        read_script(program, recipe.run, recipe.gpu, device, inductor=inductor)
+    weights: Weights | None = None
 
-    _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
+    def read(device: Device) -> None:
+        read_script(program, recipe.run, recipe.gpu, device, inductor=inductor, weights=weights)
+
+    try:
+        _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
+    except WeightsFound as found:
+        tape.clear()
+        weights = found.weights
+        _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
 
 
 def _on_card(

@@ -158,7 +158,8 @@ def test_of_what_runs_before_it_in_the_same_file() -> None:
     found = explained_at("run.sh:2", *GPU)
     assert found["trust"] == "doubted"
     assert found["doubts"] == [f"{TAKEN} (run.sh:1)"]
-    # PyTorch 2.13, traced on such a checkpoint.
+    # PyTorch 2.13, traced on such a checkpoint, which lies on the card before the model does.
+    assert found["phases"][0]["allocated_bytes"] == 83_918_848
     assert found["peak"]["allocated_bytes"] == 730_179_584
     assert found["peak"]["reserved_bytes"] == 807_403_520
     shown = nanolint("explain", "run.sh:2", *GPU).out

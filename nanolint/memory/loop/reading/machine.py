@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.phases import Phases
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
+    from nanolint.memory.loop.reading.weights import Checkpoint
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Namespace, Value
     from nanolint.memory.tensors.device import Device
@@ -38,6 +39,7 @@ class Script(Machine):
     phases: Phases
     seen: Seen
     group: Group  # the processes
+    checkpoint: Checkpoint
     dumped: dict[str, Value]  # what was written to files, by their names
 
     def another(self, program: SourceText, inputs: tuple[DataFile, ...]) -> Script:

@@ -264,6 +264,8 @@ def _loaded(
     if isinstance(path, str) and BYTES_OF_TOKENS in path and machine.around.vocabulary is not None:
         device = device_of(machine, map_location) or machine.host
         return empty(device, (machine.around.vocabulary,), INT32, chances.DATA)
+    if machine.around.loaded and device_of(machine, map_location) is machine.card:
+        machine.checkpoint.load()
     return files.Stored("the contents of a file", machine.place)
 
 

@@ -17,6 +17,7 @@ from nanolint.memory.loop.reading.objects import Values
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
+from nanolint.memory.loop.reading.weights import Checkpoint
 from nanolint.memory.model.reading import statements
 from nanolint.memory.model.reading.binding import forget
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.surroundings import Surroundings
+    from nanolint.memory.loop.reading.weights import Weights
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.parameter import Parameter
     from nanolint.run.program import DataFile, SourceText
 
 MAIN = "__main__"
@@ -62,10 +65,12 @@ class Reader(Values):
         version: tuple[int, int],
         steps: int,
         inductor: Inductor | None = None,
+        weights: Weights | None = None,
     ) -> None:
         super().__init__(sources, card, Device(Tape()), version=version)
         self.around = around
         self.meta = Device(Tape())
+        self.checkpoint = Checkpoint(card, weights)
         self.doubts, self.at_most = [], []
         self.passed = 0
         self.taken, self.executed = set(), set()
@@ -142,6 +147,9 @@ class Reader(Values):
     def counted(self) -> tuple[ast.stmt, int] | None:
         """The innermost loop over numbers that is being run, and its turn."""
         return self.turns.counted
+
+    def puts_weights_into(self, parameters: Iterable[Parameter]) -> None:
+        self.checkpoint.put_into(parameters)
 
     @property
     def is_in_own_loop(self) -> bool:

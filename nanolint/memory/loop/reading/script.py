@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.seen import Seen
+    from nanolint.memory.loop.reading.weights import Weights
     from nanolint.memory.tape import Tape
     from nanolint.memory.tensors.device import Device
     from nanolint.run.program import ReadScript
@@ -41,10 +42,12 @@ def read_script(
     *,
     inductor: Inductor | None = None,
     whole: bool = False,
+    weights: Weights | None = None,
 ) -> None:
     """Write the events of a script to the tape of ``device``; ``whole`` reads every turn.
 
-    Without ``inductor`` nothing is compiled.
+    Without ``inductor`` nothing is compiled. ``weights`` are those of the checkpoint that it goes
+    on from; raises WeightsFound where it has one and they are not given.
 
     Raises Unread where its memory depends on what is not known.
     """
@@ -59,6 +62,7 @@ def read_script(
         version=run.torch,
         steps=STEPS,
         inductor=inductor if run.on_gpu else None,
+        weights=weights,
     )
     machine.turns.whole = whole
     try:

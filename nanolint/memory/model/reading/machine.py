@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Class, Function, Instance, Namespace, Value
     from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.parameter import Parameter
     from nanolint.memory.tensors.tensor import Tensor
 
 STEPS = 3_000_000  # statements, calls and turns of loops
@@ -102,6 +103,9 @@ class Machine:
             if self.depth != self.graph_depth:
                 raise error
             self.card.tracer.breaks(error, of)
+
+    def puts_weights_into(self, parameters: Iterable[Parameter]) -> None:
+        """What was loaded of a checkpoint takes the place of the parameters' own."""
 
     def assume(self, what: str) -> None:
         """What is taken to be so here, and nobody has said."""

@@ -177,6 +177,11 @@ def _saved(module: Instance, prefix: str) -> Iterator[tuple[str, Tensor]]:
             yield from _saved(value, f"{prefix}{name}.")
 
 
+def _held(module: Instance) -> Iterator[Parameter]:
+    """The parameters in the order in which a checkpoint has them."""
+    yield from (each for _, each in _saved(module, "") if isinstance(each, Parameter))
+
+
 def _load(
     machine: Machine,
     module: Instance,
@@ -187,10 +192,7 @@ def _load(
     """``load_state_dict``; with ``assign`` what was loaded takes the place of what was there."""
     del strict
     if assign is True and isinstance(state, Unknown):
-        held = [each for _, each in parameters(module) if each.storage is not None]
-        loaded = [each.copy("parameter").storage for each in held]
-        for each, storage in zip(held, loaded, strict=True):
-            each.storage = storage
+        machine.puts_weights_into(dict.fromkeys(_held(module)))
     return machine.unknown("which keys of a checkpoint match")
 
 
