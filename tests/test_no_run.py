@@ -26,6 +26,7 @@ MODEL = "import torch.nn as nn\n\n\nclass GPT(nn.Module):\n    width: int = 8\n"
             "from transformers import Trainer, TrainingArguments\nTrainer().train()\n",
             "trains with transformers' Trainer",
         ),
+        ("def count(x):\n    return len(x)\n", "goes backward nowhere: it trains nothing"),
         ("import transformers\n", "sets no key of train.py and trains nothing"),
         ("import pytorch_lightning as pl\n", "trains with Lightning"),
         (

@@ -15,10 +15,10 @@ from nanolint.trainers.nanogpt.places import line_of
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.linting.texts import Name
+    from nanolint.memory.verdict.alternatives import Alternatives
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.rule.case import Case
-    from nanolint.run.equation import Equation
     from nanolint.run.roles import Role
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
@@ -38,7 +38,7 @@ class Explanation:
     ``replay`` is that of an unlimited card, None while the run is not known; ``verdict`` is None
     without a target, or for a run that does not touch a GPU. ``usable_bytes`` is what PyTorch
     could reserve on the target, None without target or run. ``torch`` is the version that the run
-    was judged for; ``lines`` are those of the file at hand.
+    was judged for; ``lines`` are those of the file at hand; ``ways_out`` is what else could be run.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Explanation:
     usable_bytes: int | None
     torch: tuple[int, int]
     lines: LineIndex
+    ways_out: Alternatives | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The object that ``--format json`` prints."""
@@ -76,7 +77,7 @@ class Explanation:
             ),
             "fits": verdict.fits if verdict else None,
             "oom": oom_json(verdict.oom) if verdict and verdict.oom else None,
-            "ways_out": _ways_out(verdict, run, self.resolution.equation),
+            "ways_out": _ways_out(verdict, self.ways_out),
             "unresolved": [
                 {"key": unresolved.key, "reason": unresolved.reason}
                 for unresolved in self.resolution.unresolved
@@ -146,14 +147,11 @@ def _peak(replay: Replay, verdict: Verdict | None, run: Run) -> dict[str, Any]:
     }
 
 
-def _ways_out(
-    verdict: Verdict | None, run: Run | None, equation: Equation | None
-) -> list[dict[str, Any]]:
+def _ways_out(verdict: Verdict | None, ways: Alternatives | None) -> list[dict[str, Any]]:
     """What would help a run that has no room to spare, by what it costs; so far it was tried."""
-    from nanolint.memory.verdict.alternatives import Alternatives
     from nanolint.memory.verdict.verdict import Outcome
 
-    if run is None or verdict is None or verdict.outcome is Outcome.COMFORTABLE:
+    if verdict is None or verdict.outcome is Outcome.COMFORTABLE:
         return []
     return [
         {
@@ -162,7 +160,7 @@ def _ways_out(
             "process_bytes": way.verdict.process_bytes,
             "fits": way.verdict.fits,
         }
-        for way in Alternatives(run, verdict.target, equation)
+        for way in ways or ()
     ]
 
 
@@ -195,7 +193,9 @@ def explained(
     if run and target:
         usable = usable_bytes(target, overhead(target.gpu, run.world_size))
     resolution, release = case.resolution, run.torch if run else torch or NEWEST
-    return Explanation(name, target, resolution, unlimited, verdict, usable, release, lines)
+    return Explanation(
+        name, target, resolution, unlimited, verdict, usable, release, lines, case.ways_out
+    )
 
 
 def explain_text(text: str, name: Name, gpu: str | None) -> dict[str, Any]:

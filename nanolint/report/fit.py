@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Resolution
     from nanolint.run.trust import Doubt
 
+_LINE = re.compile(r":\d+(?=\))")  # in a place within a doubt
 MICRO_BATCH, ACCUMULATION = "batch_size", "accumulation"
 
 
@@ -52,7 +54,11 @@ def as_json(name: str, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _doubts(rows: Sequence[Row]) -> tuple[Doubt, ...]:
-    return ordered(doubt for row in rows for doubt in row.resolution.doubts)
+    """Each once, where two cards have it of two lines of a file."""
+    found: dict[tuple[object, ...], Doubt] = {}
+    for doubt in (each for row in rows for each in row.resolution.doubts):
+        found.setdefault((doubt.subject, _LINE.sub("", doubt.text), doubt.path), doubt)
+    return ordered(found.values())
 
 
 def _card(row: Row) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
+    from nanolint.memory.verdict.alternatives import Alternatives
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
@@ -70,6 +71,15 @@ class Case:
         from nanolint.memory.verdict.verdict import judge
 
         return judge(self.run, self.target)
+
+    @cached_property
+    def ways_out(self) -> Alternatives | None:
+        """What else could be run, each tried as it is asked for; None where there is no verdict."""
+        if self.verdict is None or self.run is None:
+            return None
+        from nanolint.memory.verdict.alternatives import Alternatives
+
+        return Alternatives(self.run, self.verdict.target, self.resolution.equation)
 
 
 def case_of(config: Config, target: Machine | None, *changes: tuple[str, Value]) -> Case:

@@ -51,8 +51,10 @@ def why_no_run(text: str, path: Path | None = None) -> str:
     if library is not None:
         trainer = f"trains with {library}"
     elif not any(_called(node) == "backward" for node in nodes):
-        what = "defines a model" if _defines_model(nodes) else "sets no key of train.py"
-        return f"{what} and trains nothing"
+        what = "defines a model and" if _defines_model(nodes) else "sets no key of train.py and"
+        if what.startswith("sets") and any(map(_is_code, nodes)):  # no config, but a program
+            what = "goes backward nowhere: it"
+        return f"{what} trains nothing"
     elif path is not None and (why := why_not(text, path.absolute(), Options())) is not None:
         flags = list(_open_flags(nodes))
         return f"{why}; the launch line can give {listed(flags)}" if flags else why
@@ -100,6 +102,13 @@ def _library(nodes: list[ast.AST]) -> str | None:
             if told and (not wanted or wanted in names):
                 return told
     return None
+
+
+def _is_code(node: ast.AST) -> bool:
+    """What configs do not have."""
+    code = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.With)
+    is_flag = isinstance(node, ast.Call) and _called(node) == "add_argument"
+    return isinstance(node, code) or is_flag
 
 
 def _defines_model(nodes: list[ast.AST]) -> bool:

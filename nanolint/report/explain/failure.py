@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.alternatives import Alternatives
 from nanolint.memory.verdict.verdict import Outcome
 from nanolint.memory.verdict.words import amount
 from nanolint.report.explain.words import OUTCOMES
@@ -47,8 +46,7 @@ def ways_out(
 
     Each way has what the process would then take, and how much less that is.
     """
-    assert case.run is not None  # a verdict implies a run
-    ways = list(Alternatives(case.run, verdict.target, case.resolution.equation))
+    ways = list(case.ways_out or ())
     helping = [way for way in ways if way.verdict.fits]
     heads = f"{'process':>{CHANGE + 13 - len(title)}}{'gain':>11}" if helping else ""
     printer.line((title, "bold"), (heads, "dim"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.verdict.replay import replay
-from nanolint.memory.verdict.words import headline
 from nanolint.report.explain import budget, card, described, failure, settings, speed
 from nanolint.report.explain.log_lines import log_lines
+from nanolint.report.explain.words import judged
 from nanolint.report.printer import printable
 from nanolint.report.runs import trace_hint
 
@@ -32,8 +32,8 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
             printer.line((printable(name), "bold underline"))
         else:
             printer.blank()
-        if case.verdict is not None:
-            printer.line(headline(case.verdict))
+        if (answer := judged(case)) is not None:
+            printer.line(answer)
         if shown is None or not _same(shown, case.resolution):
             shown = case.resolution
             printer.blank()

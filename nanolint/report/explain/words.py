@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.verdict.verdict import Outcome
+from nanolint.memory.verdict.words import headline
+from nanolint.run.trust import Trust
+
+if TYPE_CHECKING:
+    from nanolint.rule.case import Case
 
 PHASES = {
     Phase.SETUP: "setting up",
@@ -33,3 +40,11 @@ OUTCOMES = {
     Outcome.FRAGMENTED: ("fragmented", "bold red"),
     Outcome.OUT_OF_MEMORY: ("out of memory", "bold red"),
 }
+
+
+def judged(case: Case) -> str | None:
+    """The verdict in one line; of one that is in doubt, that it is. None where there is none."""
+    if case.verdict is None:
+        return None
+    doubted = case.resolution.trust is Trust.DOUBTED
+    return f"{headline(case.verdict)}{', in doubt' if doubted else ''}"

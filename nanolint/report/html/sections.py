@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.alternatives import Alternatives
 from nanolint.memory.verdict.replay import replay
 from nanolint.memory.verdict.verdict import Outcome
 from nanolint.report.explain.settings import rows
@@ -15,7 +14,7 @@ from nanolint.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nanolint.memory.verdict.verdict import Verdict
+    from nanolint.memory.verdict.alternatives import Alternative
     from nanolint.rule.case import Case
     from nanolint.source.text import LineIndex
 
@@ -76,13 +75,12 @@ def _sections(case: Case, lines: LineIndex) -> Iterator[str]:
         ],
     )
     if verdict is not None and verdict.outcome is not Outcome.COMFORTABLE:
-        yield _ways_out(case, verdict)
+        yield _ways_out(case.ways_out or ())
     table = [(row.key, row.value, row.origin) for row in rows(case.resolution, lines)]
     yield _table("The run", ("value", "is", "from"), table)
 
 
-def _ways_out(case: Case, verdict: Verdict) -> str:
-    assert case.run is not None  # a verdict implies a run
+def _ways_out(ways: Iterable[Alternative]) -> str:
     return _table(
         "What would help",
         ("instead", "costs", "the process takes", "then it"),
@@ -93,7 +91,7 @@ def _ways_out(case: Case, verdict: Verdict) -> str:
                 format_bytes(way.verdict.process_bytes),
                 OUTCOMES[way.verdict.outcome][0],
             )
-            for way in Alternatives(case.run, verdict.target, case.resolution.equation)
+            for way in ways
         ],
     )
 

@@ -1,0 +1,57 @@
+"""What ``fit`` says once of all its cards."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tests.support.command import nanolint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """
+import torch, torch.nn as nn
+from torch.nn import functional as F
+if torch.cuda.get_device_capability() >= (9, 0):
+    from strange import first as scaled
+else:
+    from strange import second as scaled
+B, T, V = 4, 64, 256
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte = nn.Embedding(V, 64)
+        self.head = nn.Linear(64, V)
+    def forward(self, idx, targets):
+        return F.cross_entropy(self.head(self.wte(idx)).view(-1, V), targets.view(-1))
+model = Net().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(9):
+    x = torch.zeros(B, T, dtype=torch.long, device="cuda")
+    loss = model(x, x)
+    loss.backward()
+    optimizer.step()
+    if step % 2:
+        model.eval()
+        if torch.cuda.get_device_capability() >= (9, 0):
+            print(scaled(model(x, x)))
+        else:
+            print(scaled(model(x, x) + 1))
+        model.train()
+"""
+
+
+def test_a_doubt_of_two_lines_stands_once(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+
+    def doubts(*cards: str) -> list[str]:
+        words = [word for each in cards for word in ("--gpu", each)]
+        found = json.loads(nanolint("fit", str(path), *words, "--format", "json").out)
+        return [each for each in found["doubts"] if each.startswith("what a later step")]
+
+    first, second = doubts("rtx-4090"), doubts("h100-80gb")
+    assert first != second  # the same of two lines
+    assert len(first) == len(second) == 1
+    assert doubts("rtx-4090", "h100-80gb") == first
