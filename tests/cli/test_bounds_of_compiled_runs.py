@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tests.memory.reading.test_projects import FUSED, SMALL, UNDERIVED
+from tests.memory.reading.test_projects import ALONE, FUSED, SMALL, UNDERIVED
 from tests.support.command import nanolint
 from tests.support.project_tree import write_project
 
@@ -45,7 +45,7 @@ def test_a_part_that_is_compiled_for_itself_is_told_where_it_matters(tmp_path: P
     part = UNDERIVED.replace("torch.cummax(self.gelu(x), 1)[0]", "self.gelu(x) * x")
     part = part.replace("self.gelu = nn.GELU()", "self.gelu = torch.compile(nn.GELU())")
     assert "torch.compile(nn" in part
-    write_project(tmp_path, {"model.py": part + FUSED})
+    write_project(tmp_path, {"model.py": part + FUSED, "train.py": ALONE})
     config = tmp_path / "config" / "part.py"
     config.parent.mkdir(exist_ok=True)
     for batch, doubted in ((2, False), (90000, True)):

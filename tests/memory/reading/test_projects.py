@@ -39,6 +39,7 @@ UNDERIVED = MODEL.replace("x = self.gelu(x)", "x = torch.cummax(self.gelu(x), 1)
 CARD = Machine(find("rtx-4090").gpu)
 # How many steps there are stands in a file: the script is not read whole, its model alone is.
 STEPS = "with open('steps.txt') as file:\n    max_iters = int(file.read())\n"
+ALONE = train_script(setup=STEPS + SETUP)
 
 
 def read(root: Path, model: str, *settings: str, on: Machine = CARD) -> Resolution:
