@@ -427,6 +427,15 @@ EXPRESSIONS: dict[str, str] = {
     "einsum of what is in one": "torch.einsum('bhtd,bhs->bhst', q, v[..., :3, :].sum(2))",
     "einsum of what is alone": "torch.einsum('bhtd,bhs->bht', q, v[..., 0])",
     "einsum of one": "torch.einsum('bhtd->ht', q)",
+    # Gradients that lie otherwise, or are summed to one element.
+    "attention under a mask, rows first": "F.scaled_dot_product_attention(q, v, v, attn_mask="
+    "torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool, device=q.device).tril())"
+    ".permute(2, 0, 1, 3).reshape(q.shape[2], -1) * 2",
+    "attention by heads": "F.scaled_dot_product_attention(q, v, v, attn_mask=torch.ones("
+    "q.shape[-2], q.shape[-2], dtype=torch.bool, device=q.device).tril()).contiguous() * 2",
+    "prelu": "F.prelu(x, n[:1])",
+    "prelu of channels": "F.prelu(x, torch.ones(x.shape[1], device=x.device, dtype=x.dtype)"
+    " * n[:1])",
 }
 
 DTYPES = ("float32", "bfloat16", "float16")

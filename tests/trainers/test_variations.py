@@ -43,9 +43,8 @@ NOT_KNOWN: dict[str, str] = {
             "settings: create graph",
             "settings: dataparallel",
             "settings: double",
-            "settings: multihead attention",
-            "settings: transformer layer",
             "settings: lstm",
+            "settings: transformer layer evaluated",
             "settings: save on cpu",
             "settings: sparse embedding",
             "settings: stream",
@@ -58,7 +57,6 @@ NOT_KNOWN: dict[str, str] = {
     **dict.fromkeys(
         (
             "models: moe index",
-            "models: prelu",
             "loops: amp around all",
         ),
         "parts of PyTorch that are not read",
@@ -104,7 +102,7 @@ NOT_KNOWN: dict[str, str] = {
 # Sure, and more than PyTorch takes: the cut keeps other tensors, or frees them later.
 TOO_HIGH = (
     *("compiled: evaluation with gradients", "compiled: loss in chunks"),
-    *("compiled: gated", "compiled: mask"),
+    *("compiled: mask", "compiled: attention modules"),
 )
 
 

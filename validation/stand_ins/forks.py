@@ -55,6 +55,9 @@ for name in EMPTY:
         __import__(name)
     except ImportError:
         sys.modules[name] = Silent(name)
+        parent, _, own = name.rpartition(".")
+        if parent:
+            setattr(sys.modules[parent], own, sys.modules[name])
 sys.modules["tiktoken"].get_encoding = lambda _name: Encoding()
 if isinstance(sys.modules["transformers"], Silent):
 

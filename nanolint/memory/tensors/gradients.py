@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.layout import is_contiguous, is_dense, like_strides, result_strides
-from nanolint.memory.tensors.ops.sums import sum_of_rows
+from nanolint.memory.tensors.ops.sums import reduction, sum_of_rows
 from nanolint.memory.tensors.tensor import Node, empty
 from nanolint.memory.tensors.tracing import tracer_at
 
@@ -59,12 +59,21 @@ def _match(found: list[Tensor | None], place: int, shape: Shape, dtype: Dtype, r
         summed = empty(new.device, shape, new.dtype, role.gradient)
         if shape and new.shape[new.ndim - len(shape) :] == shape:
             sum_of_rows(new.device, new, prod(new.shape) // prod(shape), prod(shape))
+        else:
+            reduction(new, _summed(new.shape, shape))
         summed.is_view = new.ndim > len(shape) > 0
         _replace(found, place, summed)
         new = summed
     if new.dtype is not dtype:
         strides = like_strides(shape, new.strides)
         _replace(found, place, empty(new.device, shape, dtype, role.gradient, strides))
+
+
+def _summed(shape: Shape, to: Shape) -> list[int]:
+    """The dimensions that ``sum_to`` sums."""
+    missing = len(shape) - len(to)
+    ones = (dim for dim, size in enumerate(to, missing) if size == 1 != shape[dim])
+    return [*range(missing), *ones]
 
 
 def changed(old: Tensor, new: Tensor | None) -> Tensor:

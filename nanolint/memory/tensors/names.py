@@ -134,6 +134,7 @@ FUNCTIONS: dict[str, Function] = {
     **dict.fromkeys(("ones_like", "empty_like", "rand_like", "randn_like"), creation.zeros_like),
     "_scaled_mm": scaled.scaled_mm,
     "dropout": dropout.dropout,
+    "prelu": activations.prelu,
     "rms_norm": normalization.rms_norm,
     "embedding": embedding.embedding,
 }
@@ -150,6 +151,7 @@ FUNCTIONAL: dict[str, Function] = {
     **_own(activations, "hardswish hardsigmoid selu softsign threshold logsigmoid glu"),
     **_own(distances, "l1_loss kl_div cosine_similarity"),
     "celu": activations.selu,
+    "prelu": activations.prelu,
     **_own(loss, "softmin gumbel_softmax"),
     **_own(loss, "softmax log_softmax cross_entropy nll_loss mse_loss smooth_l1_loss huber_loss"),
     **_own(normalization, "layer_norm rms_norm"),

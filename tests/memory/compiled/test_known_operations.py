@@ -22,6 +22,7 @@ NAMED = {
     "cumprod": "cumprod",  # its gradient asks where zeros are
     "cumulative maximum": "cummax",
     "prod": "the gradient of prod",
+    **dict.fromkeys(("prelu", "prelu of channels"), "prelu"),  # few use it
     **dict.fromkeys(("std", "std of all"), "a variance of few elements, or in several steps"),
     "checkpoint in segments": "checkpoint_sequential",  # its segments are graphs of their own
     **dict.fromkeys(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakSet
 
 from nanolint.memory.located import Located
 from nanolint.memory.model.module import Module
@@ -89,7 +90,7 @@ class Layers:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._stacked: dict[int, Instance] = {}
+        self._stacked: WeakSet[Instance] = WeakSet()  # a model that is replaced is let go
         self._known: dict[object, _Known | None] = {}  # None: is read each time
         self._watching: list[list[Function]] = []
 
@@ -102,7 +103,7 @@ class Layers:
                     kinds[each.cls].append(each)
             for alike in kinds.values():
                 if len(alike) >= FEW:
-                    self._stacked |= {id(each): each for each in alike}
+                    self._stacked.update(alike)
 
     def runs(self, function: Function) -> None:
         """A function of the program is called."""
@@ -117,7 +118,7 @@ class Layers:
         read: Callable[[], Value],
     ) -> Value:
         """What a call returns: by ``read`` where its events are not known yet, else READ."""
-        if id(layer) not in self._stacked or keywords or not arguments:
+        if layer not in self._stacked or keywords or not arguments:
             return READ
         x, *more = arguments
         card = self._machine.card

@@ -271,7 +271,7 @@ class Interpreter(Machine):
         return self._of_nanolint(NN, PRELUDE, names)
 
     def _of_nanolint(self, name: str, text: Path, names: dict[str, Value]) -> Namespace:
-        module = self.imported[name] = Namespace(name, names)
+        module = self.imported.setdefault(name, Namespace(name, names))
         tree = parsed(text.read_text(encoding="utf-8"))
         assert tree is not None
         self.execute(tree.body, Frame(module, names, kind=Kind.MODULE))
@@ -289,6 +289,10 @@ class Interpreter(Machine):
         if full in self.absent:
             raise AttributeError(f"module '{module.name}' has no attribute '{name}'")
         if name in module.names:
+            return module.names[name]
+        if module.name == NN and name in ATTENTIVE:
+            module.names["lets_go"] = self.version >= LETS_GO_SINCE
+            self._of_nanolint(NN, ATTENTION, module.names)
             return module.names[name]
         if (
             full in (NN, OPTIM)
@@ -328,6 +332,9 @@ class Interpreter(Machine):
 NN, OPTIM, EINOPS_LAYERS = "torch.nn", "torch.optim", "einops.layers.torch"
 PRELUDE = Path(__file__).with_name("torch") / "prelude.py"
 LAYERS = PRELUDE.with_name("einops_layers.py")
+ATTENTION = PRELUDE.with_name("attention_modules.py")
+ATTENTIVE = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerEncoder", "Transformer")
+LETS_GO_SINCE = (2, 12)  # ``del q, k, v`` in F.multi_head_attention_forward
 
 
 def parsed(text: str) -> ast.Module | None:

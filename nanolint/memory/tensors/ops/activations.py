@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import BOOL, promote
 from nanolint.memory.tensors.layout import normalized
-from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.autocast import to_float32, to_half
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.exponentials import floating
 from nanolint.memory.tensors.ops.inplace import relu_, relu_backward
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise
 from nanolint.memory.tensors.ops.unary import abs
+from nanolint.memory.tensors.ops.views import reshape
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced, tracer_at
 
@@ -130,6 +132,23 @@ def threshold(x: Tensor, threshold: Number, value: Number, inplace: bool = False
 def logsigmoid(x: Tensor) -> Tensor:
     """``F.logsigmoid``: the buffer that it saves is empty on CUDA."""
     return _kernel(x, "log-sigmoid", saves_result=False)
+
+
+def prelu(x: Tensor, weight: Tensor) -> Tensor:
+    """``F.prelu``: both gradients are of the shape of the input, that of the weight is summed."""
+    if tracer_at(x.device) is not None:
+        raise NotTraced("prelu")
+    slope = to_half(weight)
+    values = to_half(x)
+    if slope.ndim != x.ndim:
+        slope = reshape(slope, tuple(slope.numel if dim == 1 else 1 for dim in range(x.ndim)))
+    out = elementwise(values.dtype, "PReLU output", values, slope)
+    roles = x.role.gradient, weight.role.gradient
+
+    def backward(g: Tensor, x: Tensor, slope: Tensor) -> list[Tensor | None]:
+        return [elementwise(x.dtype, "", g, x, slope, role=role) for role in roles]
+
+    return record(out, (values, slope), backward, values, slope)
 
 
 @traced

@@ -170,8 +170,9 @@ def efficient(
     learns_bias = bias is not None and bias.requires_grad
 
     def backward(
-        _g: Tensor, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, *_saved: Tensor | None
+        g: Tensor, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, *_saved: Tensor | None
     ) -> list[Tensor | None]:
+        copied = contiguous(_swap(g))
         found: list[Tensor | None] = []
         for x, role in zip((q, k, v), roles, strict=True):
             heads, tokens, width = x.shape[1:]
@@ -196,7 +197,7 @@ def efficient(
         del product, sums
         nbytes = efficient_workspace_bytes(b * h, n, d, half=half, keys=k.shape[2])
         workspace = empty(device, (nbytes,), UINT8, made("workspace of q's gradient"))
-        del workspace, delta, shared
+        del workspace, delta, shared, copied
         return [*found, of_bias]
 
     return record(out, (q, k, v, bias), backward, q, k, v, bias, out, lse, *state)

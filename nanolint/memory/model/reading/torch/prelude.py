@@ -166,6 +166,15 @@ class ELU(Module):
         return F.elu(input, self.alpha)
 
 
+class PReLU(Module):
+    def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
+        super().__init__()
+        self.weight = Parameter(torch.empty(num_parameters, dtype=dtype))
+
+    def forward(self, input):
+        return F.prelu(input, self.weight)
+
+
 class Sigmoid(Module):
     def forward(self, input):
         return torch.sigmoid(input)
