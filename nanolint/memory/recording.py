@@ -1,25 +1,24 @@
-"""A run's tape: recorded once, and shared by all runs that have the same events.
-
-This is the one cache of the memory model: what is known of a tape goes with it.
-"""
+"""A run's tape: recorded once, and shared by all runs that have the same events."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from nanolint.gpus.abilities import compiles
+from nanolint.gpus.abilities import compiles, refuses_float8
 from nanolint.memory.located import Located
 from nanolint.memory.loop.nanogpt import train
 from nanolint.memory.loop.played import MICRO_STEPS, representative
 from nanolint.memory.model.gpt import GPT
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.profile import profiled
+from nanolint.memory.recorded import Recorded, shared
 from nanolint.memory.settled import settled
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.memory.tensors.asked import Asked, Card
 from nanolint.memory.tensors.autograd import Entangled
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.ops.attention import FLASH_SINCE
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 BEFORE_FLASH = (7, 5)  # a compute capability without FlashAttention
 ASKS = "get_device_capability"  # a model that asks the card is of that card alone
+USUAL_BYTES = 80 << 30  # of a card that is not known
 NO_NAMES: frozenset[str] = frozenset()
 _ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # before torch 2.0
 
@@ -44,35 +44,11 @@ _ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # bef
 # same; a check takes several times as long (benchmarks/own.py), so they are replayed.
 READS_OWN = False
 
-Arguments = ParamSpec("Arguments")
-Answer = TypeVar("Answer")
-OneTape = TypeVar("OneTape", bound=Tape)
-
-
-class Recorded(Generic[OneTape]):
-    """A tape, and the answers to what was asked about it."""
-
-    def __init__(self, tape: OneTape) -> None:
-        self.tape = tape
-        self._answers: dict[tuple[object, ...], Any] = {}
-
-    def answer(
-        self,
-        question: Callable[Concatenate[OneTape, Arguments], Answer],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Answer:
-        """What ``question`` returns for the tape and these arguments, worked out once."""
-        key = (question, args, *kwargs.items())
-        if key not in self._answers:
-            self._answers[key] = question(self.tape, *args, **kwargs)
-        answer: Answer = self._answers[key]
-        return answer
-
 
 def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
     """The tape of ``run`` on ``gpu``, with what is known about it. Raises Unread."""
-    found = _recorded(_recipe(run, gpu))
+    recipe = _recipe(run, gpu)
+    found = _recorded(recipe) if run.program is None else _read_once(recipe)
     if isinstance(found, Unread):
         raise found.again()
     return found
@@ -92,8 +68,16 @@ def located(run: Run, gpu: Gpu | None = None) -> Recorded[Located]:
 
 @lru_cache(maxsize=32)
 def _recorded(recipe: _Recipe) -> Recorded[Tape] | Unread:
+    return _record(recipe, Asked(recipe.card))
+
+
+def _read_once(recipe: _Recipe) -> Recorded[Tape] | Unread:
+    return shared(recipe.of_any_card, recipe.card, partial(_record, recipe))
+
+
+def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
     try:
-        return Recorded(recipe.record())
+        return Recorded(recipe.record(asked))
     except Unread as error:  # without the frames of what was read, which hold it
         return error.again()
 
@@ -134,27 +118,43 @@ class _Recipe(NamedTuple):
     compiled: bool
     gpu: Gpu | None = None
 
-    def record(self) -> Tape:
+    @property
+    def card(self) -> Card:
+        """What the tape may follow from of the card, beside what it can do."""
+        total = self.gpu.total_bytes if self.gpu else USUAL_BYTES
+        return self.shapes.card._replace(total_bytes=total)
+
+    @property
+    def of_any_card(self) -> tuple[object, ...]:
+        """The recipe but for what is asked of its card while the tape is recorded."""
+        gpu = self.gpu
+        can = None if gpu is None else (gpu.compute_capability, refuses_float8(gpu))
+        return self.run, replace(self.shapes, sm_count=0, threads_per_sm=0), self.compiled, can
+
+    def record(self, asked: Asked) -> Tape:
         if isinstance(self.run.program, Profiled):
             profile = self.run.program.profile
             return profiled(profile, self.run.batch_size, self.run.micro_steps)
         # To tell the lines costs a tenth of the reading; to read again for them, all of it.
         tape = Tape() if self.run.program is None else Located()
-        self.write(tape)
+        self.write(tape, asked)
         return tape
 
-    def write(self, tape: Tape) -> None:
+    def write(self, tape: Tape, asked: Asked) -> None:
         """Write the events to ``tape``, which a profile has no use for."""
         if isinstance(self.run.program, ReadScript):
-            _read(self.run.program, self, tape)
+            _read(self.run.program, self, tape, asked)
         elif READS_OWN and self.run.program is None and not self.run.chunks_loss:
             write_own(self.run, self.shapes, self.gpu, tape, compiled=self.compiled)
         else:
             capability = self.gpu.compute_capability if self.gpu else None
-            write(self.run, self.shapes, tape, compiled=self.compiled, capability=capability)
+            write(
+                self.run, self.shapes, tape,
+                compiled=self.compiled, capability=capability, asked=asked,
+            )  # fmt: skip
 
 
-def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
+def _read(program: ReadScript, recipe: _Recipe, tape: Tape, asked: Asked) -> None:
     """The events of a script that is read whole."""
     from nanolint.memory.loop.reading.script import read_script
     from nanolint.memory.loop.reading.weights import WeightsFound
@@ -167,22 +167,28 @@ def _read(program: ReadScript, recipe: _Recipe, tape: Tape) -> None:
         read_script(program, recipe.run, recipe.gpu, device, inductor=inductor, weights=weights)
 
     try:
-        _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
+        _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled, asked=asked)
     except WeightsFound as found:
         tape.clear()
         weights = found.weights
-        _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled)
+        _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled, asked=asked)
 
 
 def _on_card(
-    read: Callable[[Device], None], run: Run, shapes: Shapes, tape: Tape, *, compiled: bool
+    read: Callable[[Device], None],
+    run: Run,
+    shapes: Shapes,
+    tape: Tape,
+    *,
+    compiled: bool,
+    asked: Asked | None = None,
 ) -> None:
     """Read what runs on a card; once more, each layer, where those that are alike are not."""
     try:
-        read(device_of(run, shapes, tape, compiled=compiled))
+        read(device_of(run, shapes, tape, compiled=compiled, asked=asked))
     except Entangled:
         tape.clear()
-        device = device_of(run, shapes, tape, compiled=compiled)
+        device = device_of(run, shapes, tape, compiled=compiled, asked=asked)
         device.copies_layers = False
         read(device)
 
@@ -201,14 +207,15 @@ def write_own(run: Run, shapes: Shapes, gpu: Gpu | None, tape: Tape, *, compiled
     _on_card(read, run, shapes, tape, compiled=compiled)
 
 
-def device_of(run: Run, shapes: Shapes, tape: Tape, *, compiled: bool) -> Device:
-    """The card of ``run``, which writes to ``tape``."""
+def device_of(
+    run: Run, shapes: Shapes, tape: Tape, *, compiled: bool, asked: Asked | None = None
+) -> Device:
+    """The card of ``run``, which writes to ``tape``; ``asked`` are the questions to it."""
     # Of the products of what is read nothing is known beforehand.
     is_read = isinstance(run.program, ReadScript) or (run.program is not None and not run.bias)
     return Device(
         tape,
-        sm_count=shapes.sm_count,
-        threads_per_sm=shapes.threads_per_sm,
+        asked=asked or Asked(shapes.card),
         workspace_bytes=shapes.workspace_bytes,
         bias_workspace_bytes=0 if is_read else shapes.bias_workspace_bytes,
         first_bias_bytes=bias_workspace_bytes(run.torch) if is_read else 0,
@@ -229,6 +236,7 @@ def write(
     compiled: bool,
     micro_steps: Sequence[int] = MICRO_STEPS,
     capability: tuple[int, int] | None = None,
+    asked: Asked | None = None,
 ) -> None:
     """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
     if compiled and (run.checkpoints_blocks or run.chunks_loss):
@@ -246,7 +254,7 @@ def write(
             model = Derived(model, device, shapes.inductor)
         train(run, model, device, micro_steps)
 
-    _on_card(trained, run, shapes, tape, compiled=compiled)
+    _on_card(trained, run, shapes, tape, compiled=compiled, asked=asked)
 
 
 def _model(run: Run, shapes: Shapes, device: Device, capability: tuple[int, int] | None) -> Module:

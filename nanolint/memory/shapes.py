@@ -9,6 +9,7 @@ from nanolint.gpus.abilities import has_small_shared_memory, threads_per_multipr
 from nanolint.memory import torch
 from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
+from nanolint.memory.tensors.asked import Card
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
@@ -65,6 +66,11 @@ class Shapes:
             ),
             inductor=Inductor.of(run.torch, gpu.compute_capability if gpu else None),
         )
+
+    @property
+    def card(self) -> Card:
+        """The card, as far as sizes follow from it."""
+        return Card(self.sm_count, self.threads_per_sm)
 
     @property
     def half(self) -> bool:

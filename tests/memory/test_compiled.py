@@ -15,6 +15,7 @@ from nanolint.memory.model.gpt import GPT
 from nanolint.memory.recording import allocated_peak
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import ROUNDING, Component, Phase, Tape, rounded
+from nanolint.memory.tensors.asked import Asked, Card
 from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
@@ -51,7 +52,7 @@ class Calls:
     def __init__(self, shapes: Shapes) -> None:
         self.shapes = shapes
         self.tape = Tape()
-        self.device = Device(self.tape, sm_count=shapes.sm_count)
+        self.device = Device(self.tape, asked=Asked(shapes.card))
         self.model = Compiled(GPT(self.device, shapes), self.device, shapes)
 
     def batch(self) -> Tensor:
@@ -230,7 +231,7 @@ def test_an_evaluation_peaks_with_one_weight_copy_alive() -> None:
     [(8192, 384, 64), (4096, 768, 32), (1024, 1280, 8), (3000, 384, 24), (1665, 320, 14)],
 )
 def test_column_sums_split_as_traced(rows: int, columns: int, splits: int) -> None:
-    assert column_sum_splits(rows, columns, 46, 1536) == splits
+    assert column_sum_splits(Card(46, 1536), rows, columns, None) == splits
 
 
 @pytest.mark.parametrize(
@@ -238,7 +239,7 @@ def test_column_sums_split_as_traced(rows: int, columns: int, splits: int) -> No
     [(12288, 768, 384), (16384, 384, 512), (8192, 512, 0), (4096, 1024, 0), (2048, 4096, 0)],
 )
 def test_row_and_column_sums_share_a_kernel_as_traced(rows: int, columns: int, splits: int) -> None:
-    assert fused_sum_splits(rows, columns, 46) == splits
+    assert fused_sum_splits(Card(46, 1536), rows, columns) == splits
 
 
 RTX_4070 = Gpu(

@@ -14,6 +14,7 @@ from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.compiled.reductions import column_sum_splits
 from nanolint.memory.recording import allocated_peak, record
 from nanolint.memory.tape import Component, Phase
+from nanolint.memory.tensors.asked import Card
 from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_bytes
 from nanolint.memory.torch import WORKSPACE_BYTES, variable_in_error, workspace_bytes
 from nanolint.memory.verdict.verdict import judge
@@ -302,8 +303,10 @@ def test_slow_attention_is_doubted_where_it_would_be_compiled() -> None:
 def test_sums_are_split_by_the_cards_threads_from_2_12_on() -> None:
     cards = [Inductor.of((2, minor)).threads_per_sm for minor in (10, 12)]
     assert cards == [2048, None]
-    assert column_sum_splits(73728, 384, 108, 2048) == 288  # traced: torch.outer's gradient
-    assert column_sum_splits(73728, 384, 108, 1536) == 192
+    assert (
+        column_sum_splits(Card(108, 1536), 73728, 384, 2048) == 288
+    )  # traced: torch.outer's gradient
+    assert column_sum_splits(Card(108, 1536), 73728, 384, None) == 192
 
 
 @pytest.mark.parametrize(
@@ -319,5 +322,6 @@ def test_how_long_a_sum_may_be_for_one_kernel_depends_on_release_and_card(
     torch: tuple[int, int], capability: tuple[int, int], splits: list[tuple[int, int, int]]
 ) -> None:
     whole = Inductor.of(torch, capability).whole_sum
-    found = [(*each[:2], inner_splits(each[0], each[1], 108, 2048, whole)) for each in splits]
+    card = Card(108, 2048)
+    found = [(*each[:2], inner_splits(card, each[0], each[1], None, whole)) for each in splits]
     assert found == splits

@@ -7,6 +7,11 @@ codegen/simd.py, all of 2.13.0.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.asked import Card
+
 ROWS_PER_THREAD = 4
 SPLIT_THREADS = 256
 COLUMNS_PER_BLOCK = 128
@@ -14,11 +19,15 @@ MOST_SPLIT_ROWS = 512
 FEWEST_SPLIT_ROWS = 32
 
 
-def column_sum_splits(rows: int, columns: int, sm_count: int, threads_per_sm: int) -> int:
-    """Partial sums per column when a (rows, columns) matrix is summed over its rows."""
+def column_sum_splits(card: Card, rows: int, columns: int, threads_per_sm: int | None) -> int:
+    """Partial sums per column when a (rows, columns) matrix is summed over its rows.
+
+    ``threads_per_sm`` are those that the release takes for any card's, if it does.
+    """
+    sm_count = card.multiprocessors
     if rows <= FEWEST_SPLIT_ROWS or columns >= 64 * sm_count:
         return 1
-    threads = sm_count * threads_per_sm
+    threads = sm_count * (threads_per_sm or card.threads)
     elements = rows * columns
     if elements < FEWEST_SPLIT_ROWS * threads:
         size = FEWEST_SPLIT_ROWS
@@ -34,14 +43,14 @@ def column_sum_splits(rows: int, columns: int, sm_count: int, threads_per_sm: in
     return _ceil(rows, ROWS_PER_THREAD * size)
 
 
-def fused_sum_splits(rows: int, columns: int, sm_count: int) -> int:
+def fused_sum_splits(card: Card, rows: int, columns: int) -> int:
     """Partial sums per column when the row and the column sums share one kernel; 0 if they do not.
 
     ``MixOrderReduction``: large enough to miss the L2 cache, and tall.
     """
     if rows * columns < 5 << 20 or rows < 2 * columns or rows < 4096 or columns > 16384:
         return 0
-    share = rows // (sm_count * 8)
+    share = rows // (card.multiprocessors * 8)
     size = 1 << (share.bit_length() - 1) if share else 0
     return _ceil(rows, min(max(size, 16), 128))
 

@@ -24,7 +24,7 @@ class Sums:
         self._graph = graph
         self.fused = 0
         if shapes.inductor.mixes_sums:
-            self.fused = fused_sum_splits(shapes.tokens, shapes.n_embd, shapes.sm_count)
+            self.fused = fused_sum_splits(shapes.card, shapes.tokens, shapes.n_embd)
 
     def gradients(self, name: str) -> list[Buffer]:
         """LayerNorm's gradients, still to be computed: of its weight and, with bias, its bias."""
@@ -83,8 +83,8 @@ class Sums:
 
     def _splits(self, columns: int) -> int:
         shapes = self._shapes
-        threads = shapes.inductor.threads_per_sm or shapes.threads_per_sm
-        return column_sum_splits(shapes.tokens, columns, shapes.sm_count, threads)
+        threads = shapes.inductor.threads_per_sm
+        return column_sum_splits(shapes.card, shapes.tokens, columns, threads)
 
 
 def _gradient(name: str, columns: int) -> Buffer:

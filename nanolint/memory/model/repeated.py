@@ -57,7 +57,7 @@ class Plans:
         """The plan of a call with x."""
         device = x.device
         workspaces = device.passing_workspace_bytes, device.passing_bias_bytes
-        sizes = device.sm_count, device.threads_per_sm, *workspaces
+        sizes = device.asked, *workspaces
         release = device.attention_state, device.release, device.capability
         like, half, grad_enabled = Kind.of(x), device.half, device.grad_enabled
         requires_grad = x.requires_grad

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
 from nanolint.memory.tape import Component
+from nanolint.memory.tensors.asked import Asked, Card
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,7 +61,7 @@ class Storage:
 
 
 class Device:
-    """Writes what tensors take and give back to ``tape``.
+    """Writes what tensors take and give back to ``tape``; ``asked`` are the questions to the card.
 
     ``half`` is autocast's type, None outside of it. ``casts`` are its copies of parameters, by the
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
@@ -78,8 +79,7 @@ class Device:
         self,
         tape: Tape,
         *,
-        sm_count: int = DEFAULT_SM_COUNT,
-        threads_per_sm: int = DEFAULT_SM_THREADS,
+        asked: Asked | None = None,
         workspace_bytes: int = 0,
         bias_workspace_bytes: int = 0,
         passing_bias_bytes: int = 0,
@@ -94,8 +94,7 @@ class Device:
         self.capability = capability
         self.fuses_bfloat16 = fuses_bfloat16
         self.release = release
-        self.sm_count = sm_count
-        self.threads_per_sm = threads_per_sm
+        self.asked = asked or Asked(Card(DEFAULT_SM_COUNT, DEFAULT_SM_THREADS))
         self.grad_enabled = True
         self.half: Dtype | None = None
         self.casts: dict[object, object] = {}
@@ -123,17 +122,11 @@ class Device:
             raise NotTraced(name)
         return Storage(self.tape.alloc(nbytes, name, component), self.tape.events)
 
-    @property
-    def resident_threads(self) -> int:
-        """Those that the whole card holds at once."""
-        return self.sm_count * self.threads_per_sm
-
     def alone(self, tape: Tape) -> Device:
         """A card like this one with nothing on it, whose threads have their workspaces."""
         made = Device(
             tape,
-            sm_count=self.sm_count,
-            threads_per_sm=self.threads_per_sm,
+            asked=self.asked,
             workspace_bytes=self.passing_workspace_bytes,
             passing_bias_bytes=self.passing_bias_bytes,
             keeps_workspace=False,

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.function import CompiledFunction
 from nanolint.memory.compiled.inductor import Inductor
+from nanolint.memory.constants import DEFAULT_SM_COUNT
 from nanolint.memory.tape import Component, Tape, rounded
+from nanolint.memory.tensors.asked import Asked, Card
 from nanolint.memory.tensors.autograd import run_backward
 from nanolint.memory.tensors.checkpoint import checkpoint, checkpoint_sequential
 from nanolint.memory.tensors.device import Device
@@ -144,7 +146,7 @@ def device_of(release: tuple[int, int]) -> Device:
     keeps = keeps_workspace(release)
     return Device(
         Tape(),
-        threads_per_sm=2048,
+        asked=Asked(Card(DEFAULT_SM_COUNT, 2048)),
         release=release,
         workspace_bytes=0 if keeps else workspace_bytes(release, None),
         keeps_workspace=keeps,

@@ -17,6 +17,7 @@ from nanolint.memory.model.gpt import GPT
 from nanolint.memory.model.repeated import Repeated
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Tape
+from nanolint.memory.tensors.asked import Asked
 from nanolint.memory.tensors.autograd import Operation, run_backward
 from nanolint.memory.tensors.device import Device, Storage
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT32, INT64
@@ -61,7 +62,7 @@ def runs(count: int) -> Iterator[Run]:
 
 def device_of(run: Run) -> tuple[Device, GPT]:
     shapes = Shapes.of(run)
-    device = Device(Tape(), sm_count=shapes.sm_count)
+    device = Device(Tape(), asked=Asked(shapes.card))
     return device, GPT(device, shapes)
 
 

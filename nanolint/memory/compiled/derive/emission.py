@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.derive.groups import Group
     from nanolint.memory.compiled.derive.operations import Operation
+    from nanolint.memory.tensors.asked import Asked
     from nanolint.memory.tensors.dtypes import Dtype
 
 TYPES: dict[Dtype, int] = {FLOAT32: FLOAT, FLOAT16: HALF, BFLOAT16: HALF, BOOLEAN: BOOL, INT64: INT}
@@ -41,14 +42,14 @@ class Emission:
         counted: Container[Operation],
         workspace_bytes: int,
         bias_bytes: int,
-        sm_count: int,
+        asked: Asked,
         counts_mutated: bool,
     ) -> None:
         self.is_guess = False  # whether another buffer may be taken over
         self.graph = Graph(workspace_bytes, bias_bytes, counts_mutated=counts_mutated)
         self.buffers: dict[Memory, Buffer] = {}
         self._groups = list(groups)
-        self._sm_count = sm_count
+        self._asked = asked
         self._donated = set[Memory]()
         self._repeated: dict[Memory, Buffer] = {}
         self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
@@ -217,7 +218,7 @@ class Emission:
         _, columns = group.mixed
         sums = [kernel for kernel in columns.kernels if kernel.kind == SUMS]
         numel, rnumel = sums[0].original or (sums[0].numel, sums[0].rnumel)
-        splits = fused_sum_splits(rnumel, numel, self._sm_count)
+        splits = self._asked.ask(fused_sum_splits, rnumel, numel)
         nbytes = FLOAT32.itemsize * splits * numel * len(sums)
         node.workspace = Buffer("partial sums float32", nbytes, FLOAT, Component.ACTIVATIONS)
         direct = []

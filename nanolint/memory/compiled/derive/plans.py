@@ -77,7 +77,7 @@ class Plans:
         dense = {base for each in seen for base in bases_of(each)}
         lowering = Lowering(
             operations, inputs, outputs, dense=dense, lying=lying, inductor=self.inductor,
-            sm_count=device.sm_count, threads_per_sm=device.threads_per_sm,
+            asked=device.asked,
         )  # fmt: skip
         lowering.run(operations)
         kept = set()
@@ -89,7 +89,7 @@ class Plans:
         emission = Emission(
             groups, lowering.inputs,
             workspace_bytes=device.passing_workspace_bytes,
-            bias_bytes=device.passing_bias_bytes, sm_count=device.sm_count,
+            bias_bytes=device.passing_bias_bytes, asked=device.asked,
             counts_mutated=self.inductor.counts_mutated, **how,
         )  # fmt: skip
         self.is_guess |= emission.is_guess

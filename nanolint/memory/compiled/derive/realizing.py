@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from nanolint.memory.compiled.inductor import Inductor
+    from nanolint.memory.tensors.asked import Asked
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.role import Role
@@ -52,8 +53,7 @@ class Realizing:
         dense: Container[Operation],
         lying: Mapping[Operation, Strides],
         inductor: Inductor,
-        sm_count: int,
-        threads_per_sm: int,
+        asked: Asked,
     ) -> None:
         """``dense`` are what the caller sees, which lies as without compiling (graph.py,
         ``mark_nodes_dislike_padding``); ``lying`` how inputs lie that another graph made."""
@@ -63,8 +63,7 @@ class Realizing:
         self.kernels: list[Kernel] = []
         self.values: dict[Operation, Value] = {}
         self.inputs: dict[Operation, Memory] = {}
-        self._sm_count = sm_count
-        self._threads_per_sm = inductor.threads_per_sm or threads_per_sm
+        self._asked = asked
         self._outputs = set(outputs)
         self._users: dict[Operation, dict[Operation, None]] = {}
         self._own = own = set(operations)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nanolint.memory.compiled.derive.buffers import Memory
+    from nanolint.memory.tensors.asked import Card
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
@@ -157,7 +158,7 @@ class Reducing(Realizing):
         numel, rnumel = prod(kept), prod(gone)
         if numel == 1:
             return self._inner_splits(rnumel, 1)
-        if rnumel <= 32 or numel >= self._sm_count * 2 * 32:
+        if rnumel <= 32 or self._asked.ask(_are_many, numel):
             return 1
         counted = self._counted(reads, (*kept, *gone), len(kept))
         if not counted:
@@ -172,7 +173,7 @@ class Reducing(Realizing):
         )
         if len(counted) - outer > outer:
             return self._inner_splits(rnumel, numel)
-        return column_sum_splits(rnumel, numel, self._sm_count, self._threads_per_sm)
+        return self._asked.ask(column_sum_splits, rnumel, numel, self._inductor.threads_per_sm)
 
     def _counted(self, reads: Sequence[Access], loops: Shape, kept: int) -> list[Access]:
         """Those that decide: what is read whole, else what the reduced loops go through."""
@@ -195,8 +196,10 @@ class Reducing(Realizing):
         ]
 
     def _inner_splits(self, elements: int, outputs: int) -> int:
-        whole = self._inductor.whole_sum
-        return inner_splits(elements, outputs, self._sm_count, self._threads_per_sm, whole)
+        facts = self._inductor
+        return self._asked.ask(
+            inner_splits, elements, outputs, facts.threads_per_sm, facts.whole_sum
+        )
 
     def _two(
         self,
@@ -269,3 +272,8 @@ class Reducing(Realizing):
             self.values[each] = Value(box, memory.shape).viewed(("view",), each.shape)
             self._softmax[each] = top
         return self.values[top]
+
+
+def _are_many(card: Card, sums: int) -> bool:
+    """Whether there are so many that none of them is split."""
+    return sums >= card.multiprocessors * 2 * 32

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nanolint.memory.tensors.asked import Card
+
 THREADS = 256
 FEWEST, MOST = 32, 512  # elements a thread
 FEWEST_OUTPUTS = 2  # sums a multiprocessor: more are not split
 
 
 def inner_splits(
-    elements: int, outputs: int, sm_count: int, threads_per_sm: int, whole: tuple[int, int]
+    card: Card, elements: int, outputs: int, threads_per_sm: int | None, whole: tuple[int, int]
 ) -> int:
     """Where the elements of a sum lie side by side; ``whole`` is what is not split, of few sums
-    and of many."""
+    and of many; ``threads_per_sm`` are those that the release takes for any card's, if it does."""
+    sm_count, threads_per_sm = card.multiprocessors, threads_per_sm or card.threads
     most = whole[outputs >= sm_count]
     if outputs >= FEWEST_OUTPUTS * sm_count or elements <= most:
         return 1

@@ -35,6 +35,7 @@ from nanolint.source.toml_text import read_toml
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.asked import Card
 
 
 # What is asked of a tokenizer, or of what holds one, for its size.
@@ -277,17 +278,6 @@ def _named(machine: Script, name: Value) -> Value:
 
 def _of_card(machine: Script) -> dict[str, Value]:
     around = machine.around
-    major, minor = around.capability
-    properties = Namespace(
-        "properties",
-        {
-            "total_memory": around.total_bytes,
-            "major": major,
-            "minor": minor,
-            "multi_processor_count": around.sm_count,
-            "name": machine.unknown("the name of the card"),
-        },
-    )
     quiet = ("synchronize", "set_device", "reset_peak_memory_stats", "empty_cache", "manual_seed")
     known = {name: silent(name) for name in (*quiet, "manual_seed_all", "init")}
     looks = ("_record_memory_history", "_dump_snapshot", "memory_summary", "empty_cache")
@@ -298,13 +288,34 @@ def _of_card(machine: Script) -> dict[str, Value]:
             "set_per_process_memory_fraction", lambda *_: _fraction(machine), plain=False
         ),
         "current_device": silent("current_device", 0),
-        "get_device_properties": silent("get_device_properties", properties),
+        "get_device_properties": Native(
+            "get_device_properties", lambda *_, **__: _properties(machine), plain=False
+        ),
         "get_device_capability": silent("get_device_capability", around.capability),
         "get_device_name": _unknown(machine, "the name of the card"),
         "is_bf16_supported": silent("is_bf16_supported", around.has_bfloat16),
         "max_memory_allocated": _unknown(machine, "the memory of a run"),
         "memory_allocated": _unknown(machine, "the memory of a run"),
     }
+
+
+def _properties(machine: Script) -> Namespace:
+    major, minor = machine.around.capability
+    card = machine.around.asked.ask(_all_of_it)
+    return Namespace(
+        "properties",
+        {
+            "total_memory": card.total_bytes,
+            "major": major,
+            "minor": minor,
+            "multi_processor_count": card.multiprocessors,
+            "name": machine.unknown("the name of the card"),
+        },
+    )
+
+
+def _all_of_it(card: Card) -> Card:
+    return card
 
 
 def _fraction(machine: Script) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
+    from nanolint.memory.tensors.asked import Asked
     from nanolint.run.program import DataFile, NotKnown
     from nanolint.run.saved import Loaded
     from nanolint.source.values import Plain
@@ -29,8 +30,7 @@ class Surroundings:
     variables: tuple[tuple[str, Plain | NotKnown], ...]
     world_size: int
     capability: tuple[int, int]
-    total_bytes: int
-    sm_count: int
+    asked: Asked
     has_bfloat16: bool
     shape: tuple[int, int]
     vocabulary: int | None = None

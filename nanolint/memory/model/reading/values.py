@@ -174,6 +174,7 @@ class Class:
             (base for each in self.mro for base in each.bases if isinstance(base, Unknown)),
             None,
         )
+        self.is_module = any(each.name == "Module" for each in self.mro)  # its objects are
 
     def __repr__(self) -> str:
         return f"<class {self.name}>"

@@ -22,6 +22,7 @@ from nanolint.memory.torch import (
 )
 
 if TYPE_CHECKING:
+    from nanolint.memory.tensors.asked import Card
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
@@ -72,8 +73,7 @@ def flash(q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> Tensor:
     made = q.role.made
     out = _like_swapped(q, made("attention output"))
     lse = empty(device, (b, h, n), FLOAT32, made("attention logsumexp", "(B, H, T)"))
-    slots = 2 * device.sm_count
-    count = 1 if dropout else splits(b * h * -(-n // 64), slots, k.shape[2], d)
+    count = 1 if dropout else device.asked.ask(splits, b * h * -(-n // 64), k.shape[2], d)
     parts = [
         empty(device, (count, *shape), FLOAT32, made("attention of split keys"))
         for shape in ((b, h, n), (b, h, n, _up(d, 32)))
@@ -120,12 +120,13 @@ def has_state_on_card(device: Device, since: Version) -> bool:
     return device.release >= since if known is None else known
 
 
-def splits(blocks: int, slots: int, keys: int, width: int) -> int:
+def splits(card: Card, blocks: int, keys: int, width: int) -> int:
     """Into how many parts the keys are split, so that few sequences keep the card busy.
 
     flash_api.cpp, ``num_splits_heuristic``: the fewest that reach 85 % of the best use of the
     multiprocessors, two blocks on each.
     """
+    slots = 2 * card.multiprocessors
     if blocks >= 0.8 * slots:
         return 1
     tiles = -(-keys // (256 if width <= 64 else 128 if width <= 128 else 64))

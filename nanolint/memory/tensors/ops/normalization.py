@@ -21,6 +21,7 @@ from nanolint.memory.torch import RMS_NORM_FLOAT32_SINCE, RMS_NORM_FUSED_SINCE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.memory.tensors.asked import Card
     from nanolint.memory.tensors.tensor import Tensor
 
 
@@ -59,7 +60,7 @@ def layer_norm(
             empty(device, shape if place == 0 else inner, dtype, role) if needed and role else None
             for place, (needed, role) in enumerate(zip(needs, roles, strict=True))
         ]
-        if rows > LAYER_NORM_PARTIAL_TOKENS and width // 32 < device.sm_count // 2:
+        if rows > LAYER_NORM_PARTIAL_TOKENS and device.asked.ask(_is_narrow, width):
             partial = [
                 empty(device, (rows // 32, width), dtype, role)
                 for needed, role in zip(needs[1:], roles[1:], strict=True)
@@ -70,6 +71,11 @@ def layer_norm(
         return found
 
     return record_all((out, mean, rstd), inputs, backward, source, scale, mean, rstd, shift)[0]
+
+
+def _is_narrow(card: Card, width: int) -> bool:
+    """Whether the rows alone keep half of the card busy."""
+    return width // 32 < card.multiprocessors // 2
 
 
 def _written_out(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:

@@ -16,6 +16,7 @@ from nanolint.memory.tensors.tensor import empty
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.memory.tensors.asked import Card
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.tensor import Tensor
@@ -35,8 +36,7 @@ def reduction(x: Tensor, dims: Sequence[int], accumulator: int = 4) -> None:
     device = x.device
     if device.tracer is not None:
         return
-    threads = device.sm_count, device.threads_per_sm
-    sizes = scratch_bytes(x.shape, x.strides, tuple(dims), threads, accumulator)
+    sizes = device.asked.ask(scratch_bytes, x.shape, x.strides, tuple(dims), accumulator)
     held = [empty(device, (size,), UINT8, x.role.made("partial results")) for size in sizes if size]
     while held:
         held.pop()
@@ -44,8 +44,7 @@ def reduction(x: Tensor, dims: Sequence[int], accumulator: int = 4) -> None:
 
 def sum_of_rows(device: Device, x: Tensor, rows: int, columns: int) -> None:
     """What the sum of (rows, columns) to (columns) holds while it runs."""
-    threads = device.sm_count, device.threads_per_sm
-    sizes = scratch_bytes((rows, columns), (columns, 1), (0,), threads, 4)
+    sizes = device.asked.ask(scratch_bytes, (rows, columns), (columns, 1), (0,), 4)
     held = [empty(device, (size,), UINT8, x.role.made("partial sums")) for size in sizes if size]
     while held:
         held.pop()
@@ -53,12 +52,9 @@ def sum_of_rows(device: Device, x: Tensor, rows: int, columns: int) -> None:
 
 @lru_cache(maxsize=4096)
 def scratch_bytes(
-    shape: Shape, strides: Strides, dims: tuple[int, ...], card: tuple[int, int], accumulator: int
+    card: Card, shape: Shape, strides: Strides, dims: tuple[int, ...], accumulator: int
 ) -> tuple[int, int]:
-    """Bytes of the buffer and of the semaphores; 0 for none.
-
-    ``card`` are its multiprocessors, and the threads that each holds at once.
-    """
+    """Bytes of the buffer and of the semaphores; 0 for none."""
     over = _merged(shape, strides, [dim for dim in range(len(shape)) if dim in dims])
     kept = _merged(shape, strides, [dim for dim in range(len(shape)) if dim not in dims])
     inputs, outputs = _product(over), _product(kept)
@@ -88,8 +84,7 @@ def scratch_bytes(
         return 0, 0
     values = -(-values // height)
     grid = blocks_wide
-    multiprocessors, threads = card
-    wanted = multiprocessors * (threads // (width * height))
+    wanted = card.multiprocessors * (card.threads // (width * height))
     if values < MOST_VALUES or grid > wanted:
         return 0, 0
     split = max(min(-(-wanted // grid), -(-values // LEAST_VALUES)), -(-values // MOST_VALUES))

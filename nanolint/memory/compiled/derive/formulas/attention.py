@@ -52,7 +52,7 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
         *state,
     ]
     count = (
-        1 if dropout else splits(b * h * -(-n // 64), 2 * t.device.sm_count, k.shape[2], q.shape[3])
+        1 if dropout else t.device.asked.ask(splits, b * h * -(-n // 64), k.shape[2], q.shape[3])
     )
     parts = (
         ("attention of split keys (B, H, T)", count * b * h * n),

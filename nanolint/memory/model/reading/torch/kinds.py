@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 def is_module(value: Value) -> bool:
     """Whether a value is a module."""
-    return isinstance(value, Instance) and is_kind_of_module(value.cls)
+    return isinstance(value, Instance) and value.cls.is_module
 
 
 def is_kind_of_module(cls: Class) -> bool:
     """Whether the objects of a class are modules."""
-    return any(each.name == "Module" for each in cls.mro)
+    return cls.is_module

@@ -72,7 +72,7 @@ def parameters(
 ) -> Iterator[tuple[str, Parameter]]:
     """All parameters below it, each once, as ``nn.Module.named_parameters`` lists them."""
     seen: set[int] = set()
-    below = modules(module, prefix) if recurse else [(prefix, module)]
+    below = _below(module, prefix) if recurse else [(prefix, module)]
     for path, each in below:
         for name, value in list(each.attributes.items()):
             if isinstance(value, Parameter) and id(value) not in seen:
@@ -80,9 +80,25 @@ def parameters(
                 yield f"{path}.{name}" if path else name, value
 
 
+def _below(module: Instance, prefix: str) -> list[tuple[str, Instance]]:
+    """``modules``, all at once: each call of a model asks for its parameters."""
+    found, seen = [(prefix, module)], {id(module)}
+
+    def look(path: str, inside: Instance) -> None:
+        for name, value in inside.attributes.items():
+            if isinstance(value, Instance) and value.cls.is_module and id(value) not in seen:
+                seen.add(id(value))
+                below = f"{path}.{name}" if path else name
+                found.append((below, value))
+                look(below, value)
+
+    look(prefix, module)
+    return found
+
+
 def buffers(module: Instance, prefix: str = "") -> Iterator[tuple[str, Instance, Tensor]]:
     """All buffers below it with their owners."""
-    for path, each in modules(module, prefix):
+    for path, each in _below(module, prefix):
         for name, value in list(each.attributes.items()):
             if name in each.buffers and isinstance(value, Tensor):
                 yield f"{path}.{name}" if path else name, each, value
@@ -110,7 +126,7 @@ def _state(module: Instance, seen: set[int]) -> Iterator[tuple[Instance, str, Te
 
 def train(module: Instance, mode: bool = True) -> Instance:
     """``.train()``; ``.eval()`` with False."""
-    for _, each in modules(module):
+    for _, each in _below(module, ""):
         each.attributes["training"] = mode
     return module
 

@@ -1,0 +1,48 @@
+"""What a reading asks of its card: one that answers alike has the same tape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+About = ParamSpec("About")
+Answer = TypeVar("Answer")
+
+
+class Card(NamedTuple):
+    """What cards of one kind differ in."""
+
+    multiprocessors: int
+    threads: int  # that each multiprocessor holds at once
+    total_bytes: int = 0
+
+
+class Asked:
+    """The questions that were asked of a card, and its answers."""
+
+    def __init__(self, card: Card) -> None:
+        self._card = card
+        self._answers: dict[tuple[Callable[..., Any], tuple[Any, ...]], Any] = {}
+
+    def ask(
+        self,
+        question: Callable[Concatenate[Card, About], Answer],
+        *about: About.args,
+        **named: About.kwargs,
+    ) -> Answer:
+        """The card's answer to a function of a module, about values that can be compared."""
+        assert not named
+        key = question, about
+        if key not in self._answers:
+            self._answers[key] = question(self._card, *about, **named)
+        answer: Answer = self._answers[key]
+        return answer
+
+    def answers_alike(self, card: Card) -> bool:
+        """Whether another card answers all of it alike."""
+        if card == self._card:
+            return True
+        asked = self._answers.items()
+        return all(question(card, *about) == answer for (question, about), answer in asked)
