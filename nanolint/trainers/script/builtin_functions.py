@@ -83,7 +83,7 @@ def _list(
     first = arguments[0]
     if isinstance(first, Row):
         return first
-    if isinstance(first, Repeated):
+    if isinstance(first, (Repeated, NotKnown)):
         return first
     return core.unknown("a list that is filled at run time", place)
 

@@ -21,7 +21,8 @@ COMMAND, OPTION = "click.command", "click.option"
 
 def options_of(core: Core, function: Function, place: Place) -> dict[str, Thing]:
     """What the options of a command give its parameters; nothing where it is none."""
-    if not any(_is(each, COMMAND) for each in function.decorators):
+    made = any(_is(each, COMMAND) or each == External(COMMAND) for each in function.decorators)
+    if not made:
         return {}
     assert isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))
     pairs = zip(function.node.decorator_list, function.decorators, strict=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.loop.reading import (
     arrays,
     chances,
+    commands,
     ddp,
     files,
     loaders,
@@ -129,6 +130,7 @@ def table(machine: Script) -> dict[str, Value]:
         "yaml": Namespace("yaml", dict.fromkeys(LOADERS, yaml) | LOADER_CLASSES),
         **dict.fromkeys(("tqdm", "tqdm.auto", "tqdm.notebook"), progress),
         **{name: Namespace(name, {each: packages["start"]}) for name, each in STARTERS.items()},
+        "click": commands.table(machine, parser),
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace(
             "torch.nn.parallel",

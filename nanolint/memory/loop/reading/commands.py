@@ -1,0 +1,30 @@
+"""click: commands whose options are decorators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.loop.reading.training import read_text
+from nanolint.memory.model.reading.values import Namespace, Native
+
+if TYPE_CHECKING:
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Value
+
+TELL = ("echo", "secho", "clear")
+
+
+def table(machine: Script, parser: Value) -> Namespace:
+    """The module; ``parser`` is ArgumentParser."""
+
+    def unknown(name: Value) -> Value:
+        return machine.unknown(f"{name} of the launch line")
+
+    untold = Native("untold", unknown, plain=False)
+    found = read_text(machine, "click.py", "click", {"ArgumentParser": parser, "untold": untold})
+    names: dict[str, Value] = {
+        each: found.names[each] for each in ("command", "option", "argument")
+    }
+    names |= {each: Native(each, lambda *_, **__: None, plain=False) for each in TELL}
+    names |= {each: Native(each, lambda *_, **__: None, plain=False) for each in ("Path", "Choice")}
+    return Namespace("click", names)
