@@ -26,10 +26,6 @@ RELEASES = [
 
 ALLOCATED = 0.001
 RESERVED = 0.02
-OFF = pytest.mark.xfail(
-    reason="7.2 % less is reserved: where the backward pass has its workspace decides it",
-    strict=True,
-)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["name"]))
@@ -42,13 +38,7 @@ def test_every_phase_peaks_as_pytorch_does(row: dict[str, Any]) -> None:
     assert max(found.values()) == pytest.approx(row["overall"], rel=ALLOCATED)
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(row, marks=(OFF,) if row["name"] == "seed-5" else (), id=str(row["name"]))
-        for row in ROWS
-    ],
-)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["name"]))
 def test_the_allocator_reserves_what_pytorchs_does(row: dict[str, Any]) -> None:
     tape = accuracy.read_tape_of(row, "compiled")
     assert play(tape).peak_reserved_bytes == pytest.approx(row["reserved"], rel=RESERVED)

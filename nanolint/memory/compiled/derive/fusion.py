@@ -122,6 +122,7 @@ class _Fusion:
         elif self._is_mixed(one, other):
             fused.mixed = (one, other) if is_contiguous(one) else (other, one)
         if fused.mixed:
+            fused.kernels = fused.mixed[0].kernels + fused.mixed[1].kernels
             fused.numel, fused.rnumel = fused.mixed[0].numel, fused.mixed[0].rnumel
         for each in fused.kernels:
             self.of[each.number] = fused

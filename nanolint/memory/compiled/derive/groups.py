@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """Kernels that are launched as one. ``ancestors`` and ``own`` are bits by kernel numbers."""
+    """Kernels that are launched as one, in the order in which they were fused, as
+    ``FusedSchedulerNode.fuse`` has them. ``ancestors`` and ``own`` are bits by kernel numbers."""
 
     __slots__ = (
         "_by_name", "ancestors", "deps", "first", "kernels", "last", "mixed", "names", "numel",
@@ -23,7 +24,7 @@ class Group:
     )  # fmt: skip
 
     def __init__(self, kernels: Sequence[Kernel], ancestors: int) -> None:
-        self.kernels = tuple(sorted(kernels, key=lambda each: each.number))
+        self.kernels = tuple(kernels)
         self.own = 0
         self.reads: dict[Dependency, None] = {}
         self.writes: dict[Dependency, None] = {}
@@ -44,7 +45,8 @@ class Group:
         self.unmet = [
             read for read in self.reads if read.memory.of is not None and read.memory not in made
         ]
-        self.first, self.last = self.kernels[0].number, self.kernels[-1].number
+        numbers = [each.number for each in self.kernels]
+        self.first, self.last = min(numbers), max(numbers)
         self.numel, self.rnumel = loops.numel, loops.rnumel
         self.mixed: tuple[Group, Group] | None = None  # sums over rows, over columns
         self.passing: set[tuple[Dtype, int]] | None = None  # once it was asked for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.passing import EVALUATES, TRAINS
@@ -109,23 +110,29 @@ def _value(machine: Script, node: ast.expr, frame: Frame) -> Value:
 
 def evaluates(machine: Script, node: ast.AST, frame: Frame, depth: int = DEPTH) -> bool:
     """Whether it puts a model into evaluation, or calls a function of the project that does."""
-    found = False
-    for each in ast.walk(node):
-        if isinstance(each, ast.Attribute) and each.attr in TRAINS:
-            return False
-        found = found or (isinstance(each, ast.Attribute) and each.attr in EVALUATES)
-    if found or depth == 0:
-        return found
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call):
-            value = _called(each.func, frame)
-            if isinstance(value, Native) and value.name == MANAGED:
-                return True
-            if isinstance(value, Instance) and modules.is_module(value):
-                return True
-            if isinstance(value, Function) and evaluates(machine, value.node, frame, depth - 1):
-                return True
+    found, called = _mentions(node)
+    if found is not None or depth == 0:
+        return found is True
+    for function in called:
+        value = _called(function, frame)
+        if isinstance(value, Native) and value.name == MANAGED:
+            return True
+        if isinstance(value, Instance) and modules.is_module(value):
+            return True
+        if isinstance(value, Function) and evaluates(machine, value.node, frame, depth - 1):
+            return True
     return False
+
+
+@lru_cache(maxsize=4096)
+def _mentions(node: ast.AST) -> tuple[bool | None, tuple[ast.expr, ...]]:
+    """Whether it names itself what trains (False) or what evaluates (True), and what it calls."""
+    within = list(ast.walk(node))
+    names = {each.attr for each in within if isinstance(each, ast.Attribute)}
+    called = tuple(each.func for each in within if isinstance(each, ast.Call))
+    if names & TRAINS:
+        return False, called
+    return (True if names & EVALUATES else None), called
 
 
 def _called(function: ast.expr, frame: Frame) -> Value:

@@ -39,12 +39,13 @@ class Seen:
         """
         if self._given is not None:  # inside a step
             return None
-        shape, trained = _shape(arguments), _trained(module)
+        shape = _shape(arguments)
         if self.shape is not None and shape is not None and _is_more(shape, self.shape):
             words = ("x".join(map(str, each)) for each in (shape, self.shape))
             return "a later step trains with {} tokens, not {}".format(*words)
-        before = self._trained.get(id(module), trained)
-        if trained != before:
+        before = self._trained.get(id(module))
+        trained = _trained(module) if before is not None else None
+        if trained is not None and trained != before:
             return f"a later step trains {trained:,} parameters, not {before:,}"
         return None
 
