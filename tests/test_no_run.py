@@ -26,7 +26,10 @@ MODEL = "import torch.nn as nn\n\n\nclass GPT(nn.Module):\n    width: int = 8\n"
             "from transformers import Trainer, TrainingArguments\nTrainer().train()\n",
             "trains with transformers' Trainer",
         ),
-        ("def count(x):\n    return len(x)\n", "goes backward nowhere: it trains nothing"),
+        (
+            "def count(x):\n    return len(x)\n",
+            "calls no backward() itself, and starts no loop that is known",
+        ),
         ("import transformers\n", "sets no key of train.py and trains nothing"),
         ("import pytorch_lightning as pl\n", "trains with Lightning"),
         (

@@ -51,10 +51,11 @@ def why_no_run(text: str, path: Path | None = None) -> str:
     if library is not None:
         trainer = f"trains with {library}"
     elif not any(_called(node) == "backward" for node in nodes):
-        what = "defines a model and" if _defines_model(nodes) else "sets no key of train.py and"
-        if what.startswith("sets") and any(map(_is_code, nodes)):  # no config, but a program
-            what = "goes backward nowhere: it"
-        return f"{what} trains nothing"
+        if _defines_model(nodes):
+            return "defines a model and trains nothing"
+        if any(map(_is_code, nodes)):  # no config, but a program
+            return "calls no backward() itself, and starts no loop that is known"
+        return "sets no key of train.py and trains nothing"
     elif path is not None and (why := why_not(text, path.absolute(), Options())) is not None:
         flags = list(_open_flags(nodes))
         return f"{why}; the launch line can give {listed(flags)}" if flags else why

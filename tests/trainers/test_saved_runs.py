@@ -237,3 +237,23 @@ def test_the_flag_that_has_no_value_takes_the_fix(project: Path, tmp_path: Path)
     after = (project / "finetune.py").read_text(encoding="utf-8")
     rows = 'parser.add_argument("--rows", type=int, default='
     assert after == before.replace(f"{rows}None)", f"{rows}8)")
+
+
+MIDDLE = f"""{FINETUNE}
+    if step == 99:
+        meta = {{"model": meta["model"], "rows": args.rows, "total": args.total}}
+        save(os.path.join(os.path.expanduser("~"), "runs", "base", "d99"), step, model, meta)
+"""
+
+
+def test_what_runs_before_it_may_go_on_from_another(project: Path) -> None:
+    text = MIDDLE.replace("import argparse", "import argparse, os").replace(
+        "load\n", "load, save\n"
+    )
+    (project / "middle.py").write_text(text, encoding="utf-8")
+    lines = LINES.replace("\n", "\npython middle.py --rows=8\n", 1)
+    (project / "run.sh").write_text(lines, encoding="utf-8")
+    found = explained_at("run.sh:3", *GPU)
+    last = "the one that middle.py saves, the last of 2 by its name"
+    assert found["doubts"] == [f"the checkpoint is taken for {last} (run.sh:2)"]
+    assert (found["run"]["batch_size"], found["roles"]["layers"]["value"]) == (8, 8)

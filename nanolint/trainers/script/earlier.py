@@ -51,8 +51,10 @@ def earlier(path: Path, found: Described, around: Around, describe: Describe) ->
     """
     said: dict[str, None] = {}
     saved: list[Saved] = []
-    for each in around.before or ():
-        other = _described(each.script, each.around, describe)
+    before = around.before or ()
+    for at, each in enumerate(before):  # which may itself go on from one before it
+        own = replace(each.around, before=before[:at] or None)
+        other = _described(each.script, own, describe)
         if other is not None:
             by = f"the one that {each.script.name} saves"
             saved += _of(other, found, each.place, by)
