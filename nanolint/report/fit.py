@@ -130,10 +130,13 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
 def _format_row(row: Row, column: int) -> tuple[str, str]:
     fit = row.fit
     if fit is None:
-        return f"{'none fits':>{column}}", "red"
+        return f"{'no run' if row.run is None else 'none fits':>{column}}", "red"
     run = fit.run
     own = "*" if fit.is_own else " "
-    steps = run.eval_iters if run.eval_only else run.gradient_accumulation_steps
+    # nanoGPT's key counts the passes of all processes; a script's own loop those of one.
+    own_loop = row.resolution.equation is not None
+    passes = run.micro_steps if own_loop else run.gradient_accumulation_steps
+    steps = run.eval_iters if run.eval_only else passes
     amounts = f"{amount(fit.verdict.process_bytes):>9} {amount(fit.verdict.margin_bytes):>9}"
     found = speed(run, row.target)
     pace = "" if found is None else "-".join(map(_short, found.tokens_per_second))

@@ -55,3 +55,16 @@ def test_a_doubt_of_two_lines_stands_once(tmp_path: Path) -> None:
     assert first != second  # the same of two lines
     assert len(first) == len(second) == 1
     assert doubts("rtx-4090", "h100-80gb") == first
+
+
+def test_a_card_that_the_script_ends_on_has_no_run(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    refuses = """
+if torch.cuda.get_device_capability() < (9, 0):
+    raise RuntimeError("needs a newer card")
+"""
+    path.write_text(SCRIPT.replace("B, T, V", f"{refuses}\nB, T, V"), encoding="utf-8")
+    shown = nanolint("fit", str(path), "--gpu", "rtx-4090", "--gpu", "h100-80gb").out
+    rows = [line.split() for line in shown.splitlines() if "GiB " in line]
+    assert rows[0][-2:] == ["no", "run"]
+    assert rows[1][5] == "4*"

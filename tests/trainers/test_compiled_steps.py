@@ -101,3 +101,11 @@ def test_one_that_is_in_no_loop_is_not_known(tmp_path: Path) -> None:
 """
     found = explained(tmp_path, SCRIPT[:start] + one + SCRIPT[end:])
     assert "a collective with async_op" in json.dumps(found)
+
+
+def test_fit_counts_the_passes_of_one_process(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT, encoding="utf-8")
+    (tmp_path / "run.sh").write_text(LINE, encoding="utf-8")
+    shown = nanolint("fit", str(tmp_path / "run.sh"), "--isolated", "--gpu", "rtx-4090").out
+    row = next(line.split() for line in shown.splitlines() if line.startswith("  RTX 4090"))
+    assert row[4:6] == ["4*", "1"]
