@@ -1,6 +1,6 @@
 """A cold check of one config: how often a run is read for it, and its time beside other checkouts'.
 
-    python benchmarks/cold.py CONFIG [--beside CHECKOUT ...]
+    python benchmarks/cold.py CONFIG [--command explain] [--gpu rtx-4090] [--beside CHECKOUT ...]
 
 Times are of the processor, each the least of some, in turns. The checkouts share this Python.
 """
@@ -16,13 +16,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TIMES = 5
 CARD = "rtx-4070"
-CHECK = "from nanolint.cli.main import main; sys.exit(main(sys.argv[1:]))"
+CHECK = "from nanolint.cli.main import entry_point; entry_point()"
 COUNT = """
 from nanolint.memory import recording
 read, record = [], recording._Recipe.record
-def counted(recipe):
+def counted(recipe, asked):
     read.append(recipe.run.batch_size)
-    return record(recipe)
+    return record(recipe, asked)
 recording._Recipe.record = counted
 from nanolint.cli.main import main
 main(sys.argv[1:])
@@ -49,9 +49,12 @@ def run(root: Path, code: str, words: tuple[str, ...]) -> tuple[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Cold checks")
     parser.add_argument("config", type=Path)
+    parser.add_argument("--command", choices=("check", "explain", "fit"), default="check")
+    parser.add_argument("--gpu", default=CARD, help="for the usual cards: all")
     parser.add_argument("--beside", type=Path, nargs="*", default=())
     arguments = parser.parse_args()
-    words = "--gpu", CARD, str(arguments.config.resolve())
+    card = () if arguments.gpu == "all" else ("--gpu", arguments.gpu)
+    words = arguments.command, *card, str(arguments.config.resolve())
     print(run(ROOT, COUNT, words)[0].splitlines()[-1])
     taken: dict[Path, list[float]] = {each.resolve(): [] for each in (ROOT, *arguments.beside)}
     for _ in range(TIMES):
