@@ -172,8 +172,9 @@ def test_of_what_lies_on_the_disk(tmp_path: Path) -> None:
     for step in (50, 99):
         saved(tmp_path / "home", "d8", step, layers=8)
     found = explained_at("finetune.py", *GPU)
-    assert (found["trust"], found["doubts"]) == ("read", [])
-    assert nanolint("explain", "finetune.py", *GPU).out.splitlines()[1].endswith(" to spare)")
+    taken = "base/d*/meta_*.json is taken for that of d8"
+    only = f"{taken}, the only one that is there (meta_000099.json)"
+    assert (found["trust"], found["doubts"]) == ("doubted", [only])
     assert found["peak"]["allocated_bytes"] == 730_179_584
 
 
@@ -181,7 +182,9 @@ def test_of_several_on_the_disk_the_largest_is_taken_and_said(tmp_path: Path) ->
     saved(tmp_path / "home", "d8", 10, layers=8)
     saved(tmp_path / "home", "d12", 10, layers=12)
     found = explained_at("finetune.py", *GPU)
-    assert found["doubts"] == ["of 2 checkpoints d12 is taken (meta_000010.json)"]
+    assert found["doubts"] == [
+        "base/d*/meta_*.json is taken for that of d12, one of 2 that are there (meta_000010.json)"
+    ]
     assert found["roles"]["layers"]["value"] == 12
 
 
@@ -190,7 +193,17 @@ def test_a_tag_names_the_checkpoint(project: Path, tmp_path: Path) -> None:
     saved(tmp_path / "home", "d12", 10, layers=12)
     (project / "run.sh").write_text("python finetune.py --tag=d8\n", encoding="utf-8")
     found = explained_at("run.sh", *GPU)
-    assert (found["doubts"], found["roles"]["layers"]["value"]) == ([], 8)
+    assert found["roles"]["layers"]["value"] == 8
+
+
+def test_one_whose_name_is_known_is_in_no_doubt(project: Path, tmp_path: Path) -> None:
+    saved(tmp_path / "home", "d8", 10, layers=8)
+    named = SAVING.replace("step = last(os.listdir(folder))", "step = 10")
+    (project / "saving.py").write_text(named, encoding="utf-8")
+    (project / "run.sh").write_text("python finetune.py --tag=d8\n", encoding="utf-8")
+    found = explained_at("run.sh", *GPU)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert nanolint("explain", "run.sh", *GPU).out.splitlines()[1].endswith(" to spare)")
 
 
 def test_what_two_files_of_a_checkpoint_say_otherwise_is_not_known(tmp_path: Path) -> None:

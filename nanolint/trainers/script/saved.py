@@ -90,8 +90,11 @@ def _on_disk(roots: Sequence[Path], like: str, read: Callable[[str], Node]) -> _
         nodes = [read(read_source(path)) for path in files]
     except (Unusable, NoSettings):
         return None
-    why = f"of {len(folders)} checkpoints {folder.name} is taken" if len(folders) > 1 else ""
-    return _Found(reduce(_agreed, nodes), Place(files[-1], 0), why)
+    last = files[-1]
+    others = f"one of {len(folders)} that are there"
+    which = "the only one that is there" if len(folders) == 1 else others
+    why = f"{_short(like)} is taken for that of {folder.name}, {which}"
+    return _Found(reduce(_agreed, nodes), Place(last, 0), why if ANY in like else "")
 
 
 def _paths(roots: Sequence[Path], like: str) -> Iterator[Path]:
@@ -100,7 +103,10 @@ def _paths(roots: Sequence[Path], like: str) -> Iterator[Path]:
     if parts[0] == ANY:
         return
     if parts[0] == "~":
-        starts = [Path.home()]
+        try:
+            starts = [Path.home()]
+        except RuntimeError:  # there is none
+            return
         del parts[0]
     elif parts[0] == "":
         starts = [Path("/")]
