@@ -131,3 +131,29 @@ def test_a_row_that_is_filled_token_by_token(tmp_path: Path) -> None:
     )
     assert filled["trust"] == "read"
     assert filled["peak"]["allocated_bytes"] == plain["peak"]["allocated_bytes"]
+
+
+OWN = """
+class Own(torch.optim.Optimizer):
+    def __init__(self, params, lr=0.1):
+        super().__init__(params, dict(lr=lr))
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.sub_(p.grad.mul(group["lr"]))
+progress = 0.5
+"""
+
+
+def test_a_rate_by_what_nobody_knows_is_a_number(tmp_path: Path) -> None:
+    own = script(PLAIN, OWN).replace("torch.optim.SGD", "Own")
+    step = "    optimizer.step()\n"
+    rated = f"""    progress = max(progress, pyarrow.progress())
+    for group in optimizer.param_groups:
+        group["lr"] = group["lr"] * (1 if progress < 0.8 else 1 - progress)
+{step}"""
+    text = own.replace("class Net", "import pyarrow\nclass Net").replace(step, rated)
+    plain, found = explained(tmp_path, own), explained(tmp_path, text)
+    assert found["trust"] == plain["trust"] == "read"
+    assert found["peak"]["allocated_bytes"] == plain["peak"]["allocated_bytes"]

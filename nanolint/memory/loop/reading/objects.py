@@ -83,6 +83,8 @@ class Values(Interpreter, Script):
             return kind(first.characters)
         if kind is int and isinstance(first, Tensor) and arrays.is_number(self, first):
             return drawn(self, None)
+        if kind is bool and isinstance(first, Unknown):  # one of two numbers
+            return Index(first.reason, first.place, object())
         return super().convert(kind, arguments, keywords)
 
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
@@ -171,6 +173,8 @@ class Values(Interpreter, Script):
         unknown = isinstance(value, Unknown) or isinstance(index, Unknown)
         if unknown and isinstance(owner, Tensor) and owner.device is self.host:
             return  # what the host's tensors hold is not known anyway
+        if isinstance(value, Unknown) and training.is_rate(owner, index):
+            return  # another number, of the same meaning to memory: none
         if isinstance(owner, dict) and isinstance(index, str):
             settings.put(self, index, value)
         super().set_item(owner, index, value)

@@ -41,6 +41,16 @@ ADAMAX_HAS_MAXIMUM_SINCE, MUON_SINCE, MUON_COPIES_SINCE = (2, 4), (2, 9), (2, 15
 ADAFACTOR_SINCE = (2, 5)
 
 
+RATES = frozenset({"lr", "initial_lr", "momentum", "weight_decay"})
+
+
+def is_rate(group: Value, name: Value) -> bool:
+    """Whether an entry is a number by which an optimizer steps: a learning rate."""
+    if not isinstance(group, dict) or name not in RATES or "params" not in group:
+        return False
+    return isinstance(group.get(name), float)
+
+
 def is_optimizer(value: Instance) -> bool:
     """Whether an object updates parameters."""
     return any(each.name == "Optimizer" and each.module.name == OPTIM for each in value.cls.mro)
