@@ -81,9 +81,14 @@ def _sum(counted: list[Row], some: list[Row]) -> str:
     return "\n".join(rows) + "\n"
 
 
+def _most(some: list[Row]) -> Any:
+    """The commit of nanolint that most were asked with."""
+    return Counter(each.get("state") for each in some).most_common(1)[0][0]
+
+
 def _states(some: list[Row]) -> str:
     """The commits that it was counted with: that of most, and then the others."""
-    most = Counter(each["state"] for each in some).most_common(1)[0][0]
+    most = _most(some)
     others: dict[str, list[str]] = {}
     for each in some:
         if each["state"] != most:
@@ -147,15 +152,18 @@ def _beside(traced: list[Row]) -> str:
     done = [each for each in traced if each.get("traced") and each.get("read")]
     equal = sum(each["read"] == each["traced"] for each in done)
     repositories = len({each["repository"] for each in done})
+    most = _most(done)
     rows = [
         BESIDE.format(releases=releases),
-        f"{len(done)} runs of {repositories} repositories, {equal} equal to the byte.",
+        f"{len(done)} runs of {repositories} repositories, {equal} equal to the byte."
+        + (f" Read with nanolint {most}." if most else ""),
+        *_worst(done),
         "",
     ]
     for words, group in groupby(done, key=lambda each: each["trust"]):
         rows += [f"Trust: {words}.", ""]
         rows += ["| run | read | traced | |", "|---|---|---|---|"]
-        rows += [_row(each) for each in group]
+        rows += [_row(each, most) for each in group]
         rows.append("")
     rows += [
         f"Not traced: {each['repository']} `{each['words']}` ({each['failed']}).\n"
@@ -165,14 +173,34 @@ def _beside(traced: list[Row]) -> str:
     return "\n".join(rows).rstrip() + "\n"
 
 
-def _row(each: Row) -> str:
+def _worst(done: list[Row]) -> list[str]:
+    """How far those that are not equal are off, compiled and eager."""
+    told = []
+    for kind, of in (("eager", False), ("compiled", True)):
+        rows = [each for each in done if each.get("compiled") is of]
+        if not rows:
+            continue
+        off = [each["read"] / each["traced"] - 1 for each in rows]
+        noted = [each for each in rows if each.get("traced_reserved")]
+        reserved = [each["read_reserved"] / each["traced_reserved"] - 1 for each in noted]
+        said = f"{len(rows)} {kind}: {_range(off)} allocated"
+        told.append(said + (f", {_range(reserved)} reserved ({len(noted)} noted)" * bool(noted)))
+    return ["", "; ".join(told) + "."] if told else []
+
+
+def _range(off: list[float]) -> str:
+    return f"{min(off):+.2%} to {max(off):+.2%}" if any(off) else "all equal"
+
+
+def _row(each: Row, most: str | None) -> str:
     off = each["read"] - each["traced"]
     told = "" if not off else f"{off / each['traced']:+.2%}"
     reserved = each.get("traced_reserved")
     if reserved and each.get("read_reserved") != reserved:
         told = f"{told} reserved {each['read_reserved'] / reserved - 1:+.2%}".strip()
-    if each.get("state"):
+    if each.get("state") and each["state"] != most:
         told = f"{told} read with nanolint {each['state']}".strip()
+    told = f"compiled {told}".strip() if each.get("compiled") else told
     run = f"{each['repository']} `{each['words']}`"
     return f"| {run} | {each['read']:,} | {each['traced']:,} | {told} |"
 

@@ -4,7 +4,8 @@
 
 goes through validation/derivatives_traced.json: each row has its repository, whose checkout is
 ``CHECKOUTS/owner+name``, and its words behind ``python``. ``nanolint explain`` and ``nanolint
-trace`` are asked about the same line; the bytes of both are put into the row. ``--add`` puts a row
+trace`` are asked about the same line; the bytes of both are put into the row, and the commit of
+nanolint that read it (``state``). ``--add`` puts a row
 there first, ``--only`` takes those whose repository has the word in it, ``--missing`` those that
 have not been traced. Tokens come from validation/stand_ins/forks.py.
 """
@@ -18,6 +19,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from count_trust import state
 
 ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "validation" / "derivatives_traced.json"
@@ -50,6 +53,7 @@ def measure(row: Row, checkouts: Path, python: str, *, only_read: bool) -> None:
     )
     row |= {"torch": release.stdout.strip(), "trust": read.get("trust", "–")}
     row["read"], row["read_reserved"] = _peak(read)
+    row |= {"compiled": (read.get("run") or {}).get("compile"), "state": state()}
     row.pop("failed", None)
     if only_read:
         return
