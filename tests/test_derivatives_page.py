@@ -51,3 +51,16 @@ def test_what_a_reading_misses_of_a_trace_is_said() -> None:
     assert "2 runs of 1 repositories, 1 equal to the byte." in page
     assert "| a/a `train.py` | 99 | 100 | -1.00% |" in page
     assert "Not traced: a/a `train.py` (no yaml)." in page
+
+
+def test_no_sure_reading_is_far_from_its_trace() -> None:
+    """Those that run eagerly are equal, those that are compiled near."""
+    rows = json.loads(build_derivatives.TRACED.read_text(encoding="utf-8"))
+    held = [row for row in rows if row.get("traced")]
+    assert len({row["repository"] for row in held}) >= 25
+    for row in held:
+        assert row["trust"] in build_derivatives.TRUSTED, row
+        allocated, reserved = (0.03, 0.05) if row["compiled"] else (0.0, 0.0)
+        assert abs(row["read"] / row["traced"] - 1) <= allocated, row
+        if row["traced_reserved"]:
+            assert abs(row["read_reserved"] / row["traced_reserved"] - 1) <= reserved, row
