@@ -151,9 +151,12 @@ class Backward(Layers):
         gradients = self.sums.gradients("h.ln_1")
         parts = self.sums.later(gradients)
         direct = tuple(gradients)
+        passing = self.sums.passing(gradients)
         if gathered and not mask:
             rows = [self.single("sums of h.ln_1 (B*T)", shapes.tokens) for _ in range(2)]
-            graph.kernel((flow, *kept), *rows, *parts, workspace=workspace, direct=direct)
+            graph.kernel(
+                (flow, *kept), *rows, *parts, workspace=workspace, direct=direct, passing=passing
+            )
             self.sums.finish(parts, gradients)
             graph.kernel((), wpe)
             graph.kernel((), tokens)
@@ -172,6 +175,7 @@ class Backward(Layers):
             inplace=((above,),),
             workspace=workspace,
             direct=direct,
+            passing=passing,
             mutates=(tokens,),
             hidden=self.row_sums,
         )

@@ -71,7 +71,8 @@ class Node:
 
     ``inplace`` lists, for an output, the inputs whose memory it may take over, best first;
     ``workspace`` lives while the kernel runs; ``direct`` outputs, of this node or of later ones,
-    are made by a plain PyTorch call after the kernel, past Inductor's reuse; ``scratch`` is
+    are made by a plain PyTorch call after the kernel, past Inductor's reuse, and ``passing`` is what
+    each of these calls takes and gives back; ``scratch`` is
     made and freed inside the call, each of them named at both moments;
     ``mutates`` are those of ``reads`` that it adds to, before anyone else reads them; ``hidden``
     are bytes of intermediate results that never leave the kernel, yet count in the estimate.
@@ -83,6 +84,7 @@ class Node:
         "hidden",
         "inplace",
         "mutates",
+        "passing",
         "product",
         "reads",
         "scratch",
@@ -96,6 +98,7 @@ class Node:
         self.inplace: tuple[tuple[Buffer, ...], ...] = ()
         self.workspace: Buffer | None = None
         self.direct: tuple[Buffer, ...] = ()
+        self.passing: tuple[tuple[Buffer, ...], ...] = ()
         self.mutates: tuple[Buffer, ...] = ()
         self.hidden = 0
         self.elements: tuple[Buffer, ...] = ()
@@ -123,6 +126,7 @@ class Graph:
         inplace: tuple[tuple[Buffer, ...], ...] = (),
         workspace: Buffer | None = None,
         direct: tuple[Buffer, ...] = (),
+        passing: tuple[tuple[Buffer, ...], ...] = (),
         mutates: tuple[Buffer, ...] = (),
         hidden: int = 0,
     ) -> None:
@@ -135,6 +139,7 @@ class Graph:
         node.inplace = inplace
         node.workspace = workspace
         node.direct = direct
+        node.passing = passing
         self.nodes.append(node)
 
     def product(self, reads: Iterable[Buffer], out: Buffer, *, biased: bool = False) -> None:

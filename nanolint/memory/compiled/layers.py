@@ -70,6 +70,7 @@ class Layers(Builder):
                 inplace=(before,),
                 workspace=workspace,
                 direct=tuple(gradients),
+                passing=self.sums.passing(gradients),
                 hidden=self.row_sums,
             )
             self.sums.finish(parts, gradients)

@@ -109,8 +109,11 @@ class Planner:
                 self._place(index, buffer)
         if node.workspace is not None:
             self._place(index, node.workspace)
-        for buffer in node.direct:
+        for buffer, passing in zip(node.direct, node.passing, strict=True):
             self._allocate(buffer)
+            for each in passing:
+                self._allocate(each)
+            self._events += [~each.slot for each in reversed(passing)]
         if node.workspace is not None:
             self._release(index, node.workspace)
         for buffer in node.elements:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.graph import FLOAT, Buffer, Graph
 from nanolint.memory.compiled.reductions import column_sum_splits, fused_sum_splits
 from nanolint.memory.tape import Component
+from nanolint.memory.tensors.ops.sums import scratch_bytes
 
 if TYPE_CHECKING:
     from nanolint.memory.shapes import Shapes
@@ -36,6 +37,12 @@ class Sums:
         """The partial sums of LayerNorm's gradients in a fused kernel."""
         vectors = 2 if self._shapes.bias else 1
         return _partial(self.fused * vectors * self._shapes.n_embd)
+
+    def passing(self, gradients: list[Buffer]) -> tuple[tuple[Buffer, ...], ...]:
+        """What PyTorch takes to add up the partial sums of each gradient."""
+        columns = self._shapes.n_embd
+        sizes = scratch_bytes(self._shapes.card, (self.fused, columns), (columns, 1), (0,), 4)
+        return tuple(scratch_of_sum(sizes) for _ in gradients)
 
     def later(self, gradients: list[Buffer]) -> tuple[Buffer, ...]:
         """The split sums as planned before the kernels were fused: partial sums to be added up.
@@ -85,6 +92,12 @@ class Sums:
         shapes = self._shapes
         threads = shapes.inductor.threads_per_sm
         return column_sum_splits(shapes.card, shapes.tokens, columns, threads)
+
+
+def scratch_of_sum(sizes: tuple[int, int]) -> tuple[Buffer, ...]:
+    """What a sum of PyTorch's own takes while it runs (nanolint/memory/tensors/ops/sums.py)."""
+    label, of = "partial results", Component.ACTIVATIONS
+    return tuple(Buffer(label, each, FLOAT, of) for each in sizes if each)
 
 
 def _gradient(name: str, columns: int) -> Buffer:

@@ -12,10 +12,12 @@ from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
+from nanolint.memory.compiled.sums import scratch_of_sum
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64
 from nanolint.memory.tensors.dtypes import BOOL as BOOLEAN
 from nanolint.memory.tensors.layout import is_contiguous
+from nanolint.memory.tensors.ops.sums import scratch_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -231,6 +233,8 @@ class Emission:
             for _, reader in self._readers.get(write.memory, ()):
                 direct += [self._buffer(each.memory) for each in reader.writes]
         node.direct = tuple(direct)
+        added = self._asked.ask(scratch_bytes, (splits, numel), (numel, 1), (0,), 4)
+        node.passing = tuple(scratch_of_sum(added) for _ in direct)
 
 
 def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:
