@@ -71,8 +71,8 @@ class Node:
 
     ``inplace`` lists, for an output, the inputs whose memory it may take over, best first;
     ``workspace`` lives while the kernel runs; ``direct`` outputs, of this node or of later ones,
-    are made by a plain PyTorch call after the kernel, past Inductor's reuse, and ``passing`` is what
-    each of these calls takes and gives back; ``scratch`` is
+    are made by a plain PyTorch call after the kernel, past Inductor's reuse, and ``passing`` is
+    what each of these calls takes and gives back; ``scratch`` is
     made and freed inside the call, each of them named at both moments;
     ``mutates`` are those of ``reads`` that it adds to, before anyone else reads them; ``hidden``
     are bytes of intermediate results that never leave the kernel, yet count in the estimate.
