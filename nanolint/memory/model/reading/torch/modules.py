@@ -82,18 +82,18 @@ def parameters(
 
 def _below(module: Instance, prefix: str) -> list[tuple[str, Instance]]:
     """``modules``, all at once: each call of a model asks for its parameters."""
-    found, seen = [(prefix, module)], {id(module)}
-
-    def look(path: str, inside: Instance) -> None:
-        for name, value in inside.attributes.items():
-            if isinstance(value, Instance) and value.cls.is_module and id(value) not in seen:
-                seen.add(id(value))
-                below = f"{path}.{name}" if path else name
-                found.append((below, value))
-                look(below, value)
-
-    look(prefix, module)
+    found: list[tuple[str, Instance]] = []
+    _look(module, prefix, found, set())
     return found
+
+
+def _look(inside: Instance, path: str, found: list[tuple[str, Instance]], seen: set[int]) -> None:
+    # No function within a function: one that calls itself holds itself, and what it has found.
+    seen.add(id(inside))
+    found.append((path, inside))
+    for name, value in inside.attributes.items():
+        if isinstance(value, Instance) and value.cls.is_module and id(value) not in seen:
+            _look(value, f"{path}.{name}" if path else name, found, seen)
 
 
 def buffers(module: Instance, prefix: str = "") -> Iterator[tuple[str, Instance, Tensor]]:
