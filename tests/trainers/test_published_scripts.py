@@ -13,6 +13,8 @@ READ = [row for row in rows() if "read" in row]
 EACH = pytest.mark.parametrize("row", READ, ids=lambda row: str(row["name"]))
 # Read otherwise than PyTorch has it, which the run's doubts say.
 OTHERWISE = {"llm.c, 8 processes, compiled": "torch.compile splits the graph at DDP's buckets"}
+# Saved is what may be the last of an epoch, whose length is not known: read where it may happen.
+SAVED = {"minimind", "minimind, fine-tuning"}
 WHOLE = pytest.mark.parametrize(
     "row",
     [
@@ -50,7 +52,7 @@ def test_what_differs_without_a_doubt_is_no_more_than_a_thousandth(row: dict[str
     eager = row["read"]["eager"]
     assert eager["allocated"] == pytest.approx(eager["traced"], rel=0.001)
     if not row["read"]["doubts"]:
-        assert eager["difference"] is None
+        assert (eager["difference"] is not None) == (row["name"] in SAVED)
 
 
 def test_the_docs_have_the_table() -> None:

@@ -72,7 +72,8 @@ class Device:
     ``attention_state``: fused attention saves its random state here;
     None: as each kernel does in that release. ``attention_kernels`` are those that it may take.
     ``capability`` is the card's compute capability; ``fuses_bfloat16``: memory-efficient attention
-    takes bfloat16, as from 8.0 on. ``release`` is the first two numbers of torch's.
+    takes bfloat16, as from 8.0 on. ``tuned_for`` is the compute capability by which CUB sizes what
+    it sorts and counts with. ``release`` is the first two numbers of torch's.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Device:
     ) -> None:
         self.tape = tape
         self.capability = capability
+        self.tuned_for = (8, 0)
         self.fuses_bfloat16 = fuses_bfloat16
         self.release = release
         self.asked = asked or Asked(Card(DEFAULT_SM_COUNT, DEFAULT_SM_THREADS))
@@ -136,6 +138,7 @@ class Device:
             release=self.release,
         )
         made.attention_kernels = self.attention_kernels
+        made.tuned_for = self.tuned_for
         return made
 
     @property

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from nanolint.run.equation import Equation
     from nanolint.run.settled import Options
 
-# What models call the longest sequence that they are built for.
+# What models call the longest sequence that they are built for; not here the
+# max_position_embeddings of rotary tables, which are made for much longer ones than are trained on.
 LENGTHS = (
     *("block_size", "context_length", "max_seq_len", "seq_len", "max_len", "context_window"),
     *("max_seq_length", "sequence_length", "seq_length", "context_size", "n_positions", "n_ctx"),
-    *("max_position_embeddings", "max_sequence_length", "max_length", "ctx_len"),
+    *("max_sequence_length", "max_length", "ctx_len"),
 )
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading import settings
 from nanolint.memory.loop.reading.chances import DATA, of_numpy
-from nanolint.memory.model.reading.exceptions import CATCHABLE
+from nanolint.memory.loop.reading.lengths import Lengths
+from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import (
     CONTENTS,
@@ -180,7 +182,8 @@ def _at_most(machine: Script, dataset: Value, size: Value) -> Value:
         return size
     try:
         count = machine.call(machine.attribute(dataset, "__len__"), [])
-    except (Unread, Raised, *CATCHABLE):
+    except (Unread, Raised, *CATCHABLE) as error:
+        let_go(error)
         return size
     return min(size, count) if type(count) is int and count > 0 else size
 
@@ -196,13 +199,32 @@ def kept(tape: Tape, start: Mark) -> int:
 def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:
     """The next batch; not known where the data set's own code cannot be read."""
     before = machine.card.tape.mark()
+    lengths = machine.lengths = Lengths()
     try:
-        return _batch(machine, next(elements), size, collate)
+        batch = _batch(machine, next(elements), size, collate)
+        if lengths.were_asked:
+            lengths.are_halved = True
+            shorter = _batch(machine, next(elements), size, collate)
+            if _shapes(shorter) != _shapes(batch):
+                if not lengths.are_bounded:
+                    raise machine.unread("how long a sequence is")
+                settings.doubt(machine, "a text is taken for as long as it is cut to")
+        return batch
     except (Unread, Raised, *CATCHABLE) as error:
         if machine.card.tape.mark() != before:
             raise
+        let_go(error)
         why = error.reason if isinstance(error, Unread) else f"{type(error).__name__}: {error}"
         return machine.unknown(f"{LOADS} ({why})")
+
+
+def _shapes(batch: Value) -> Value:
+    """The shapes of the tensors of a batch."""
+    if isinstance(batch, Tensor):
+        return batch.shape
+    if isinstance(batch, dict):
+        return {name: _shapes(each) for name, each in batch.items()}
+    return [_shapes(each) for each in batch] if isinstance(batch, list | tuple) else None
 
 
 def written(tape: Tape, start: Mark) -> list[int]:

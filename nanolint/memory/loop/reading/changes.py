@@ -86,6 +86,27 @@ def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
 
 
 @lru_cache(maxsize=4096)
+def set_by_place(node: ast.stmt) -> frozenset[str]:
+    """Names of which a statement sets single elements and does nothing else to them: a list among
+    them is as long as before."""
+    elements: set[str] = set()
+    otherwise: set[str] = set()
+    looked_at: set[int] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name):
+            looked_at.add(id(each.value))
+            if not isinstance(each.ctx, ast.Load):
+                is_one = isinstance(each.ctx, ast.Store) and not isinstance(each.slice, ast.Slice)
+                (elements if is_one else otherwise).add(each.value.id)
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Name):
+            if each.func.id in ("len", "min", "max", "range"):
+                looked_at |= {id(given) for given in each.args}
+        elif isinstance(each, ast.Name) and id(each) not in looked_at:
+            otherwise.add(each.id)
+    return frozenset(elements - otherwise)
+
+
+@lru_cache(maxsize=4096)
 def changed_of(node: ast.AST) -> tuple[tuple[str, str], ...]:
     """What may be changed in place that an object holds: ``self.pairs.append(...)``."""
     found: dict[tuple[str, str], None] = {}

@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.memory.model.reading.exceptions import CATCHABLE
+from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.values import Unread
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def _numbers(machine: Script, nodes: tuple[ast.expr, ...], frame: Frame) -> list
     for node in nodes:
         try:
             value = machine.evaluate(node, frame)
-        except (Unread, *CATCHABLE):
+        except (Unread, *CATCHABLE) as error:
+            let_go(error)
             continue
         if isinstance(value, int):
             found.append(value)

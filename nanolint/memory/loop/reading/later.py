@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.loop.reading.passing import EVALUATES, TRAINS
 from nanolint.memory.loop.reading.training import is_optimizer
 from nanolint.memory.model.reading.calls import MANAGED
-from nanolint.memory.model.reading.exceptions import CATCHABLE
+from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import Function, Instance, Native, Unread
@@ -104,7 +104,8 @@ def _value(machine: Script, node: ast.expr, frame: Frame) -> Value:
     """What an expression is; None where that is not known."""
     try:
         return machine.evaluate(node, frame)
-    except (Unread, *CATCHABLE):
+    except (Unread, *CATCHABLE) as error:
+        let_go(error)
         return None
 
 

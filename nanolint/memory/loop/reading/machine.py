@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import ast
 
     from nanolint.memory.loop.group import Group
+    from nanolint.memory.loop.reading.lengths import Lengths
     from nanolint.memory.loop.reading.phases import Phases
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
@@ -41,6 +42,7 @@ class Script(Machine):
     group: Group  # the processes
     checkpoint: Checkpoint
     dumped: dict[str, Value]  # what was written to files, by their names
+    lengths: Lengths  # of the texts that are read
 
     def another(self, program: SourceText, inputs: tuple[DataFile, ...]) -> Script:
         """The reading of another program, which finds ``inputs``."""

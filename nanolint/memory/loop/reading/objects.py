@@ -123,6 +123,8 @@ class Values(Interpreter, Script):
     ) -> Value:
         if isinstance(function, Unknown) and function.reason.startswith(passing.LOGGERS):
             return self._logs(function, [*arguments, *(keywords or {}).values()])
+        if isinstance(function, tokenizers.Tokenizer):
+            return tokenizers.encoded(self, function, *arguments, **(keywords or {}))
         if isinstance(function, Unknown):
             settings.called(self, function)
             passed = (*arguments, *(keywords or {}).values())
@@ -162,7 +164,7 @@ class Values(Interpreter, Script):
         found = super().compare(op, left, right)
         if isinstance(found, Tensor) and found.device is self.host and not found.shape:
             return self.unknown(CONTENTS)
-        return found
+        return found.bare() if isinstance(found, Index) else found
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
         if isinstance(owner, Unknown | Namespace):

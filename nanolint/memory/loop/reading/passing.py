@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
-from nanolint.memory.loop.reading import finite
+from nanolint.memory.loop.reading import arrays, finite, renewal
 from nanolint.memory.loop.reading.changes import (
     called,
     changed,
@@ -15,6 +15,7 @@ from nanolint.memory.loop.reading.changes import (
     goes_elsewhere,
     leaves,
     loaded,
+    set_by_place,
     set_to_numbers,
     stored,
 )
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tape import Mark
 
 DEPTH = 4  # of what holds what
 EVALUATES = frozenset({"eval", "no_grad", "inference_mode"})
@@ -96,21 +98,25 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
             return machine.execute(node.orelse, frame)
         machine.taken.add(id(node))
         return machine.execute(node.body, frame)
-    why = test if isinstance(test, Unknown) else machine.unknown(CONTENTS)
+    why = test.bare() if isinstance(test, Unknown) else machine.unknown(CONTENTS)
     del test
+    if renewal.makes_anew(node):
+        return machine.execute(node.orelse, frame)
     if _may_return(machine, node, frame):
         machine.at_most.append(f"an evaluation that may end earlier is read ({why.place})")
         return None
     if leaves(node) or goes_elsewhere(node):
         raise why.unread()
-    written = len(machine.card.tape.events)
+    start = machine.card.tape.mark()
     before = {name: frame.find(name) for name in stored(node)}
     for body in (node.body, node.orelse):
         _attempt(machine, body, frame)
     alike = [name for name in before if _alike(before[name], frame.find(name))]
-    if len(machine.card.tape.events) != written and machine.phases.are_late:
+    writes = len(machine.card.tape.events) != start.events
+    if writes and (machine.phases.are_late or _only_looks(machine, node, start)):
+        machine.taken.add(id(node))
         machine.at_most.append(f"an evaluation that may be left out is read ({why.place})")
-    elif len(machine.card.tape.events) != written and machine.card.grad_enabled:
+    elif writes and machine.card.grad_enabled:
         decided = why.unread()
         decided.decided = True
         raise decided
@@ -137,6 +143,11 @@ def _alike(one: Value, other: Value) -> bool:
     if one.requires_grad or other.requires_grad:
         return False  # what a backward pass goes through is not known
     return (one.shape, one.dtype, one.device) == (other.shape, other.dtype, other.device)
+
+
+def _only_looks(machine: Script, node: ast.If, start: Mark) -> bool:
+    """Whether a branch evaluates, or saves, and leaves memory as it was."""
+    return _only_evaluates(node) and arrays.kept(machine.card.tape, start) == 0
 
 
 def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> None:
@@ -264,7 +275,9 @@ def _forget(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None
         frame.store(name, Index(why.reason, why.place, object()))
     for name in changed(node):
         value = frame.find(name)
-        if isinstance(value, list | dict | set):
+        if isinstance(value, list) and name in set_by_place(node):
+            value[:] = [_unknown_like(each, why) for each in value]
+        elif isinstance(value, list | dict | set):
             _rebind(frame, name, why)
     for owner, attribute in changed_of(node):
         holder = frame.find(owner)
@@ -288,3 +301,9 @@ def _rebind(frame: Frame, name: str, why: Unknown) -> None:
         each.names[name] = why
     elif name in frame.module.names:
         frame.module.names[name] = why
+
+
+def _unknown_like(value: Value, why: Unknown) -> Unknown:
+    """Another element of a list: of whole numbers, a whole number."""
+    is_whole = isinstance(value, int | Index) and not isinstance(value, bool)
+    return Index(why.reason, why.place, object()) if is_whole else why

@@ -13,6 +13,7 @@ from nanolint.memory.loop.group import Group
 from nanolint.memory.loop.reading import files, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compiler
 from nanolint.memory.loop.reading.lacking import never_set
+from nanolint.memory.loop.reading.lengths import Lengths
 from nanolint.memory.loop.reading.objects import Values
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.seen import Seen
@@ -74,7 +75,7 @@ class Reader(Values):
         self.doubts, self.at_most = [], []
         self.passed = 0
         self.taken, self.executed = set(), set()
-        self.dumped = {}
+        self.dumped, self.lengths = {}, Lengths()
         self._later: list[str] = []
         self._evaluated: set[ast.If] = set()  # branches that only a later step takes
         self.phases = Phases(card.tape, steps)

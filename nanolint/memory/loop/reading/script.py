@@ -12,7 +12,7 @@ from nanolint.memory.loop.reading.phases import Finished
 from nanolint.memory.loop.reading.reader import Reader
 from nanolint.memory.loop.reading.surroundings import Surroundings
 from nanolint.memory.model.reading.certain import is_certain
-from nanolint.memory.model.reading.exceptions import CATCHABLE
+from nanolint.memory.model.reading.exceptions import CATCHABLE, uncollected
 from nanolint.memory.model.reading.values import Raised
 from nanolint.memory.settled import settled, value_of
 from nanolint.memory.tape import Component, Phase
@@ -55,6 +55,7 @@ def read_script(
     if gpu is not None and gpu.compute_capability is not None:
         # Memory-efficient attention takes what the card computes in (sdp_utils.cpp).
         device.fuses_bfloat16 = has_bfloat16(gpu)
+        device.tuned_for = gpu.compute_capability
     machine = Reader(
         program.modules,
         device,
@@ -66,7 +67,8 @@ def read_script(
     )
     machine.turns.whole = whole
     try:
-        machine.read()
+        with uncollected():
+            machine.read()
     except Finished:
         pass
     except FAILURES as error:

@@ -1,10 +1,16 @@
-"""Tokenizers that packages bring by name: of all that they are, how many tokens they know."""
+"""Tokenizers that packages bring: how many tokens they know, and how many a text is cut to."""
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading import transformers
+from nanolint.memory.loop.reading.chances import DATA
+from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
+from nanolint.memory.tensors.dtypes import INT64
+from nanolint.memory.tensors.tensor import empty
 from nanolint.run.tokenizers import CLASSES, GROWS, SIZES, vocabulary_of
 
 if TYPE_CHECKING:
@@ -12,12 +18,19 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Place, Value
 
 
+OF_TOKENS = "_token_id"  # the end of names that stand for one token, such as pad_token_id
+LONGEST = "max_length"
+# What an encoding has, each a number for each token.
+PARTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
 class Tokenizer(Unknown):
-    """``size`` tokens; ``length`` is what ``len()`` says, and None once tokens were added."""
+    """``size`` tokens, None where it is not known; ``length`` is what ``len()`` says, and None
+    once tokens were added."""
 
     __slots__ = ("length", "size")
 
-    def __init__(self, size: int, place: Place) -> None:
+    def __init__(self, size: int | None, place: Place) -> None:
         super().__init__("what a tokenizer does", place)
         self.size = size
         self.length: int | None = size
@@ -25,10 +38,12 @@ class Tokenizer(Unknown):
 
 def attribute_of(machine: Script, owner: Tokenizer, name: str) -> Value:
     """What is asked of a tokenizer."""
-    if name in SIZES:
+    if name in SIZES and owner.size is not None:
         return owner.size
-    if name == "max_token_value":
+    if name == "max_token_value" and owner.size is not None:
         return owner.size - 1
+    if name.endswith(OF_TOKENS):
+        return Index("a token", machine.place, object())
     if name in GROWS:
 
         def grow(*_: Value, **__: Value) -> Value:
@@ -39,24 +54,47 @@ def attribute_of(machine: Script, owner: Tokenizer, name: str) -> Value:
     return owner.bare()
 
 
+def encoded(
+    machine: Script,
+    owner: Tokenizer,
+    text: Value = None,
+    *,
+    truncation: Value = False,
+    max_length: Value = None,
+    padding: Value = False,
+    return_tensors: Value = None,
+    **_: Value,
+) -> Value:
+    """``tokenizer(text)``, of a text that only a run knows."""
+    if not isinstance(text, Unknown):
+        return owner.bare()
+    is_cut = truncation is True and type(max_length) is int
+    if is_cut and padding == LONGEST:
+        count = max_length
+    else:
+        count = machine.lengths.at_most(max_length) if is_cut else machine.lengths.endless()
+    if return_tensors is not None:
+        row: Value = empty(machine.host, (1, count), INT64, DATA)
+    else:
+        row = [Index("a token", machine.place, object())] * count
+    return Namespace("encoding", {name: copy(row) for name in PARTS})
+
+
 def install(machine: Script) -> dict[str, Value]:
     """The packages by their names."""
 
     def made(function: str) -> Native:
         def make(*given: Value, **named: Value) -> Value:
-            size = vocabulary_of(function, [*given, *named.values()])
-            if size is None:
-                return machine.unknown(f"the tokenizer that {function} gives")
-            return Tokenizer(size, machine.place)
+            return Tokenizer(vocabulary_of(function, [*given, *named.values()]), machine.place)
 
         return Native(function, make, plain=False)
 
     tiktoken = {name: made(f"tiktoken.{name}") for name in ("get_encoding", "encoding_for_model")}
-    transformers: dict[str, Value] = {
+    of_transformers: dict[str, Value] = {
         name: Namespace(name, {"from_pretrained": made(f"transformers.{name}.from_pretrained")})
         for name in CLASSES
     }
     return {
         "tiktoken": Namespace("tiktoken", {**tiktoken}),
-        "transformers": Namespace("transformers", transformers),
+        **transformers.table(machine, of_transformers),
     }

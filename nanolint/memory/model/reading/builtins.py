@@ -6,6 +6,7 @@ import ast
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.exceptions import let_go
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import (
@@ -255,7 +256,8 @@ def _get(machine: Machine, owner: Value, name: Value, *default: Value) -> Value:
             return each
     try:
         return machine.attribute(owner, name)
-    except AttributeError:
-        if default:
-            return default[0]
-        raise
+    except AttributeError as error:
+        if not default:
+            raise
+        let_go(error)
+        return default[0]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import gc
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.binding import forget
@@ -15,6 +17,8 @@ from nanolint.memory.model.reading.values import (
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.scopes import Frame
 
@@ -34,6 +38,18 @@ CATCHABLE = (
     ValueError,
     Raised,
 )
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Python looks for no garbage: how long a tensor lives must not hang on when it does."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def let_go(error: BaseException | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.exceptions import let_go
 from nanolint.memory.model.reading.values import Class, Instance, Unknown
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def _class(machine: Machine, pattern: ast.MatchClass, value: Value, frame: Frame
     for name, each in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
         try:
             inner = machine.attribute(value, name)
-        except AttributeError:
+        except AttributeError as error:
+            let_go(error)
             return False
         if isinstance(inner, Unknown):
             raise inner.unread()

@@ -71,15 +71,15 @@ def _gradient(g: Tensor, index: Tensor, rows: int, role: Role) -> Tensor:
     ids = INT64.itemsize * count
     order = [scratch(ids), scratch(ids)]
     counter = scratch(ids)
-    sorting = scratch(radix_sort_bytes(count, rows))
+    sorting = scratch(radix_sort_bytes(count, rows, device.tuned_for, device.release))
     del sorting, counter
     made = empty(device, (rows, width), g.dtype, role)
     segments = min(count, rows)
     partial = count // 10 + segments
     order += [scratch(ids), scratch(8)]
-    unique = [scratch(ids), scratch(unique_bytes(count))]
+    unique = [scratch(ids), scratch(unique_bytes(count, device.tuned_for, device.release))]
     del unique
     order += [scratch(8 * segments), scratch(8 * segments)]
-    scratch(scan_bytes(segments))
+    scratch(scan_bytes(segments, device.release))
     order += [scratch(8), scratch(8 * partial), scratch(FLOAT32.itemsize * partial * width)]
     return made

@@ -130,7 +130,7 @@ def sort_scratch(indices: Sequence[Tensor | None], shape: Shape, values: Tensor)
         del scaled
     ids = [empty(device, (count,), INT64, role) for _ in range(3)]
     rows = prod(size for size, each in zip(shape, indices, strict=False) if each is not None)
-    scratch = empty(device, (radix_sort_bytes(count, rows),), UINT8, role)
+    scratch = empty(device, (radix_sort_bytes(count, rows, device.tuned_for),), UINT8, role)
     del scratch, ids, linear
 
 

@@ -67,7 +67,12 @@ def cumprod(x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
 def _scan(x: Tensor, size: int) -> None:
     """One row alone is summed by CUB."""
     if size == x.numel > 1:
-        state = empty(x.device, (scan_bytes(size, x.dtype.itemsize == 4),), UINT8, x.role)
+        state = empty(
+            x.device,
+            (scan_bytes(size, narrow=x.dtype.itemsize == 4),),
+            UINT8,
+            x.role,
+        )
         del state
 
 

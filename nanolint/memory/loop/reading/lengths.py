@@ -1,0 +1,29 @@
+"""How long the texts of a data set are: nobody knows, and often it does not matter.
+
+Samples are cut to a length and filled up to it. So a sample is read twice, as if its texts had so
+many tokens and half as many. Where both make the same batch its shape is known; where they do not,
+a text that is cut is taken for one that is as long as it is let be, which some are.
+"""
+
+from __future__ import annotations
+
+MANY = 1 << 16  # tokens of a text that is not cut
+
+
+class Lengths:
+    """What texts are taken for now, and what was asked."""
+
+    def __init__(self) -> None:
+        self.are_halved = False
+        self.were_asked = False
+        self.are_bounded = True
+
+    def at_most(self, most: int) -> int:
+        """The tokens of a text that is cut to ``most``."""
+        self.were_asked = True
+        return most // 2 if self.are_halved else most
+
+    def endless(self) -> int:
+        """The tokens of one that is not cut."""
+        self.are_bounded = False
+        return self.at_most(MANY)

@@ -1,0 +1,168 @@
+"""Of transformers what models of one's own are built on; the models that it brings are not here.
+
+As transformers/configuration_utils.py, modeling_utils.py, activations.py and modeling_outputs.py
+have it. ``doubt`` takes what is not known.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class PretrainedConfig:
+    model_type = ""
+    tie_word_embeddings = True
+    use_cache = True
+    use_return_dict = True
+    return_dict = True
+    output_attentions = False
+    output_hidden_states = False
+    pad_token_id = None
+    bos_token_id = None
+    eos_token_id = None
+
+    def __init__(self, **kwargs):
+        for name, value in kwargs.items():
+            setattr(self, name, value)
+
+    def save_pretrained(self, *args, **kwargs):
+        pass
+
+
+class GenerationMixin:
+    pass
+
+
+class PreTrainedModel(nn.Module):
+    def __init__(self, config, *args, **kwargs):
+        super().__init__()
+        self.config = config
+
+    @property
+    def device(self):
+        return next(self.parameters()).device
+
+    @property
+    def dtype(self):
+        return next(self.parameters()).dtype
+
+    def post_init(self):
+        self.init_weights()
+
+    def init_weights(self):
+        """By release it is one method or another that ties; a model that has done it is as it is."""
+        self.tie_weights()
+
+    def tie_weights(self):
+        head = getattr(self, "lm_head", None)
+        if head is None or not self.config.tie_word_embeddings:
+            return
+        owners = [each for each in self.modules() if getattr(each, "weight", None) is head.weight]
+        if len(owners) < 2:
+            doubt("whether transformers shares the weight of lm_head with the embedding")
+
+    def num_parameters(self, *args, **kwargs):
+        return sum(each.numel() for each in self.parameters())
+
+    def save_pretrained(self, *args, **kwargs):
+        pass
+
+
+class NewGELUActivation(nn.Module):
+    def forward(self, input):
+        return (
+            0.5
+            * input
+            * (1.0 + torch.tanh(0.7978845608028654 * (input + 0.044715 * torch.pow(input, 3.0))))
+        )
+
+
+class QuickGELUActivation(nn.Module):
+    def forward(self, input):
+        return input * torch.sigmoid(1.702 * input)
+
+
+class ReLUSquaredActivation(nn.Module):
+    def forward(self, input):
+        relu_applied = F.relu(input)
+        squared = torch.square(relu_applied)
+        return squared
+
+
+class Activations:
+    made = {
+        "gelu": nn.GELU,
+        "gelu_new": NewGELUActivation,
+        "quick_gelu": QuickGELUActivation,
+        "relu": nn.ReLU,
+        "relu2": ReLUSquaredActivation,
+        "sigmoid": nn.Sigmoid,
+        "silu": nn.SiLU,
+        "swish": nn.SiLU,
+        "tanh": nn.Tanh,
+    }
+
+    def __getitem__(self, name):
+        if name == "gelu_pytorch_tanh":
+            return nn.GELU(approximate="tanh")
+        return self.made[name]()
+
+
+class ModelOutput:
+    names = ()
+
+    def __init__(self, *values, **named):
+        for name in self.names:
+            setattr(self, name, named.get(name))
+        for name, value in zip(self.names, values):
+            setattr(self, name, value)
+
+    def to_tuple(self):
+        found = [getattr(self, name) for name in self.names]
+        return tuple(each for each in found if each is not None)
+
+    def __getitem__(self, key):
+        if isinstance(key, str):
+            return getattr(self, key)
+        return self.to_tuple()[key]
+
+    def __iter__(self):
+        return iter(self.to_tuple())
+
+
+class BaseModelOutput(ModelOutput):
+    names = ("last_hidden_state", "hidden_states", "attentions")
+
+
+class BaseModelOutputWithPast(ModelOutput):
+    names = ("last_hidden_state", "past_key_values", "hidden_states", "attentions")
+
+
+class MoeModelOutputWithPast(ModelOutput):
+    names = (
+        "last_hidden_state",
+        "past_key_values",
+        "hidden_states",
+        "attentions",
+        "router_logits",
+    )
+
+
+class CausalLMOutput(ModelOutput):
+    names = ("loss", "logits", "hidden_states", "attentions")
+
+
+class CausalLMOutputWithPast(ModelOutput):
+    names = ("loss", "logits", "past_key_values", "hidden_states", "attentions")
+
+
+class MoeCausalLMOutputWithPast(ModelOutput):
+    names = (
+        "loss",
+        "aux_loss",
+        "logits",
+        "past_key_values",
+        "hidden_states",
+        "attentions",
+        "router_logits",
+    )

@@ -1,0 +1,47 @@
+"""transformers: what models of one's own are built on, and tokenizers by their names."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nanolint.memory.loop.reading import settings, training
+from nanolint.memory.model.reading.values import Namespace, Native
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Value
+
+NAME = "transformers"
+OUTPUTS = (
+    *("ModelOutput", "BaseModelOutput", "BaseModelOutputWithPast", "MoeModelOutputWithPast"),
+    *("CausalLMOutput", "CausalLMOutputWithPast", "MoeCausalLMOutputWithPast"),
+)
+
+
+def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:
+    """The package and its modules by their names."""
+    doubt = Native("doubt", partial(settings.doubt, machine), plain=False)
+    found = training.read_text(machine, "transformers.py", NAME, {"doubt": doubt}).names
+    configs = {"PretrainedConfig": found["PretrainedConfig"]}
+    configs["PreTrainedConfig"] = configs["PretrainedConfig"]  # its name in transformers 5
+    models = {"PreTrainedModel": found["PreTrainedModel"]}
+    mixin = {"GenerationMixin": found["GenerationMixin"]}
+    activations = {"ACT2FN": machine.call(found["Activations"], [])}
+    outputs = {name: found[name] for name in OUTPUTS}
+    modules = {
+        "configuration_utils": configs,
+        "modeling_utils": models,
+        "generation": mixin,
+        "activations": activations,
+        "modeling_outputs": outputs,
+        "utils": {"ModelOutput": outputs["ModelOutput"]},
+    }
+    spaces = {name: Namespace(f"{NAME}.{name}", dict(each)) for name, each in modules.items()}
+    whole = {**tokenizers, **configs, **models, **mixin, **spaces}
+    return {
+        NAME: Namespace(NAME, whole),
+        **{f"{NAME}.{name}": each for name, each in spaces.items()},
+    }
