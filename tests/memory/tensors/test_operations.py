@@ -81,8 +81,7 @@ def allocated(case: Case) -> object:
 
 
 # Cases of other releases that are not met, by name: how many. Sums over what was repeated reach a
-# parameter with one copy more in 2.8; the scratch of a sort is 12 KiB more up to 2.12; a product in
-# a checkpoint that is stopped has no workspace.
+# parameter with one copy more in 2.8; a product in a checkpoint that is stopped has no workspace.
 EARLIER = {"prod": 1}
 LATER = {"checkpoint of a product with a bias": 1, **EARLIER}
 MISSES_OF = {
