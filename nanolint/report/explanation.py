@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
+from nanolint.run.program import ReadScript
+from nanolint.run.roles import Role
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.rule.case import Case
-    from nanolint.run.roles import Role
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
 
@@ -29,6 +30,9 @@ RUN_KEYS = (
     *("init_from", "device", "attention", "effective_batch_size", "tokens_per_iter"),
     *("parameters", "parameters_reported"),
 )
+# Of a script that is read, its reading alone knows these, and the tape what follows from them.
+OF_READING = ("dropout", "bias", "parameters", "parameters_reported")
+SHAPE = (Role.CONTEXT, Role.LAYERS, Role.HEADS, Role.WIDTH, Role.VOCABULARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Explanation:
         return {
             "file": self.name,
             "gpu": gpu_json(self.target, self.usable_bytes) if self.target else None,
-            "run": _run(run) if run else None,
+            "run": self._run(run) if run else None,
             "peak": _peak(replay, verdict, run) if run and replay else None,
             "phases": [
                 {
@@ -94,6 +98,17 @@ class Explanation:
             },
         }
 
+    def _run(self, run: Run) -> dict[str, Any]:
+        """The values of the run; null what nobody knows of a script of its own."""
+        found = {key: getattr(run, key) for key in RUN_KEYS} | {"attention": run.attention.value}
+        described = self.resolution.described
+        if not isinstance(run.program, ReadScript) or described is None:
+            return found
+        shape = {ROLES[role]: described.value(role) for role in SHAPE}
+        if shape[ROLES[Role.CONTEXT]] is None:
+            shape["tokens_per_iter"] = None
+        return found | shape | dict.fromkeys(OF_READING)
+
     def _role(self, role: Role, name: str) -> dict[str, Any]:
         """What plays the role of nanoGPT's key ``name``: a key, its value, the place that set it.
 
@@ -104,8 +119,10 @@ class Explanation:
         key = self.resolution.deciding.get(name, name)
         setting = self.resolution.settings.get(key or name, setting)
         described = self.resolution.described
-        if described is not None and isinstance(described.roles.get(role), NotKnown):
-            value = None  # the run has what a tape needs in its place
+        if described is not None and role in SHAPE:
+            value = described.value(role)  # the run has what a tape needs in its place
+        elif described is not None and isinstance(described.roles.get(role), NotKnown):
+            value = None
         else:
             value = getattr(self.resolution.run, name, None)
         if key is not None and isinstance(setting.value, Known):
@@ -129,10 +146,6 @@ def gpu_json(target: Machine, usable_bytes: int | None) -> dict[str, Any]:
         "sm_count": gpu.sm_count,
         "compute_capability": gpu.compute_capability,
     }
-
-
-def _run(run: Run) -> dict[str, Any]:
-    return {key: getattr(run, key) for key in RUN_KEYS} | {"attention": run.attention.value}
 
 
 def _peak(replay: Replay, verdict: Verdict | None, run: Run) -> dict[str, Any]:
