@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,4 +103,5 @@ def _of_text(found: Diagnostic, path: Path | None) -> Diagnostic:
     if not isinstance(found.span, FlagSpan):
         return replace(found, span=Span(0, 0), fix=None, related=())
     fix = found.fix and replace(found.fix, in_launch_line=False)
-    return replace(found, fix=fix, related=(), notes=(*found.notes, f"the run of {path}"))
+    where = None if path is None else os.path.relpath(path)
+    return replace(found, fix=fix, related=(), notes=(*found.notes, f"the run of {where}"))
