@@ -1,4 +1,4 @@
-"""Ten scripts as people publish them, traced: what torch counted, what its tape gives, the cost.
+"""Scripts as people publish them, traced: what torch counted, what its tape gives, the cost.
 
     python validation/trace_scripts.py --python .venv-cuda/bin/python nanoMoE=path/to/checkout
 

@@ -125,3 +125,66 @@ def test_how_long_a_rotary_table_is_says_nothing_of_the_batch(tmp_path: Path) ->
         "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
     )
     assert explained(tmp_path / "given", text)["trust"] == "unknown"
+
+
+BASED = """
+from transformers import PretrainedConfig, PreTrainedModel
+class Config(PretrainedConfig):
+    def __init__(self, width=64, **kwargs):
+        super().__init__(**kwargs)
+        self.width = width
+        self.rows = kwargs.get('rows', 400)
+class Net(PreTrainedModel):
+    def __init__(self, config=None):
+        self.config = config or Config()
+        super().__init__(self.config)
+        self.wte = nn.Embedding(self.config.rows, self.config.width)
+        self.layers = nn.ModuleList([nn.Linear(64, 64) for _ in range(3)])
+        self.lm_head = nn.Linear(self.config.width, self.config.rows, bias=False)
+        if {ties}:
+            self.wte.weight = self.lm_head.weight
+        self.post_init()
+    def forward(self, idx, targets):
+        x = self.wte(idx)
+        for layer in self.layers:
+            x = layer(x)
+        logits = self.lm_head(x)
+        return F.cross_entropy(logits.view(-1, logits.size(-1)), targets.reshape(-1))
+"""
+
+
+def based(folder: Path, *, ties: bool, train: str = TRAIN, words: tuple[str, ...] = ()) -> Any:
+    folder.mkdir()
+    text = HEAD + TOKENIZER + SAMPLES.format(sample=CUT + FILLED) + BASED.format(ties=ties)
+    return explained(folder, text + train.format(behind="pass"), *words)
+
+
+def test_a_model_on_transformers_base_has_its_shape_and_its_context(tmp_path: Path) -> None:
+    found = based(tmp_path / "tied", ties=True)
+    roles = {name: each["value"] for name, each in found["roles"].items()}
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert (roles["layers"], roles["width"], roles["vocabulary"]) == (3, 64, 400)
+    assert (roles["micro-batch"], roles["context"]) == (8, 64)
+
+
+def test_whether_transformers_ties_by_itself_is_not_known(tmp_path: Path) -> None:
+    found = based(tmp_path / "apart", ties=False)
+    assert [each for each in found["doubts"] if "shares the weight of lm_head" in each]
+
+
+def test_a_sampler_of_several_processes_has_samples(tmp_path: Path) -> None:
+    """What is true of it does not wait for how many there are."""
+    own = TRAIN.replace(
+        "loader = DataLoader(Texts(T), batch_size=B, shuffle=True)",
+        "from torch.utils.data import Sampler, DistributedSampler\n"
+        "class Rows(Sampler):\n"
+        "    def __init__(self, sampler, batch_size):\n"
+        "        self.sampler, self.batch_size = sampler, batch_size\n"
+        "samples = Texts(T)\n"
+        "sampler = DistributedSampler(samples)\n"
+        "sampler and sampler.set_epoch(0)\n"
+        "rows = Rows(sampler or torch.randperm(len(samples)).tolist(), B)\n"
+        "loader = DataLoader(samples, batch_sampler=rows)",
+    )
+    plain = based(tmp_path / "plain", ties=True)
+    assert peak(based(tmp_path / "several", ties=True, train=own)) == peak(plain)

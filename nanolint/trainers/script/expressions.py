@@ -14,6 +14,7 @@ from nanolint.trainers.script import call_sites, comprehensions, conditions, set
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.operations import (
+    filled_to,
     made,
     repeated,
     row,
@@ -148,6 +149,9 @@ def _binary(core: Core, node: ast.BinOp, scope: Scope) -> Thing:
         return broadcast(left, right, unknown_at("a dimension of an array", node, scope))
     if isinstance(left, Row) and isinstance(right, Row) and isinstance(node.op, ast.Add):
         return row([*left.items, *right.items])
+    most = filled_to(node)
+    if most is not None and not isinstance(left, Row):
+        return Repeated(Number(0), core.value(most, scope))
     path = settings_files.joined(left, right) if isinstance(node.op, ast.Div) else None
     symbol = OPERATORS.get(type(node.op), "@")
     return path or made(symbol, (left, right), scope.source.path, node.lineno)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,6 @@ from nanolint.trainers.script.things import (
 )
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -155,3 +155,27 @@ def _wrappers(thing: Thing) -> list[Wrapped]:
         found.append(thing)
         thing = thing.inner
     return found
+
+
+def filled_to(node: ast.BinOp) -> ast.expr | None:
+    """N of ``tokens + [pad] * (N - len(tokens))``, a list that is filled up to so many.
+
+    >>> ast.unparse(filled_to(ast.parse("x + [0] * (n - len(x))", mode="eval").body))
+    'n'
+    """
+    match node:
+        case ast.BinOp(
+            left=filled,
+            op=ast.Add(),
+            right=ast.BinOp(
+                left=ast.List(elts=[_]),
+                op=ast.Mult(),
+                right=ast.BinOp(
+                    left=most,
+                    op=ast.Sub(),
+                    right=ast.Call(func=ast.Name(id="len"), args=[counted], keywords=[]),
+                ),
+            ),
+        ) if ast.dump(filled) == ast.dump(counted):
+            return most
+    return None

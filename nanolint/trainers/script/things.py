@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TERMS = (Given, Number, World, Operation)
 NONE = Number(None)
 REST = "*"  # the entry of a table that says why it may hold more
+MODULE, OF_TRANSFORMERS = "Module", "PreTrainedModel"  # bases of models
 ITEMS, COUNT = "items", "count"
 
 
@@ -162,12 +163,17 @@ class Class:
 
     @property
     def library_base(self) -> str:
-        """The module of torch that it derives from: ``Module``, ``Linear``; empty for none."""
+        """The module of torch that it derives from: ``Module``, ``Linear``; empty for none.
+
+        A model on transformers' base is one on ``Module``.
+        """
         for base in self.bases:
             if isinstance(base, Class) and base.library_base:
                 return base.library_base
             if isinstance(base, External) and base.name.startswith(("torch.nn.", "nn.", "Module")):
                 return base.last
+            if isinstance(base, External) and base.last == OF_TRANSFORMERS:
+                return MODULE
         return ""
 
     @property

@@ -243,6 +243,9 @@ class Sampler:
     def __len__(self):
         return len(self.data_source)
 
+    def __bool__(self):  # there are samples, however many
+        return True
+
 
 class BatchSampler(Sampler):
     def __init__(self, sampler, batch_size, drop_last=False):
