@@ -149,9 +149,10 @@ def _binary(core: Core, node: ast.BinOp, scope: Scope) -> Thing:
         return broadcast(left, right, unknown_at("a dimension of an array", node, scope))
     if isinstance(left, Row) and isinstance(right, Row) and isinstance(node.op, ast.Add):
         return row([*left.items, *right.items])
-    most = filled_to(node)
-    if most is not None and not isinstance(left, Row):
-        return Repeated(Number(0), core.value(most, scope))
+    size = filled_to(node)
+    most = None if size is None or isinstance(left, Row) else core.value(size, scope)
+    if isinstance(most, TERMS):
+        return Repeated(Number(0), most)
     path = settings_files.joined(left, right) if isinstance(node.op, ast.Div) else None
     symbol = OPERATORS.get(type(node.op), "@")
     return path or made(symbol, (left, right), scope.source.path, node.lineno)
