@@ -188,3 +188,19 @@ def test_a_sampler_of_several_processes_has_samples(tmp_path: Path) -> None:
     )
     plain = based(tmp_path / "plain", ties=True)
     assert peak(based(tmp_path / "several", ties=True, train=own)) == peak(plain)
+
+
+def test_what_cannot_be_read_of_such_a_branch_is_a_doubt(tmp_path: Path) -> None:
+    """Nobody knows what it takes."""
+    looks = (
+        "if step == len(loader):"
+        "\n        model.eval()"
+        "\n        with torch.no_grad():"
+        "\n            kept = [model(x, y) for _ in range(unknowable(x))]"
+        "\n        model.train()"
+    )
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    body = "from elsewhere import unknowable\n" + TRAIN.format(behind=looks)
+    sample = SAMPLES.format(sample=CUT + FILLED)
+    assert explained(folder, HEAD + TOKENIZER + sample + NET + body)["doubts"]

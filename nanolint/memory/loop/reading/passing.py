@@ -109,12 +109,13 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         raise why.unread()
     start = machine.card.tape.mark()
     before = {name: frame.find(name) for name in stored(node)}
-    for body in (node.body, node.orelse):
-        _attempt(machine, body, frame)
+    are_read = [_attempt(machine, body, frame) for body in (node.body, node.orelse)]
     alike = [name for name in before if _alike(before[name], frame.find(name))]
     writes = len(machine.card.tape.events) != start.events
-    if writes and (machine.phases.are_late or _only_looks(machine, node, start)):
+    only_looks = all(are_read) and _only_looks(machine, node, start)
+    if only_looks:
         machine.taken.add(id(node))
+    if writes and (machine.phases.are_late or only_looks):
         machine.at_most.append(f"an evaluation that may be left out is read ({why.place})")
     elif writes and machine.card.grad_enabled:
         decided = why.unread()
@@ -150,16 +151,19 @@ def _only_looks(machine: Script, node: ast.If, start: Mark) -> bool:
     return _only_evaluates(node) and arrays.kept(machine.card.tape, start) == 0
 
 
-def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> None:
-    """Read a branch that may be taken; one that ends in an exception is not."""
+def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> bool:
+    """Whether a branch that may be taken is read to its end; an exception ends another run."""
     try:
         machine.execute(body, frame)
     except CATCHABLE as error:
         let_go(error)
+        return False
     except Unread as error:
         if error.decided:
             raise
         let_go(error)
+        return False
+    return True
 
 
 def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
