@@ -8,7 +8,7 @@ from nanolint.errors import UserError
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
 from nanolint.run.program import ReadScript
-from nanolint.run.roles import Role
+from nanolint.run.roles import SHAPE, Role
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
@@ -32,7 +32,7 @@ RUN_KEYS = (
 )
 # Of a script that is read, its reading alone knows these, and the tape what follows from them.
 OF_READING = ("dropout", "bias", "parameters", "parameters_reported")
-SHAPE = (Role.CONTEXT, Role.LAYERS, Role.HEADS, Role.WIDTH, Role.VOCABULARY)
+TOLD = (Role.CONTEXT, *SHAPE)  # by what the script does with its values
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Explanation:
         described = self.resolution.described
         if not isinstance(run.program, ReadScript) or described is None:
             return found
-        shape = {ROLES[role]: described.value(role) for role in SHAPE}
+        shape = {ROLES[role]: described.value(role) for role in TOLD}
         if shape[ROLES[Role.CONTEXT]] is None:
             shape["tokens_per_iter"] = None
         return found | shape | dict.fromkeys(OF_READING)
@@ -119,7 +119,7 @@ class Explanation:
         key = self.resolution.deciding.get(name, name)
         setting = self.resolution.settings.get(key or name, setting)
         described = self.resolution.described
-        if described is not None and role in SHAPE:
+        if described is not None and role in TOLD:
             value = described.value(role)  # the run has what a tape needs in its place
         elif described is not None and isinstance(described.roles.get(role), NotKnown):
             value = None

@@ -18,3 +18,6 @@ class Role(str, Enum):
     DTYPE = "dtype"  # autocast's data type
     COMPILE = "compile"  # whether torch.compile runs the model
     EVALUATION = "evaluation's micro-batch"  # sequences per forward pass of an evaluation
+
+
+SHAPE = (Role.LAYERS, Role.WIDTH, Role.HEADS, Role.VOCABULARY)  # of the model

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
-from nanolint.run.roles import Role
+from nanolint.run.roles import SHAPE, Role
 from nanolint.run.terms import Number
 from nanolint.trainers.script.things import TERMS, Class, External, Function, Instance, Scope
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import State
     from nanolint.trainers.script.things import Thing
 
-SHAPE = (Role.LAYERS, Role.WIDTH, Role.HEADS, Role.VOCABULARY)
 _VIEWS = ("view", "reshape")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.training import read_text
-from nanolint.memory.model.reading.values import Namespace, Native
+from nanolint.memory.model.reading.values import Namespace, Native, silent
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -25,6 +25,6 @@ def table(machine: Script, parser: Value) -> Namespace:
     names: dict[str, Value] = {
         each: found.names[each] for each in ("command", "option", "argument")
     }
-    names |= {each: Native(each, lambda *_, **__: None, plain=False) for each in TELL}
-    names |= {each: Native(each, lambda *_, **__: None, plain=False) for each in ("Path", "Choice")}
+    names |= {each: silent(each) for each in TELL}
+    names |= {each: silent(each) for each in ("Path", "Choice")}
     return Namespace("click", names)

@@ -30,6 +30,7 @@ from nanolint.memory.model.reading.values import (
     Namespace,
     Native,
     Unknown,
+    silent,
 )
 from nanolint.memory.tensors.tensor import Tensor
 
@@ -192,12 +193,12 @@ class Values(Interpreter, Script):
             if name in outside.VOCABULARIES:
                 return self.around.vocabulary
             if name == "get_vocab_size":
-                return outside.silent(name, self.around.vocabulary)
+                return silent(name, self.around.vocabulary)
         if isinstance(owner, Index):
             other = owner.bare()
-            return outside.silent(name, owner) if name == "item" else other
+            return silent(name, owner) if name == "item" else other
         if name == "item" and isinstance(owner, Tensor) and arrays.is_number(self, owner):
-            return outside.silent(name, drawn(self, None))
+            return silent(name, drawn(self, None))
         if name == "tolist" and isinstance(owner, Tensor) and self.card.tracer is None:
             return Native(name, lambda: arrays.listed(self, owner), plain=False)
         plain = original(owner, name)

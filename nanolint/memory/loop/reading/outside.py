@@ -27,6 +27,7 @@ from nanolint.memory.model.reading.values import (
     Namespace,
     Native,
     Unknown,
+    silent,
 )
 from nanolint.memory.tensors.dtypes import FLOAT32, INT32
 from nanolint.memory.tensors.tensor import empty
@@ -48,11 +49,6 @@ LOADERS = ("load", "safe_load", "full_load", "unsafe_load")  # of PyYAML
 LOADER_CLASSES: dict[str, Value] = dict.fromkeys(("Loader", "SafeLoader", "FullLoader", "CLoader"))
 # What makes a command line of a function, by the module that has it.
 STARTERS = {"fire": "Fire", "tyro": "cli", "jsonargparse": "CLI", "typer": "run"}
-
-
-def silent(name: str, value: Value = None) -> Native:
-    """A function that does nothing to memory."""
-    return Native(name, lambda *_, **__: value, plain=False)
 
 
 def table(machine: Script) -> dict[str, Value]:

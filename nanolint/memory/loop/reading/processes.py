@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.memory.loop.reading.works import futures, handle
-from nanolint.memory.model.reading.values import Namespace, Native, Unknown
+from nanolint.memory.model.reading.values import Namespace, Native, Unknown, silent
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.device import LeftAsItIs, NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
@@ -79,7 +79,7 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
         name: Native(f"dist.{name}", partial(call, name), plain=False) for name in collectives
     }
     for name in QUIET:
-        names[name] = Native(f"dist.{name}", lambda *_, **__: None, plain=False)
+        names[name] = silent(f"dist.{name}")
     names["barrier"] = Native(
         "dist.barrier", lambda *_, **__: _barrier(machine, group), plain=False
     )

@@ -17,6 +17,7 @@ from nanolint.memory.model.reading.values import (
     Namespace,
     Native,
     Unknown,
+    silent,
 )
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import FLOAT32
@@ -72,9 +73,9 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
         torch[f"_foreach_{name}"] = _each(machine, name)
     for name in ("add", "sub", "mul", "div", "lerp"):
         torch[f"_foreach_{name}"] = _each(machine, name)
-        torch[f"_foreach_{name}_"] = Native(f"_foreach_{name}_", lambda *_, **__: None, plain=False)
+        torch[f"_foreach_{name}_"] = silent(f"_foreach_{name}_")
     for name in ("sqrt_", "neg_", "addcmul_", "addcdiv_", "copy_", "zero_", "pow_", "clamp_min_"):
-        torch[f"_foreach_{name}"] = Native(f"_foreach_{name}", lambda *_, **__: None, plain=False)
+        torch[f"_foreach_{name}"] = silent(f"_foreach_{name}")
     torch["Generator"] = Native("Generator", lambda *_, **__: _generator())
     optim = read_text(
         machine,
@@ -94,7 +95,7 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
         "torch.nn.utils",
         {
             "clip_grad_norm_": clip,
-            "clip_grad_value_": Native("clip_grad_value_", lambda *_, **__: None, plain=False),
+            "clip_grad_value_": silent("clip_grad_value_"),
         },
     )
     libraries["torch.nn.utils"] = utils
@@ -120,8 +121,8 @@ def _others(machine: Script, optim: Namespace) -> dict[str, Value]:
 
 
 def _generator() -> Namespace:
-    silent = Native("seed", lambda *_, **__: None)
-    return Namespace("generator", {"manual_seed": silent, "seed": silent})
+    seed = Native("seed", lambda *_, **__: None)
+    return Namespace("generator", {"manual_seed": seed, "seed": seed})
 
 
 def _made(machine: Script, optimizer: Instance) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.training import read_text
-from nanolint.memory.model.reading.values import Namespace, Native
+from nanolint.memory.model.reading.values import Namespace, Native, silent
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -16,7 +16,7 @@ def table(machine: Script) -> dict[str, Value]:
     """The modules by their names."""
     untold = Native("untold", machine.unknown, plain=False)
     text = read_text(machine, "watching.py", "watching", {"untold": untold}).names
-    watch, quiet = text["Watch"], Native("watch", lambda *_, **__: None, plain=False)
+    watch, quiet = text["Watch"], silent("watch")
     machine.library("torch.cuda").names["Event"] = watch
     of_profiler: dict[str, Value] = {
         **dict.fromkeys(("profile", "record_function", "emit_nvtx"), watch),

@@ -18,6 +18,7 @@ from nanolint.memory.model.reading.values import (
     Static,
     Super,
     Unknown,
+    silent,
 )
 
 if TYPE_CHECKING:
@@ -237,9 +238,9 @@ def _behind_all(machine: Machine, owner: Super, name: str) -> Value:
     if cls.unknown is not None:
         return cls.unknown
     if name == "__init__":
-        return Native("object.__init__", lambda *_, **__: None, plain=False)
+        return silent("object.__init__")
     if name == "__init_subclass__":
-        return Native("object.__init_subclass__", lambda *_, **__: None, plain=False)
+        return silent("object.__init_subclass__")
     if name == "__setattr__":
         return Native(
             "object.__setattr__",
@@ -266,7 +267,7 @@ def _of_class(machine: Machine, owner: Class, name: str) -> Value:
     if name == "__dataclass_fields__" and owner.has("__dataclass__"):
         return dict.fromkeys(fields_of(owner))
     if name == "__init__":
-        return Native("object.__init__", lambda *_, **__: None, plain=False)
+        return silent("object.__init__")
     if owner.unknown is not None:
         return owner.unknown
     raise AttributeError(f"type object '{owner.name}' has no attribute '{name}'")

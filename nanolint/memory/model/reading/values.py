@@ -295,6 +295,11 @@ class Native:
         return f"<{self.name}>"
 
 
+def silent(name: str, value: Value = None) -> Native:
+    """A function that does nothing to memory."""
+    return Native(name, lambda *_, **__: value, plain=False)
+
+
 class Partial(NamedTuple):
     """``functools.partial``."""
 

@@ -6,8 +6,6 @@ values are int64. Sizes of tiles are those of the policies for such items; every
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 Capability = tuple[int, int]
 Release = tuple[int, int]
 
@@ -56,7 +54,7 @@ def scan_bytes(count: int, release: Release = ALIGNS_TWICE_SINCE, *, narrow: boo
 
 
 def _tile(tiles: dict[Capability, int], capability: Capability) -> int:
-    return tiles[sorted(tiles)[bisect_right(sorted(tiles), capability) - 1]]
+    return tiles[max(since for since in tiles if since <= capability)]
 
 
 def _tiled(count: int, tile: int, release: Release, state: int = TILE_STATE_BYTES) -> int:
