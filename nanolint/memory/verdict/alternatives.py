@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import has_bfloat16, has_triton
 from nanolint.memory.model.read import Unread
 from nanolint.memory.torch import LINEAR_CROSS_ENTROPY_SINCE
 from nanolint.memory.verdict.changes import Change, change, shorter_contexts, smaller_checkpoints
+from nanolint.memory.verdict.floor import is_under_floor
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.smaller_step import smaller_steps
 from nanolint.memory.verdict.verdict import Outcome, judge
@@ -20,7 +22,7 @@ from nanolint.run.run import Attention
 from nanolint.run.terms import as_written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.verdict import Verdict
@@ -51,6 +53,10 @@ class Alternative:
     price: str = ""
 
 
+# None where it is not there to take, as for a run that has no such value.
+Way: TypeAlias = "Callable[[], Alternative | None]"
+
+
 class Alternatives:
     """The alternatives to one run on one target, in the order of what they cost.
 
@@ -63,29 +69,46 @@ class Alternatives:
         self._equation = equation
 
     def __iter__(self) -> Iterator[Alternative]:
-        compiling = Cost.SLOWER if self._run.compile else Cost.SAME
-        found = (
-            (Cost.SAME, self._micro_batch),
-            (Cost.SAME, self._expandable_segments),
-            (Cost.SAME, self._other_programs_closed),
-            (Cost.SAME, self._logits_deleted),
-            (compiling, self._compile_either_way),
-            (Cost.SLOWER, self._blocks_checkpointed),
-            (Cost.NUMERICS, self._loss_in_chunks),
-            (Cost.NUMERICS, self._half_precision),
-            (Cost.BATCH, self._half_the_batch),
-            (Cost.MODEL, self._shorter_block),
-            (Cost.MODEL, self._fewer_layers),
-            (Cost.MODEL, self._narrower),
-            (Cost.MODEL, self._smaller_checkpoint),
-        )
-        for cost, way in found:
+        """Those that keep the model and its batch first; one that changes either is tried where
+        none of them leaves room. Where the optimizer step alone is too much, no other is tried."""
+        found = False
+        for cost, way in self._in_floor() if self.is_under_floor else self._all():
+            if found and cost in (Cost.BATCH, Cost.MODEL):
+                return
             try:
                 alternative = way()
             except Unread:  # of which nothing is known
                 continue
             if alternative is not None:
+                found |= alternative.verdict.outcome is Outcome.COMFORTABLE
                 yield replace(alternative, cost=cost)
+
+    @cached_property
+    def is_under_floor(self) -> bool:
+        """Whether the card has less than the optimizer step takes with any micro-batch."""
+        return is_under_floor(judge(self._run, self._target))
+
+    def _all(self) -> Iterator[tuple[Cost, Way]]:
+        yield Cost.SAME, self._micro_batch
+        yield Cost.SAME, self._expandable_segments
+        yield Cost.SAME, self._other_programs_closed
+        yield Cost.SAME, self._logits_deleted
+        yield Cost.SLOWER if self._run.compile else Cost.SAME, self._compile_either_way
+        yield Cost.SLOWER, self._blocks_checkpointed
+        yield Cost.NUMERICS, self._loss_in_chunks
+        yield Cost.NUMERICS, self._half_precision
+        yield Cost.BATCH, self._half_the_batch
+        yield Cost.MODEL, self._shorter_block
+        yield Cost.MODEL, self._fewer_layers
+        yield Cost.MODEL, self._narrower
+        yield Cost.MODEL, self._smaller_checkpoint
+
+    def _in_floor(self) -> Iterator[tuple[Cost, Way]]:
+        """Those that lower it, and more room."""
+        yield Cost.SAME, self._other_programs_closed
+        yield Cost.MODEL, self._fewer_layers
+        yield Cost.MODEL, self._narrower
+        yield Cost.MODEL, self._smaller_checkpoint
 
     def _of(self, way: str, run: Run, target: Machine | None = None) -> Alternative:
         return Alternative(way, judge(run, target or self._target))

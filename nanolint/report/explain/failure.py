@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from nanolint.memory.verdict.floor import step_floor_bytes
 from nanolint.memory.verdict.verdict import Outcome
 from nanolint.memory.verdict.words import amount
 from nanolint.report.explain.words import OUTCOMES
@@ -46,7 +47,8 @@ def ways_out(
 
     Each way has what the process would then take, and how much less that is.
     """
-    ways = list(case.ways_out or ())
+    tried = case.ways_out
+    ways = list(tried or ())
     helping = [way for way in ways if way.verdict.fits]
     heads = f"{'process':>{CHANGE + 13 - len(title)}}{'gain':>11}" if helping else ""
     printer.line((title, "bold"), (heads, "dim"))
@@ -57,6 +59,9 @@ def ways_out(
                 _way(way, verdict, printer)
     if not helping:
         printer.line("  nothing that was tried")
+    if tried is not None and tried.is_under_floor:
+        step = amount(step_floor_bytes(verdict.run, verdict.target.gpu))
+        printer.line(f"  the optimizer step alone takes {step}, with any micro-batch")
     vain = [way for way in ways if not way.verdict.fits]
     if vain:
         printer.line(("  would not help", "dim"))
