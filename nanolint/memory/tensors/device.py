@@ -147,6 +147,11 @@ class Device:
         return bool(self._first_bias_bytes.get(self.thread))
 
     @property
+    def awaits_bias_workspace_behind(self) -> bool:
+        """The same of the first product in a backward pass that adds one, in a checkpoint."""
+        return bool(self._first_bias_bytes.get(AUTOGRAD))
+
+    @property
     def awaits_workspace(self) -> bool:
         """Whether the next matrix product takes cuBLAS's workspace for good."""
         return self._keeps_workspace and bool(self._workspaces.get(self.thread))

@@ -241,13 +241,6 @@ def changed(before: str, after: str, text: str = PLAIN) -> str:
         ),
         pytest.param(
             text_of(
-                call="x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)",
-                above="import torch.utils.checkpoint",
-            ),
-            id="computed again",
-        ),
-        pytest.param(
-            text_of(
                 "training_calls = 0\n"
                 + changed("return x", "x = x * self.gain\n    return x").replace(
                     "    self.drop", "    self.gain = torch.ones(64)\n    self.drop"
@@ -268,6 +261,58 @@ def test_what_does_more_than_compute_is_read_each_time(
             told(read)
     else:
         assert told(read) == expected
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+@pytest.mark.parametrize("torch", [(2, 4), (2, 9), (2, 13), (2, 15)])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(text_of(call="x = CHECKPOINT"), id="plain"),
+        pytest.param(text_of(call="x = CHECKPOINT + x"), id="kept"),
+        pytest.param(
+            text_of(call="x = CHECKPOINT", init="self.layers[2].up.weight.requires_grad = False"),
+            id="one frozen",
+        ),
+        pytest.param(text_of(call="x = CHECKPOINT if number % 2 else layer(x)"), id="every other"),
+        pytest.param(
+            text_of(
+                changed("return x", "x = x * 2 if SCALE == 2 else x + SCALE\n    return x"),
+                call="global SCALE; SCALE = number // 3; x = CHECKPOINT",
+            ),
+            id="a constant that changes",
+        ),
+    ],
+)
+def test_layers_that_are_computed_again_are_copied(
+    text: str, torch: tuple[int, int], reentrant: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for the numbers of the calls that compute them again, which no line is told by."""
+    again = f"torch.utils.checkpoint.checkpoint(layer, x, use_reentrant={reentrant})"
+    text = "import torch.utils.checkpoint\n" + text.replace("CHECKPOINT", again)
+    read = reader(text, dtype="bfloat16", torch=torch)
+    *expected, places = one_by_one(read, monkeypatch)
+    counted = Counted(monkeypatch)
+    *copied, copied_places = told(read)
+    assert copied == expected
+    assert [each and each[0] for each in copied_places] == [each and each[0] for each in places]
+    assert counted.played > 5
+
+
+def test_what_comes_behind_a_backward_pass_is_not_told_at_a_line_that_it_ran_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    again = "x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)"
+    text = "import torch.utils.checkpoint\n" + text_of(call=again)
+    for read in (reader(text), reader(text)):
+        tape = read()
+        places = [
+            where for name, where in zip(tape.names, tape.wheres, strict=True)
+            if "gradient norm" in name
+        ]  # fmt: skip
+        assert places
+        assert not any(places)
+        monkeypatch.setattr(Layers, "look_at", lambda *_: None)
 
 
 @pytest.mark.parametrize("world_size", [1, 2])

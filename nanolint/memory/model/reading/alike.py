@@ -2,20 +2,22 @@
 
 The first call of a layer is read, and says whether it does nothing but compute (``steady.py``).
 With the second one a twin is read on a card of its own. From then on a call of any layer of the
-same form, with a tensor of the same kind, plays what the twin wrote.
+same form, with a tensor of the same kind, plays what the twin wrote. What is called through a
+checkpoint is so on the twin's card, too: a backward pass there runs it again.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
 from nanolint.memory.located import Located
 from nanolint.memory.model.module import Module
 from nanolint.memory.model.reading.forms import PLAIN, Copying, Form, Unlike
 from nanolint.memory.model.reading.steady import constants_of
+from nanolint.memory.model.reading.torch.checkpointing import may_stop
 from nanolint.memory.model.reading.torch.kinds import is_module
 from nanolint.memory.model.reading.torch.modules import modules
 from nanolint.memory.model.reading.values import READ
@@ -23,6 +25,7 @@ from nanolint.memory.model.repeated import Forward
 from nanolint.memory.model.twin import Kind, Twin
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.autograd import Leaf
+from nanolint.memory.tensors.checkpoint import checkpoint
 from nanolint.memory.tensors.device import MAIN
 from nanolint.memory.tensors.parameter import Buffer
 from nanolint.memory.tensors.tensor import Tensor
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.steady import Constant
-    from nanolint.memory.model.reading.values import Class, Function, Instance, Value
+    from nanolint.memory.model.reading.values import Class, Function, Instance, Options, Value
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.parameter import Parameter
 
@@ -43,12 +46,18 @@ class _Layer(Module):
     """A copy of a layer, on the card of a twin."""
 
     def __init__(
-        self, machine: Machine, layer: Instance, card: Device, more: Sequence[Value]
+        self,
+        machine: Machine,
+        layer: Instance,
+        card: Device,
+        more: Sequence[Value],
+        checkpointed: Options | None,
     ) -> None:
         copying = Copying(card)
         self._machine = machine
         self._made: Instance = copying.of(layer)
         self._more = more
+        self._checkpointed = checkpointed
         self._tensors = copying.tensors
         form = Form(card)
         for each in copying.tensors:
@@ -66,13 +75,21 @@ class _Layer(Module):
         """It is as its pattern is."""
 
     def forward(self, x: Tensor) -> Tensor:
+        if self._checkpointed is None:
+            return self._read(x, *self._more)
+        options: dict[str, Any] = dict(self._checkpointed)
+        out: Tensor = checkpoint(self._read, x, *self._more, device=x.device, **options)
+        return out
+
+    def _read(self, x: Tensor, *more: Value) -> Tensor:
         machine, card = self._machine, x.device
         before = machine.card, machine.default
         if machine.default is machine.card:
             machine.default = card
         machine.card = card
         try:
-            out: Tensor = machine.call(machine.attribute(self._made, "forward"), [x, *self._more])
+            with may_stop(machine):
+                out: Tensor = machine.call(machine.attribute(self._made, "forward"), [x, *more])
         finally:
             machine.card, machine.default = before
         return out
@@ -116,8 +133,12 @@ class Layers:
         arguments: list[Value],
         keywords: dict[str, Value],
         read: Callable[[], Value],
+        checkpointed: Options | None = None,
     ) -> Value:
-        """What a call returns: by ``read`` where its events are not known yet, else READ."""
+        """What a call returns: by ``read`` where its events are not known yet, else READ.
+
+        ``checkpointed`` are the options of the checkpoint that it is called through.
+        """
         if layer not in self._stacked or keywords or not arguments:
             return READ
         x, *more = arguments
@@ -140,7 +161,9 @@ class Layers:
             return READ
         parameters = form.parameters
         casts = card.casts
-        if card.awaits_workspace:
+        if card.awaits_workspace or (
+            checkpointed is not None and card.awaits_bias_workspace_behind
+        ):
             return READ
         attributes = self._machine.parameter_attributes
         for each in parameters:
@@ -149,14 +172,14 @@ class Layers:
             if isinstance(each.node, Leaf) and each.node.is_watched:
                 return READ  # DDP or a hook takes each gradient as it comes
         given = tuple([form.of(each) for each in more])
-        key = (own, Kind.of(x), x.requires_grad, given, *self._around(card))
+        key = (own, Kind.of(x), x.requires_grad, given, checkpointed, *self._around(card))
         if key not in self._known:
             return self._watched(key, x, read)
         known = self._known[key]
         if known is None or not all(each.stands for each in known.constants):
             return READ
         if known.planned is None:
-            planned = _Planned(self._machine, layer, x, more)
+            planned = _Planned(self._machine, layer, x, more, checkpointed)
             known = self._known[key] = known._replace(planned=planned)
         assert known.planned is not None
         return known.planned.play(x, parameters)
@@ -200,7 +223,14 @@ def _is_new(out: Value, x: Tensor) -> bool:
 class _Planned:
     """The events of one kind of call, by a twin that stands where the program called it."""
 
-    def __init__(self, machine: Machine, layer: Instance, x: Tensor, more: Sequence[Value]) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        layer: Instance,
+        x: Tensor,
+        more: Sequence[Value],
+        checkpointed: Options | None,
+    ) -> None:
         self._machine = machine
         card = x.device
         self._around = machine.module, machine.line, machine.call_number, list(machine.callers)
@@ -214,7 +244,7 @@ class _Planned:
         def twin() -> Twin:
             with self._there():
                 return Twin(
-                    lambda alone: _Layer(machine, kept, alone, more),
+                    lambda alone: _Layer(machine, kept, alone, more, checkpointed),
                     like, pattern.alone(self._tape()), half,
                     requires_grad=requires_grad, grad_enabled=grad_enabled, training=True,
                 )  # fmt: skip

@@ -50,7 +50,7 @@ from nanolint.source.python import python_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.model.reading.values import Options, Value
     from nanolint.memory.tensors.device import Device
     from nanolint.run.program import SourceText
 
@@ -222,8 +222,9 @@ class Interpreter(Machine):
         arguments: list[Value],
         keywords: dict[str, Value],
         read: Callable[[], Value],
+        checkpointed: Options | None = None,
     ) -> Value:
-        return self.layers.call(module, arguments, keywords, read)
+        return self.layers.call(module, arguments, keywords, read, checkpointed)
 
     def runs(self, function: Function) -> None:
         self.layers.runs(function)

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from nanolint.memory.model.reading.scopes import Frame
-    from nanolint.memory.model.reading.values import Class, Function, Instance, Namespace, Value
+    from nanolint.memory.model.reading.values import (
+        Class,
+        Function,
+        Instance,
+        Namespace,
+        Options,
+        Value,
+    )
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.parameter import Parameter
     from nanolint.memory.tensors.tensor import Tensor
@@ -299,8 +306,12 @@ class Machine:
         arguments: list[Value],
         keywords: dict[str, Value],
         read: Callable[[], Value],
+        checkpointed: Options | None = None,
     ) -> Value:
-        """What a module returns: by ``read`` where it may be copied from then on, else READ."""
+        """What a module returns: by ``read`` where it may be copied from then on, else READ.
+
+        ``checkpointed`` are the options of ``torch.utils.checkpoint``, where that calls it.
+        """
         raise NotImplementedError
 
     def runs(self, function: Function) -> None:

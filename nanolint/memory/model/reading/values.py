@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Value: TypeAlias = Any  # of the program that is read
-
+Options: TypeAlias = "tuple[tuple[str, Value], ...]"  # by their names, as they are passed
 
 TELLS = "_nanolint_tells"  # the same: of what is called each time before the function
 READ = object()  # in place of what a call returns: it has to be read

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.torch import attention_settings, compiling, functions, pytree
 from nanolint.memory.model.reading.torch.calling import device_of, native
+from nanolint.memory.model.reading.torch.checkpointing import checkpoints
 from nanolint.memory.model.reading.torch.limits import limits
 from nanolint.memory.model.reading.torch.methods import types
 from nanolint.memory.model.reading.values import (
@@ -22,7 +23,6 @@ from nanolint.memory.model.reading.values import (
     Unknown,
 )
 from nanolint.memory.tape import Component
-from nanolint.memory.tensors.checkpoint import checkpoint, checkpoint_sequential
 from nanolint.memory.tensors.dtypes import FLOAT16, FLOAT32, UINT8
 from nanolint.memory.tensors.names import EINOPS, FUNCTIONAL, FUNCTIONS, LINALG
 from nanolint.memory.tensors.ops.creation import zeros
@@ -32,7 +32,7 @@ from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
@@ -106,21 +106,7 @@ def table(machine: Machine) -> dict[str, Value]:
         ),
         "synchronize": Native("synchronize", lambda *_: None),
     }
-    checkpointing = Namespace(
-        "torch.utils.checkpoint",
-        {
-            "checkpoint": Native(
-                "checkpoint",
-                lambda *given, **named: _checkpoint(machine, given, named),
-                plain=False,
-            ),
-            "checkpoint_sequential": Native(
-                "checkpoint_sequential",
-                lambda *given, **named: _in_segments(machine, given, named),
-                plain=False,
-            ),
-        },
-    )
+    checkpointing = checkpoints(machine)
     dynamo = Namespace(DYNAMO, {})
     return {
         "torch": Namespace("torch", torch),
@@ -251,33 +237,6 @@ def _autocast(machine: Machine, device: str | None = None) -> Native:
         return Manager(lambda: machine.card.autocast(half))
 
     return Native("autocast", autocast, plain=False)
-
-
-def _checkpoint(machine: Machine, given: tuple[Value, ...], named: dict[str, Value]) -> Value:
-    """A function whose saved tensors are dropped, and made again in the backward pass."""
-    function, *arguments = given
-    for each in (function, *arguments, *named.values()):
-        if isinstance(each, Unknown):
-            raise each.unread()
-    if named.get("use_reentrant", True) is None:
-        del named["use_reentrant"]
-
-    def call(*given: Value, **named: Value) -> Value:
-        return machine.call(function, list(given), named)
-
-    return checkpoint(call, *arguments, device=machine.card, **named)
-
-
-def _in_segments(machine: Machine, given: tuple[Value, ...], named: dict[str, Value]) -> Value:
-    functions, segments, x = given
-    if named.get("use_reentrant", True) is None:
-        del named["use_reentrant"]
-
-    def called(function: Value) -> Callable[[Value], Value]:
-        return lambda x: machine.call(function, [x])
-
-    listed = [called(each) for each in machine.iterate(functions)]
-    return checkpoint_sequential(listed, segments, x, device=machine.card, **named)
 
 
 def _linear(machine: Machine) -> Native:
