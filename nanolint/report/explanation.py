@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
-from nanolint.run.equation import NotKnown
 from nanolint.run.program import ReadScript
 from nanolint.run.roles import SHAPE, Role
 from nanolint.source.text import LineIndex
@@ -115,18 +114,15 @@ class Explanation:
         The key is null where the script computes the value, the value where it is not known. It is
         what is written, which the run of another dtype may not have (``in_float16``).
         """
-        setting = self.resolution.settings[name]
         key = self.resolution.deciding.get(name, name)
-        setting = self.resolution.settings.get(key or name, setting)
+        setting = self.resolution.of_role(name) or self.resolution.settings[name]
         described = self.resolution.described
-        if described is not None and role in TOLD:
+        if described is not None:
             value = described.value(role)  # the run has what a tape needs in its place
-        elif described is not None and isinstance(described.roles.get(role), NotKnown):
-            value = None
+        elif key is not None and isinstance(setting.value, Known):
+            value = setting.value.value
         else:
             value = getattr(self.resolution.run, name, None)
-        if key is not None and isinstance(setting.value, Known):
-            value = setting.value.value
         return {
             "key": key,
             "value": value,

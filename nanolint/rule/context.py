@@ -197,7 +197,7 @@ class Context:
         """Where the value of ``key`` stands, if not in this file; None where that is not known."""
         from nanolint.trainers.nanogpt.places import place_of
 
-        setting = self.setting(self.settings.deciding.get(key) or key)
+        setting = self.settings.of_role(key)
         if setting is None:
             return None
         described = self.cases[0].settled.described

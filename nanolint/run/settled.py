@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -221,6 +221,17 @@ class Resolution:
             clauses.setdefault(impossible, []).append(f"{', '.join(named)} ({reason})")
         heads = {False: "not known before the run", True: "not possible"}
         return "; ".join(f"{heads[wrong]}: {', '.join(parts)}" for wrong, parts in clauses.items())
+
+    def of_role(self, name: str) -> Setting | None:
+        """What decides the role of nanoGPT's key ``name``, by the key that it has here.
+
+        A script may give values of one name in many places, of which ``settings`` has the last.
+        """
+        key = self.deciding.get(name) or name
+        if self.described is None:
+            return self.settings.get(key)
+        setting = self.settings.get(name)
+        return None if setting is None else replace(setting, key=key)
 
     def known(self, key: str) -> Plain:
         """The plain value of ``key``; raises KeyError when it is absent or unknown."""

@@ -25,12 +25,13 @@ _READ = (Layer.TRAIN_SCRIPT, Layer.GPU, Layer.LAUNCHED, Layer.IMPORT)
 def line_of(setting: Setting, lines: LineIndex) -> int | None:
     """The line, from 1, that gave ``setting`` its value; None where no line of a file did.
 
-    ``lines`` are those of the file at hand; a training script or a launch line is read again.
+    ``lines`` are those of the file at hand; another file is read again.
     """
     origin = setting.origin
     if origin.layer is Layer.FILE:
         return None if origin.span is None else lines.position(origin.span.start)[0]
-    if origin.path is None or origin.layer not in (Layer.TRAIN_SCRIPT, Layer.LAUNCHED):
+    elsewhere = (Layer.TRAIN_SCRIPT, Layer.LAUNCHED, Layer.IMPORT)
+    if origin.path is None or origin.layer not in elsewhere:
         return None
     place = _place(setting, origin.path)
     return None if place is None else place.row
