@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ENCODERS = frozenset({"encode", "encode_ordinary", "encode_as_ids", "EncodeAsIds"})
 CHANGES = frozenset({"lower", "upper", "replace", "strip", "lstrip", "rstrip", "decode", "join"})
+FEW_CHARACTERS = 10  # a table of so many has those of a text
 MANY = 1 << 16  # elements of a list that the data fill
 ENDLESS = TOKENS >> 16  # turns that no loop has but one over the data
 
@@ -75,15 +76,32 @@ def tokens(machine: Script) -> Tensor:
     return empty(machine.host, (TOKENS,), INT64, DATA)
 
 
-def numbered(machine: Script, node: ast.ListComp, error: Unread) -> Value:
+def numbered(machine: Script, node: ast.ListComp, frame: Frame, error: Unread) -> Value:
     """``[table[each] for each in text]``: a number for each character. Raises ``error`` else."""
     one = node.generators[0]
-    looked_up = isinstance(node.elt, ast.Subscript | ast.Call)
-    if not isinstance(error, Endless) or not looked_up or len(node.generators) > 1 or one.ifs:
+    if len(node.generators) > 1 or one.ifs:
         raise error
     if not isinstance(one.target, ast.Name) or not isinstance(one.iter, ast.Name | ast.Attribute):
         raise error
-    return tokens(machine)
+    looked_up = isinstance(node.elt, ast.Subscript | ast.Call)
+    if isinstance(error, Endless) and looked_up:
+        return tokens(machine)
+    is_text = _numbers_characters(node.elt, one.target.id, frame)
+    if is_text and isinstance(machine.evaluate(one.iter, frame), Unknown):
+        return tokens(machine)
+    raise error
+
+
+def _numbers_characters(element: ast.expr, target: str, frame: Frame) -> bool:
+    """``table[each]``, where ``table`` has a number for each character that there may be."""
+    if not isinstance(element, ast.Subscript) or not isinstance(element.value, ast.Name):
+        return False
+    if not isinstance(element.slice, ast.Name) or element.slice.id != target:
+        return False
+    table = frame.find(element.value.id)
+    if not isinstance(table, dict) or len(table) < FEW_CHARACTERS:
+        return False
+    return all(isinstance(key, str) and len(key) == 1 for key in table)
 
 
 def is_endless(values: Value) -> bool:

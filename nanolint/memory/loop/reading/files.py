@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.corpora import Text
 from nanolint.memory.loop.reading.phases import Finished
+from nanolint.memory.model.reading.copies import copied
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.values import (
     Instance,
@@ -174,7 +175,12 @@ def _is_missing(known: DataFile, path: str) -> bool:
 
 
 def unpickled(machine: Script, file: Value, *_: Value, **__: Value) -> Value:
-    """``pickle.load`` and ``json.load``: what the program that makes the file puts into it."""
+    """``pickle.load`` and ``json.load``: what the script itself, or the program that makes the
+    file, puts into it."""
+    if isinstance(file, File) and isinstance(file.path, str):
+        own = machine.dumped.get(posixpath.normpath(file.path))
+        if own is not None:
+            return copied(own, {})
     known = _known_file(machine, file.path) if isinstance(file, File) else None
     if known is not None and known.vocabulary is not None:
         return Pickled(known.vocabulary, machine.place)
@@ -219,13 +225,24 @@ def _produced(machine: Script, known: DataFile) -> Value:
     made.steps = MOST_OF_MAKER
     with suppress(Unread, Raised, Finished, NotTraced, RecursionError, *CATCHABLE):
         made.read()
-    return made.dumped.get(posixpath.basename(known.path))
+    name = posixpath.basename(known.path)
+    return next((each for at, each in made.dumped.items() if posixpath.basename(at) == name), None)
 
 
 def dumped(machine: Script, value: Value, file: Value, *_: Value, **__: Value) -> None:
     """``pickle.dump`` and ``json.dump``."""
     if isinstance(file, File) and isinstance(file.path, str):
-        machine.dumped[posixpath.basename(file.path)] = value
+        kept = copied(value, {}) if _is_plain(value) else None
+        machine.dumped[posixpath.normpath(file.path)] = kept
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value has nothing to do with any device, or with what is not known."""
+    if isinstance(value, dict):
+        return all(_is_plain(each) for each in (*value, *value.values()))
+    if isinstance(value, list | tuple | set):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int | float)
 
 
 def listed(machine: Script) -> Native:

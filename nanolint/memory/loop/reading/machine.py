@@ -41,7 +41,7 @@ class Script(Machine):
     seen: Seen
     group: Group  # the processes
     checkpoint: Checkpoint
-    dumped: dict[str, Value]  # what was written to files, by their names
+    dumped: dict[str, Value]  # what was written to files, by their paths
     lengths: Lengths  # of the texts that are read
 
     def another(self, program: SourceText, inputs: tuple[DataFile, ...]) -> Script:

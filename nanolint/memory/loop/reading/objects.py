@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.turns import Turns
+    from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Unread, Value
 
 
@@ -75,8 +76,8 @@ class Values(Interpreter, Script):
             return Draws(value.shape[0], CONTENTS, self.place)
         return super().iterate(value)
 
-    def unlisted(self, _node: ast.ListComp, error: Unread) -> Value:
-        return corpora.numbered(self, _node, error)
+    def unlisted(self, _node: ast.ListComp, _frame: Frame, error: Unread) -> Value:
+        return corpora.numbered(self, _node, _frame, error)
 
     def convert(self, kind: type, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         first = arguments[0] if arguments else None

@@ -109,6 +109,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         raise why.unread()
     start = machine.card.tape.mark()
     before = {name: frame.find(name) for name in stored(node)}
+    dumped = dict(machine.dumped)
     are_read = [_attempt(machine, body, frame) for body in (node.body, node.orelse)]
     alike = [name for name in before if _alike(before[name], frame.find(name))]
     writes = len(machine.card.tape.events) != start.events
@@ -123,6 +124,9 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         raise decided
     after = {name: frame.find(name) for name in alike}
     del before
+    for path, value in machine.dumped.items():
+        if dumped.get(path) is not value:
+            machine.dumped[path] = None
     _forget(machine, node, frame, why)
     for name, value in after.items():
         frame.store(name, value)

@@ -2,7 +2,7 @@
 
 A loop over ``range(n)`` whose last two turns wrote the same to the tape goes on with its last
 turns, as many as keep its number odd or even: batches alternate between two places; where each
-turn keeps what it made, all are read. One that
+turn keeps what it made, or puts tensors into a list, all are read. One that
 cannot be read, has nothing to do with the card, and left behind what the turn before left, is over.
 Behind the first steps comes the last turn of a loop over numbers: what it evaluates is
 read, and what it trains with is compared (``Seen.differs``). Where the loop asks for more of its
@@ -15,7 +15,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, corpora, furthest
+from nanolint.memory.loop.reading import arrays, corpora, furthest, growing
 from nanolint.memory.loop.reading.changes import called, changed, loaded
 from nanolint.memory.loop.reading.phases import TrainsAgain
 from nanolint.memory.model.reading.scopes import MISSING
@@ -161,6 +161,7 @@ class Turns:
             self._counted[-1] = node, place
             machine.assign(node.target, values[place], frame)
             start, passed, backward = tape.mark(), machine.passed, machine.seen.backward
+            held = growing.sizes(node, frame)
             ended = machine.execute(node.body, frame)
             if ended is BREAK or ended is RETURN:
                 return ended if ended is RETURN else None
@@ -169,7 +170,8 @@ class Turns:
             if rest > 2:
                 wrote: list[object] = list(arrays.written(tape, start))
                 grows = arrays.kept(tape, start) * rest
-                if wrote and wrote == before and not self.whole and grows <= LITTLE:
+                is_alike = wrote and wrote == before and not self.whole and grows <= LITTLE
+                if is_alike and not growing.gathers(held, node, frame):
                     skipped = (rest - 1) // 2 * 2
                     place += skipped
                     machine.seen.backward += skipped * (machine.seen.backward - backward)

@@ -117,7 +117,7 @@ def list_of(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
         return list(comprehension(machine, node, frame))
     except Unread as error:
         let_go(error)
-        return machine.unlisted(node, error)
+        return machine.unlisted(node, frame, error)
 
 
 def set_of(machine: Machine, node: ast.SetComp, frame: Frame) -> Value:

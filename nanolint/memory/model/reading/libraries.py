@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.classes import Field, fields_of
 from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
+from nanolint.memory.model.reading.patterns import regular_expressions
 from nanolint.memory.model.reading.queues import queue
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import (
@@ -62,6 +63,7 @@ def table(machine: Machine) -> dict[str, Value]:
             },
         ),
         "functools": functools(machine),
+        "re": regular_expressions(machine),
         "itertools": iteration(machine),
         "collections": _collections(machine),
         "contextlib": Namespace(

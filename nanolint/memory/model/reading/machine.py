@@ -152,7 +152,7 @@ class Machine:
 
     # What a reading of more than a model adds.
 
-    def unlisted(self, _node: ast.ListComp, error: Unread) -> Value:
+    def unlisted(self, _node: ast.ListComp, _frame: Frame, error: Unread) -> Value:
         """What a list is that could not be read to its end. Raises ``error`` as a rule."""
         raise error
 
