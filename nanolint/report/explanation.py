@@ -164,7 +164,7 @@ def _ways_out(verdict: Verdict | None, ways: Alternatives | None) -> list[dict[s
         return []
     return [
         {
-            "change": way.change,
+            "change": way.whole,
             "cost": way.cost.value,
             "process_bytes": way.verdict.process_bytes,
             "fits": way.verdict.fits,

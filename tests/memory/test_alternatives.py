@@ -30,7 +30,8 @@ def ways() -> dict[str, Alternative]:
 
 
 def test_they_come_in_the_order_of_what_they_cost() -> None:
-    ways = Alternatives(GPT2, card("2300MiB"))
+    single = replace(GPT2, batch_size=1, gradient_accumulation_steps=1)
+    ways = Alternatives(single, card("2300MiB"))
     told = [(way.cost, way.change.split()[0]) for way in ways]
     assert told == [
         (Cost.SAME, "expandable_segments:True"),
@@ -38,7 +39,6 @@ def test_they_come_in_the_order_of_what_they_cost() -> None:
         (Cost.SLOWER, "compile"),
         (Cost.SLOWER, "compile"),
         (Cost.NUMERICS, "compile"),
-        (Cost.BATCH, "batch_size"),
         (Cost.MODEL, "block_size"),
         (Cost.MODEL, "n_layer"),
         (Cost.MODEL, "n_embd"),
@@ -57,6 +57,22 @@ def test_what_changes_the_batch_or_the_model_is_not_tried_where_another_way_fits
         (Cost.SLOWER, "compile"),
         (Cost.NUMERICS, "compile"),
     ]
+
+
+def test_where_no_micro_batch_is_enough_the_others_are_tried_with_the_smallest() -> None:
+    medium = replace(
+        GPT2, n_layer=24, n_head=16, n_embd=1024, batch_size=8, gradient_accumulation_steps=8
+    )
+    target = card("rtx-4060")
+    assert best_micro_batch([(medium, target)]) is None
+    ways = list(Alternatives(medium, target))
+    assert {way.beside for way in ways} == {"batch_size = 1, gradient_accumulation_steps = 64"}
+    fitting = [way for way in ways if way.verdict.outcome is FITS]
+    assert fitting
+    for way in fitting:
+        assert way.whole == f"{way.beside}, {way.change}"
+        assert way.verdict.run.effective_batch_size == medium.effective_batch_size
+        assert way.verdict.run.n_layer == 24
 
 
 def test_where_the_optimizer_step_alone_is_too_much_only_what_lowers_it_is_tried() -> None:
@@ -193,7 +209,6 @@ def test_a_card_without_a_known_capability_may_compile() -> None:
 @pytest.mark.parametrize(
     ("run", "told", "untold"),
     [
-        (replace(TINY, batch_size=2), "batch_size = 1 (effective batch 32)", "block_size = 65"),
         (replace(TINY, batch_size=1), "n_layer = 1", "batch_size"),
         (replace(TINY, eval_only=True), "n_layer = 1", "(effective"),
         (replace(TINY, block_size=130), "block_size = 65", "block_size = 32"),
@@ -262,15 +277,16 @@ def test_what_is_told_is_what_is_judged() -> None:
     judged = Judged(replace(GPT2, batch_size=512, gradient_accumulation_steps=3), lambda _: False)
     told = [way.change for way in judged]
     first = judged.asked[0]
-    (half,) = [run for run in judged.asked if run.batch_size == 256 and run.compile]
     steps = first.gradient_accumulation_steps
     assert told[0] == f"batch_size = {first.batch_size}, gradient_accumulation_steps = {steps}"
     assert first.batch_size * steps == 512 * 3
-    assert "batch_size = 256 (effective batch 768)" in told
-    assert half.gradient_accumulation_steps == 3
+    half = judged._half_the_batch()
+    assert half is not None
+    assert half.change == "batch_size = 256 (effective batch 768)"
+    assert half.verdict.run.gradient_accumulation_steps == 3
     eager = [run for run in judged.asked if not run.compile]
     assert [run.checkpoints_blocks for run in eager] == [False, True, False]
     assert [run.chunks_loss for run in eager] == [False, False, True]
-    assert {run.block_size for run in judged.asked} > {64, 1024}
+    assert {run.block_size for run in judged.asked} == {1024}  # the batch can be kept
     (deleted,) = [run for run in judged.asked if run.training_deletes_logits]
     assert deleted.evaluation_deletes_logits

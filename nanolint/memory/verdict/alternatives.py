@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from enum import Enum
 from functools import cached_property
@@ -11,7 +12,15 @@ from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import has_bfloat16, has_triton
 from nanolint.memory.model.read import Unread
 from nanolint.memory.torch import LINEAR_CROSS_ENTROPY_SINCE
-from nanolint.memory.verdict.changes import Change, change, shorter_contexts, smaller_checkpoints
+from nanolint.memory.verdict.changes import (
+    Change,
+    change,
+    micro_batch,
+    partner,
+    shorter_contexts,
+    smaller_checkpoints,
+)
+from nanolint.memory.verdict.fit import smallest
 from nanolint.memory.verdict.floor import is_under_floor
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.smaller_step import smaller_steps
@@ -22,7 +31,7 @@ from nanolint.run.run import Attention
 from nanolint.run.terms import as_written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.verdict import Verdict
@@ -44,13 +53,20 @@ class Cost(str, Enum):
 class Alternative:
     """One way to go on: what to write or do, how the run would then fare, and what it costs.
 
-    ``price`` is that cost in a number, where one is known.
+    ``price`` is that cost in a number, where one is known. ``beside`` is what is written as well:
+    the smallest micro-batch, where none is enough by itself.
     """
 
     change: str
     verdict: Verdict
     cost: Cost = Cost.SAME
     price: str = ""
+    beside: str = ""
+
+    @property
+    def whole(self) -> str:
+        """All that is written or done."""
+        return ", ".join(filter(None, (self.beside, self.change)))
 
 
 # None where it is not there to take, as for a run that has no such value.
@@ -70,26 +86,64 @@ class Alternatives:
 
     def __iter__(self) -> Iterator[Alternative]:
         """Those that keep the model and its batch first; one that changes either is tried where
-        none of them leaves room. Where the optimizer step alone is too much, no other is tried."""
-        found = False
-        for cost, way in self._in_floor() if self.is_under_floor else self._all():
-            if found and cost in (Cost.BATCH, Cost.MODEL):
+        none of them leaves room.
+
+        Where no micro-batch does, all others are tried with the smallest. Where the optimizer step
+        alone is too much, what does not lower it is not tried.
+        """
+        if self.is_under_floor:
+            yield from self._tried(self._in_floor())
+            return
+        same = list(self._tried([(Cost.SAME, self._micro_batch)]))
+        smallest = None if same else self._smallest_micro_batch()
+        if smallest is None:
+            yield from same
+            yield from self._tried(self._others(), found=bool(same))
+            return
+        if smallest.verdict.fits:
+            yield smallest
+        with_it = copy(self)
+        with_it._run = smallest.verdict.run
+        for each in with_it._tried(with_it._others()):
+            yield replace(each, beside=smallest.change)
+
+    def _tried(
+        self, ways: Iterable[tuple[Cost, Way]], *, found: bool = False
+    ) -> Iterator[Alternative]:
+        """``found``: there is one already that keeps the model and its batch."""
+        for cost, way in ways:
+            keeps = cost not in (Cost.BATCH, Cost.MODEL)
+            if found and not keeps:
                 return
             try:
                 alternative = way()
             except Unread:  # of which nothing is known
                 continue
             if alternative is not None:
-                found |= alternative.verdict.outcome is Outcome.COMFORTABLE
+                found |= keeps and alternative.verdict.outcome is Outcome.COMFORTABLE
                 yield replace(alternative, cost=cost)
+
+    def _smallest_micro_batch(self) -> Alternative | None:
+        """The same effective batch in the smallest micro-batches, where they are smaller."""
+        run = self._run
+        if run.batch_size < 2 or not run.follows("batch_size", partner(run)):
+            return None
+        least = smallest(run)
+        if least is None or least.batch_size >= run.batch_size:
+            return None
+        if self._equation is None:
+            written = str(micro_batch(run, least.batch_size, getattr(least, partner(run))))
+        else:
+            written = as_written(self._equation.changes_for(least.batch_size) or {})
+        return self._of(written, least) if written else None
 
     @cached_property
     def is_under_floor(self) -> bool:
         """Whether the card has less than the optimizer step takes with any micro-batch."""
         return is_under_floor(judge(self._run, self._target))
 
-    def _all(self) -> Iterator[tuple[Cost, Way]]:
-        yield Cost.SAME, self._micro_batch
+    def _others(self) -> Iterator[tuple[Cost, Way]]:
+        """All but another micro-batch."""
         yield Cost.SAME, self._expandable_segments
         yield Cost.SAME, self._other_programs_closed
         yield Cost.SAME, self._logits_deleted

@@ -52,6 +52,8 @@ def ways_out(
     helping = [way for way in ways if way.verdict.fits]
     heads = f"{'process':>{CHANGE + 13 - len(title)}}{'gain':>11}" if helping else ""
     printer.line((title, "bold"), (heads, "dim"))
+    for beside in filter(None, dict.fromkeys(way.beside for way in ways)):
+        printer.line(f"  with {beside}, which alone is not enough:")
     for cost in dict.fromkeys(way.cost for way in helping):
         printer.line((f"  {cost.value}", "dim"))
         for way in helping:

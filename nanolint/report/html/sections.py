@@ -86,7 +86,7 @@ def _ways_out(ways: Iterable[Alternative]) -> str:
         ("instead", "costs", "the process takes", "then it"),
         [
             (
-                way.change,
+                way.whole,
                 ": ".join(filter(None, (way.cost.value, way.price))),
                 format_bytes(way.verdict.process_bytes),
                 OUTCOMES[way.verdict.outcome][0],
