@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from nanolint.linting.plan import Plan
     from nanolint.report.results import FileResult
 
-PARALLEL_FROM = 96  # files; below, starting a second process takes longer than it saves
+PARALLEL_FROM = 96  # files; below, starting a second process mostly takes longer than it saves
+PARALLEL_AFTER_SECONDS = 1.0  # that fewer files have taken: programs that are read whole do
 FILES_PER_WORKER = 32  # at least
 FILES_AT_ONCE = 8  # handed to a worker: what a progress bar moves by
 MOST_WORKERS = 32
@@ -39,13 +40,23 @@ class Job:
 def judge_all(
     jobs: Sequence[Job], plans: Sequence[Plan], work: Work, *, parallel: bool = True
 ) -> Iterator[FileResult]:
-    """The results in the order of ``jobs``, whatever the parallelism."""
-    workers = 1 if not parallel else min(_processors(), len(jobs) // FILES_PER_WORKER, MOST_WORKERS)
-    if workers < 2 or len(jobs) < PARALLEL_FROM:
-        for job in jobs:
-            yield judge_file(job.candidate, plans[job.plan], work)
-    else:
-        yield from _in_processes(jobs, plans, work, workers)
+    """The results in the order of ``jobs``, whatever the parallelism.
+
+    Few files are begun in this process, and those that are left after a while are judged by
+    others; not where they are rewritten, as several may rewrite one that they have in common.
+    """
+    most = min(_processors(), MOST_WORKERS) if parallel else 1
+    workers = min(most, len(jobs) // FILES_PER_WORKER)
+    if workers > 1 and len(jobs) >= PARALLEL_FROM:
+        yield from _in_processes(jobs, plans, work, workers, FILES_AT_ONCE)
+        return
+    start = time.monotonic()
+    for done, job in enumerate(jobs):
+        workers = min(most, len(jobs) - done)
+        if workers > 1 and not work.write and time.monotonic() - start > PARALLEL_AFTER_SECONDS:
+            yield from _in_processes(jobs[done:], plans, work, workers, 1)
+            return
+        yield judge_file(job.candidate, plans[job.plan], work)
 
 
 def with_progress(
@@ -93,8 +104,9 @@ _work = Work()
 
 
 def _in_processes(
-    jobs: Sequence[Job], plans: Sequence[Plan], work: Work, workers: int
+    jobs: Sequence[Job], plans: Sequence[Plan], work: Work, workers: int, size: int
 ) -> Iterator[FileResult]:
+    """``size`` files are handed to a worker at once."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -105,7 +117,6 @@ def _in_processes(
     with _safe_path():
         pool = ProcessPoolExecutor(workers, context, _start, (tuple(plans), work))
         try:
-            size = FILES_AT_ONCE
             chunks = [jobs[at : at + size] for at in range(0, len(jobs), size)]
             with interrupts.waiting():  # a process that is half begun cannot be ended
                 futures = [pool.submit(_judge_chunk, chunk) for chunk in chunks]

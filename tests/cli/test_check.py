@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nanolint.settings.formats import FORMATS
 from tests.support.cli_configs import CONCISE, GPU, HEADS, JSON, LARGE, SMALL, write
 from tests.support.command import nanolint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nanolint.cli import jobs
+    from nanolint.report.results import FileResult
 
 ANSWER = r"a\.py: fits RTX 3060 12GB: [\d.]+ of 11\.6 GiB \([\d.]+ to spare\)\n"  # of SMALL
 
@@ -92,6 +99,29 @@ class TestFiles:
         assert parallel == nanolint("config", CONCISE)
         found = [line.partition(":")[0] for line in parallel.out.splitlines()[:99]]
         assert found == names
+
+    def test_few_files_that_take_a_while_are_judged_alike_by_several_processes(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from nanolint.cli import jobs
+
+        for number in range(4):
+            write(f"config/c{number}.py", f"{SMALL}batch_size = {8 << number}\n")
+        alone = nanolint("config", GPU, "--output-format=json-full")
+        monkeypatch.setattr(jobs, "_processors", lambda: 2)
+        monkeypatch.setattr(jobs, "PARALLEL_AFTER_SECONDS", -1)
+        begun: list[int] = []
+        inside = jobs._in_processes
+
+        def counted(some: Sequence[jobs.Job], *given: Any) -> Iterator[FileResult]:
+            begun.append(len(some))
+            return inside(some, *given)
+
+        monkeypatch.setattr(jobs, "_in_processes", counted)
+        assert nanolint("config", GPU, "--output-format=json-full") == alone
+        assert begun == [4]
+        nanolint("config", GPU, "--fix")
+        assert begun == [4]  # what is rewritten stays in one process
 
 
 class TestTargets:
