@@ -6,7 +6,7 @@ import math
 
 from hypothesis import HealthCheck, settings
 
-from nanolint.cli import jobs
+from nanolint.cli import processes
 
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -14,4 +14,4 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 # A worker process does not have what a test puts in the place of something.
-jobs.PARALLEL_AFTER_SECONDS = math.inf
+processes.PARALLEL_AFTER_SECONDS = math.inf

@@ -10,6 +10,7 @@ from nanolint.cli.launch import read_sets
 from nanolint.cli.one_run import read_one_run
 from nanolint.cli.options import add_one_file, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
+from nanolint.cli.processes import after_a_while
 from nanolint.cli.streams import printer
 
 if TYPE_CHECKING:
@@ -93,17 +94,19 @@ def _targets(
 
 
 def _rows(config: ConfigFile, targets: Sequence[tuple[Machine, bool]]) -> list[Row]:
+    return list(after_a_while(_row, config, targets))
+
+
+def _row(config: ConfigFile, of: tuple[Machine, bool]) -> Row:
     from nanolint.memory.verdict.fit import best_fit
     from nanolint.report.fit import Row
 
-    rows = []
-    for target, named in targets:
-        case = config.case(target)
-        fit = None
-        if case.run is not None and case.run.on_gpu:
-            fit = best_fit(case.run, target)
-        rows.append(Row(target, case.resolution, fit, named))
-    return rows
+    target, named = of
+    case = config.case(target)
+    fit = None
+    if case.run is not None and case.run.on_gpu:
+        fit = best_fit(case.run, target)
+    return Row(target, case.resolution, fit, named)
 
 
 def _needed_run(config: ConfigFile, rows: Sequence[Row]) -> None:

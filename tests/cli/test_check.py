@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nanolint.cli import processes
 from nanolint.settings.formats import FORMATS
 from tests.support.cli_configs import CONCISE, GPU, HEADS, JSON, LARGE, SMALL, write
 from tests.support.command import nanolint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nanolint.cli import jobs
-    from nanolint.report.results import FileResult
+    from collections.abc import Iterator
 
 ANSWER = r"a\.py: fits RTX 3060 12GB: [\d.]+ of 11\.6 GiB \([\d.]+ to spare\)\n"  # of SMALL
 
@@ -88,14 +86,12 @@ class TestFiles:
     def test_many_files_are_judged_in_order_whatever_the_parallelism(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from nanolint.cli import jobs
-
         names = [f"config/c{number:02}.py" for number in range(99)]
         for name in names:
             write(name, HEADS)
-        monkeypatch.setattr(jobs, "_processors", lambda: 2)
+        monkeypatch.setattr(processes, "_processors", lambda: 2)
         parallel = nanolint("config", CONCISE)
-        monkeypatch.setattr(jobs, "_processors", lambda: 1)
+        monkeypatch.setattr(processes, "_processors", lambda: 1)
         assert parallel == nanolint("config", CONCISE)
         found = [line.partition(":")[0] for line in parallel.out.splitlines()[:99]]
         assert found == names
@@ -103,21 +99,19 @@ class TestFiles:
     def test_few_files_that_take_a_while_are_judged_alike_by_several_processes(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from nanolint.cli import jobs
-
         for number in range(4):
             write(f"config/c{number}.py", f"{SMALL}batch_size = {8 << number}\n")
         alone = nanolint("config", GPU, "--output-format=json-full")
-        monkeypatch.setattr(jobs, "_processors", lambda: 2)
-        monkeypatch.setattr(jobs, "PARALLEL_AFTER_SECONDS", -1)
+        monkeypatch.setattr(processes, "_processors", lambda: 2)
+        monkeypatch.setattr(processes, "PARALLEL_AFTER_SECONDS", -1)
         begun: list[int] = []
-        inside = jobs._in_processes
+        inside = processes.in_processes
 
-        def counted(some: Sequence[jobs.Job], *given: Any) -> Iterator[FileResult]:
-            begun.append(len(some))
-            return inside(some, *given)
+        def counted(do: Any, common: Any, items: Any, *given: Any, **named: Any) -> Iterator[Any]:
+            begun.append(len(items))
+            yield from inside(do, common, items, *given, **named)
 
-        monkeypatch.setattr(jobs, "_in_processes", counted)
+        monkeypatch.setattr(processes, "in_processes", counted)
         assert nanolint("config", GPU, "--output-format=json-full") == alone
         assert begun == [4]
         nanolint("config", GPU, "--fix")

@@ -1,0 +1,132 @@
+"""Work for several processes: each is told once what all of it has in common."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nanolint.files import interrupts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+MOST_WORKERS = 32
+PARALLEL_AFTER_SECONDS = 1.0  # by then new processes are worth their start
+SAFE_PATH = "PYTHONSAFEPATH"
+
+Common = TypeVar("Common")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Killed(RuntimeError):
+    """A worker process ended before its work did."""
+
+
+def workers_for(items: int, *, each: int = 1) -> int:
+    """How many processes so many items are worth, with at least ``each`` for one."""
+    return min(_processors(), items // each, MOST_WORKERS)
+
+
+def after_a_while(
+    do: Callable[[Common, Item], Result],
+    common: Common,
+    items: Sequence[Item],
+    *,
+    instead: Callable[[Item, Exception], Result] | None = None,
+) -> Iterator[Result]:
+    """``in_processes`` for what is left after a second; until then in this one."""
+    start = time.monotonic()
+    for done, item in enumerate(items):
+        workers = workers_for(len(items) - done)
+        if workers > 1 and time.monotonic() - start > PARALLEL_AFTER_SECONDS:
+            yield from in_processes(do, common, items[done:], workers, instead=instead)
+            return
+        yield do(common, item)
+
+
+def in_processes(
+    do: Callable[[Common, Item], Result],
+    common: Common,
+    items: Sequence[Item],
+    workers: int,
+    *,
+    size: int = 1,
+    instead: Callable[[Item, Exception], Result] | None = None,
+) -> Iterator[Result]:
+    """What ``do``, a function of a module, makes of each item, in their order.
+
+    ``size`` items are handed to a worker at once. ``instead`` is asked for the results of one that
+    is killed; without it, raises Killed.
+    """
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # Never plain fork: the progress bar and the pool itself run threads.
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    with _safe_path():
+        pool = ProcessPoolExecutor(workers, context, _start, (do, common))
+        try:
+            chunks = [items[at : at + size] for at in range(0, len(items), size)]
+            with interrupts.waiting():  # a process that is half begun cannot be ended
+                futures = [pool.submit(_do, chunk) for chunk in chunks]
+            for chunk, future in zip(chunks, futures, strict=True):
+                try:
+                    yield from future.result()
+                except BrokenProcessPool as error:  # noqa: PERF203 (one try for a chunk of items)
+                    killed = Killed("the worker process that checked this file was killed")
+                    if instead is None:
+                        raise killed from error
+                    yield from (instead(item, killed) for item in chunk)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):  # a container may be given fewer than the machine has
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Keep new processes from importing what lies in the working folder.
+
+    They begin as ``python -c``, which would run a struct.py there. Python 3.10 knows no such way.
+    """
+    given = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = given
+
+
+_given: tuple[Callable[[Any, Any], Any], Any] | None = None
+
+
+def _start(do: Callable[[Any, Any], Any], common: object) -> None:
+    """Tell a worker, once, what all of its items have in common."""
+    import gc
+
+    from nanolint.cli.main import COLLECT_EVERY
+
+    global _given
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the pool
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.set_threshold(COLLECT_EVERY)
+    _given = do, common
+
+
+def _do(items: Sequence[Any]) -> list[Any]:
+    assert _given is not None
+    do, common = _given
+    return [do(common, item) for item in items]
