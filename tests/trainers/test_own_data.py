@@ -273,3 +273,41 @@ def test_a_loader_gives_a_loop_over_numbers_each_batch_that_it_asks_for(
     found = explained(tmp_path, HEAD + ASKED.replace("TURNS", str(turns)) + NET + fed)
     assert found["unresolved"] == []
     assert peak(found) >= with_fifty
+
+
+LOOKS = """
+import pickle
+data_dir = os.path.join('data', '{name}')
+if os.path.exists(os.path.join(data_dir, 'meta.pkl')):
+    with open(os.path.join(data_dir, 'meta.pkl'), 'rb') as f:
+        vocab_size = pickle.load(f)['vocab_size']
+"""
+TOKENS = """
+def get_batch():
+    return torch.randint(vocab_size, (B, T)), torch.randint(vocab_size, (B, T))
+"""
+BY_CHANCE_ALONE = f"{HEAD}vocab_size = 50304\n{{looks}}{TOKENS}{NET}{LOOP}"
+
+
+def looking(folder: Path, name: str, prepares: str) -> dict[str, Any]:
+    """A script that looks for the description of its data, and the program that makes those."""
+    if prepares:
+        (folder / "data" / name).mkdir(parents=True)
+        (folder / "data" / name / "prepare.py").write_text(prepares, encoding="utf-8")
+    return explained(folder, BY_CHANCE_ALONE.format(looks=LOOKS.format(name=name)))
+
+
+@pytest.mark.parametrize(
+    ("name", "prepares"), [("openwebtext", ""), ("mine", "np.save('train.bin', tokens)")]
+)
+def test_a_description_that_no_program_writes_is_not_there(
+    tmp_path: Path, name: str, prepares: str
+) -> None:
+    found = looking(tmp_path, name, prepares)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"] == explained(tmp_path, BY_CHANCE_ALONE.format(looks=""))["peak"]
+
+
+@pytest.mark.parametrize("prepares", ["", "pickle.dump(found, open('meta.pkl', 'wb'))"])
+def test_one_that_may_be_there_is_not_known(tmp_path: Path, prepares: str) -> None:
+    assert looking(tmp_path, "mine", prepares)["trust"] == "unknown"

@@ -13,6 +13,8 @@ from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.vocabulary import (
     META,
     PREPARE,
+    WITHOUT_META,
+    datasets,
     pickled_vocabulary,
     whether_it_exists,
     writes,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 VOCABULARY = "vocab_size"
 IN_JSON = "meta.json"
+MOST_SETS = 50
 
 
 def is_told(settings: Mapping[str, Setting], project: Project) -> bool:
@@ -48,7 +51,7 @@ def data_files(project: Project, settings: Mapping[str, Setting]) -> Iterator[Da
     if is_told(settings, project):
         yield from _told(settings, project, folder)
         return
-    yield from _pickled(project, f"{folder}/{META}")
+    yield from _pickled(project.root, f"{folder}/{META}")
     if project.root is not None and writes(project.root / folder / PREPARE, IN_JSON):
         yield DataFile(f"{folder}/{IN_JSON}", exists=True, **_made(project.root, folder))
 
@@ -62,9 +65,16 @@ def _told(settings: Mapping[str, Setting], project: Project, folder: str) -> Ite
         yield DataFile(f"{folder}/{META}", exists=True, vocabulary=told.value)
 
 
-def _pickled(project: Project, path: str) -> Iterator[DataFile]:
+def data_sets(root: Path) -> Iterator[DataFile]:
+    """The description of each data set of a project, and of those that never have one, as far as it
+    is known whether there is one: for a script that looks for one."""
+    found = datasets(root)
+    for name in [*found[:MOST_SETS], *sorted(WITHOUT_META - {*found})]:
+        yield from _pickled(root, f"data/{name}/{META}")
+
+
+def _pickled(root: Path | None, path: str) -> Iterator[DataFile]:
     """The meta.pkl: what it says, or the program that writes it where that is here."""
-    root = project.root
     found, doubt = whether_it_exists(path, root)
     exists = found.value if isinstance(found, Known) else None
     folder = path.rpartition("/")[0]

@@ -12,8 +12,10 @@ from nanolint.run.program import NotKnown as Hidden
 from nanolint.run.roles import Role
 from nanolint.run.saved import Loaded
 from nanolint.run.terms import Given, Surface, leaves
+from nanolint.trainers.nanogpt.data_files import data_sets
 from nanolint.trainers.nanogpt.read import imported_names
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.nanogpt.vocabulary import META
 from nanolint.trainers.script.checkpoints import starts_afresh
 from nanolint.trainers.script.core import plain_name
 from nanolint.trainers.script.corpora import texts_of
@@ -23,10 +25,11 @@ from nanolint.trainers.script.settings_files import SUFFIXES
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nanolint.run.described import Described
+    from nanolint.run.program import DataFile
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
     from nanolint.trainers.script.core import Around, Word
@@ -59,7 +62,7 @@ def whole_script(
         words=tuple(_followed(words, Surface.FLAG, follows)),
         variables=tuple(_followed(around.variables, Surface.VARIABLE, follows)),
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
-        files=tuple(texts_of(texts.values(), path.parent)),
+        files=tuple(_files(texts.values(), path.parent)),
         fresh=starts_afresh(path),
         longest=longest_of(described),
         loaded=tuple(
@@ -68,6 +71,14 @@ def whole_script(
             if place.path in texts
         ),
     )
+
+
+def _files(sources: Iterable[SourceText], folder: Path) -> Iterator[DataFile]:
+    """What is known of the files that the sources name, beside the script."""
+    listed = list(sources)
+    yield from texts_of(listed, folder)
+    if any(META in each.text for each in listed):
+        yield from data_sets(folder)
 
 
 def _settings(

@@ -100,9 +100,9 @@ class Reader(Values):
     def read(self) -> None:
         """Read the script. Raises Finished behind the last step, Unread where it cannot."""
         source = self._sources[MAIN]
-        module = self.imported[MAIN] = Namespace(
-            MAIN, {"__name__": MAIN, "__file__": source.path, "__doc__": None}, source.path
-        )
+        names: dict[str, Value] = {"__name__": MAIN, "__file__": source.path}
+        names |= {"__doc__": None, "__package__": None}
+        module = self.imported[MAIN] = Namespace(MAIN, names, source.path)
         tree = parsed(source.text)
         if tree is None:
             raise Unread("no Python that is known", Place(source.path, 1))

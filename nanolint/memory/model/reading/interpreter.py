@@ -248,7 +248,9 @@ class Interpreter(Machine):
             if any(each.startswith(f"{name}.") for each in self._sources):
                 return Namespace(name, {}, "")
             return Absent(f"{name} is no module of the project", self.place)
-        module = self.imported[name] = Namespace(name, {"__name__": name}, source.path)
+        package = name if source.path.endswith("__init__.py") else name.rpartition(".")[0]
+        given: dict[str, Value] = {"__name__": name, "__package__": package}
+        module = self.imported[name] = Namespace(name, given, source.path)
         tree = parsed(source.text)
         if tree is None:
             raise Unread("no Python that is known", Place(source.path, 1))

@@ -37,10 +37,10 @@ class ArgumentParser:
         return options
 
     def add_argument_group(self, *args, **kwargs):
-        return self
+        return ArgumentGroup(self)
 
     def add_mutually_exclusive_group(self, *args, **kwargs):
-        return self
+        return ArgumentGroup(self)
 
     def set_defaults(self, **values):
         for name, value in values.items():
@@ -89,6 +89,32 @@ class ArgumentParser:
         else:
             value = str(value)
         setattr(found, options["dest"], value)
+
+
+class ArgumentGroup:
+    """Some of a parser's arguments, which a script may ask for."""
+
+    def __init__(self, parser):
+        self.parser = parser
+        self._group_actions = []
+
+    def add_argument(self, *names, **options):
+        added = self.parser.add_argument(*names, **options)
+        action = Action(added["dest"], added.get("default"))
+        self._group_actions.append(action)
+        return action
+
+    def add_argument_group(self, *args, **kwargs):
+        return ArgumentGroup(self.parser)
+
+    def add_mutually_exclusive_group(self, *args, **kwargs):
+        return ArgumentGroup(self.parser)
+
+
+class Action:
+    def __init__(self, dest, default):
+        self.dest = dest
+        self.default = default
 
 
 class GradScaler:
