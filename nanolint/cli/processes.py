@@ -83,6 +83,10 @@ def in_processes(
                     if instead is None:
                         raise killed from error
                     yield from (instead(item, killed) for item in chunk)
+        except BaseException:  # nobody waits for what takes seconds to be read
+            for each in multiprocessing.active_children():
+                each.terminate()
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
 
