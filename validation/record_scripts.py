@@ -2,7 +2,7 @@
 
     python validation/record_scripts.py --python path/to/python   # that has PyTorch 2.13 for CUDA
 
-The rows of based.py need transformers there, too.
+The rows of based.py and offsets.py need transformers there, too.
 The scripts are those of validation/scripts: loops, optimizers and evaluations as people write them,
 small enough that a run takes seconds. It says where reading gives other events.
 """
@@ -50,6 +50,8 @@ LINES = (
     "torchrun --nproc_per_node=4 sharded.py --lists",
     "python based.py",
     "python based.py --activation=gelu_new --batch_size=4 --max_seq_len=33",
+    "python offsets.py",
+    "python offsets.py --accumulation=1 --batch_size=3 --max_seq_len=65",
 )
 
 

@@ -37,6 +37,16 @@ def test_one_that_is_checked_by_itself_is_one_process(
     assert [each for each in doubts if each.startswith(TAKEN)] == doubts[:1]
 
 
+def test_one_that_asserts_its_rank_is_one_process(
+    asking: Callable[..., dict[str, object]],
+) -> None:
+    demands = 'import os\nassert "RANK" in os.environ, "torchrun should set it"\n'
+    asked = asking(f'{demands}rank = int(os.environ["RANK"])\n')
+    assert asked["trust"] == "doubted"
+    assert asked["peak"] == asking("")["peak"]
+    assert asking('import os\nassert "DATA" in os.environ\n')["peak"] is None
+
+
 def test_what_torchrun_does_not_set_is_not_made_up(
     asking: Callable[..., dict[str, object]],
 ) -> None:

@@ -30,8 +30,9 @@ def _comprehension(
     items_of = turns(core, over, generator.iter, scope)
     if items_of is not None:
         items = []
+        alike = len(items_of) > 1 and _are_alike(core, generator, node.elt)
         leave = repeating(core, over)
-        for item in items_of:
+        for item in items_of[:1] if alike else items_of:
             core.bind(generator.target, item, inner)
             tests = [truth(core.value(test, inner)) for test in generator.ifs]
             if None in tests:
@@ -40,7 +41,7 @@ def _comprehension(
             if all(tests):
                 items.append(core.value(node.elt, inner))
         leave()
-        return row(items)
+        return row(items * len(items_of) if alike else items)
     count = over.count if isinstance(over, Repeated) else unknown_at("a length", node, scope)
     if isinstance(over, Tensor) and over.shape:
         count = over.shape[0]
@@ -49,6 +50,15 @@ def _comprehension(
     if generator.ifs:
         count = unknown_at("a comprehension with a condition", node, scope)
     return Repeated(item, count)
+
+
+def _are_alike(core: Core, generator: ast.comprehension, made: ast.expr) -> bool:
+    """Whether parts of a layer differ in nothing: ``[Head(width) for _ in range(heads)]``. Of
+    those one is followed, for all; layers are followed one by one."""
+    if generator.ifs or not any(counts for _, counts in core.state.building):
+        return False
+    targets = {each.id for each in ast.walk(generator.target) if isinstance(each, ast.Name)}
+    return not any(isinstance(e, ast.Name) and e.id in targets for e in ast.walk(made))
 
 
 def repeating(core: Core, over: Thing) -> Callable[[], object]:

@@ -11,7 +11,7 @@ from nanolint.run.roles import Role
 from nanolint.run.terms import Number, World, leaves
 from nanolint.trainers.script.architecture import shape_of
 from nanolint.trainers.script.built import built_model
-from nanolint.trainers.script.core import State
+from nanolint.trainers.script.core import MOST_STEPS, State
 from nanolint.trainers.script.follower import Follower
 from nanolint.trainers.script.operations import scalar, unwrapped
 from nanolint.trainers.script.passes import passes_of, share_a_loop
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.things import Thing
 
 Condition = TypeVar("Condition", Check, Turn)
+TOO_LONG = "it is followed no further, before it trains: it takes too many steps to read"
 _EVALUATES = ("no_grad", "inference_mode")
 
 
@@ -41,7 +42,8 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
     path = source.path
     backward = _backward(state.events)
     if backward is None:
-        why = NotKnown("no loop around backward() was reached", path)
+        is_long = state.steps > MOST_STEPS
+        why = NotKnown(TOO_LONG if is_long else "no loop around backward() was reached", path)
         roles: dict[Role, Term | NotKnown] = dict.fromkeys(
             (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION), why
         )

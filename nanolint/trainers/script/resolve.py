@@ -29,7 +29,7 @@ from nanolint.trainers.script.earlier import earlier
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import has_outline, of_model, outline_of, own_loop
 from nanolint.trainers.script.program import program_of
-from nanolint.trainers.script.reading import read_script
+from nanolint.trainers.script.reading import TOO_LONG, read_script
 from nanolint.trainers.script.settled import key_of, settings_of
 from nanolint.trainers.script.surroundings import around_of
 from nanolint.trainers.script.whole import whole_script
@@ -63,7 +63,9 @@ def project_of(script: Path) -> Project:
 def why_not(text: str, path: Path, options: Options) -> str | None:
     """Why nothing is known of the batch that a script trains on; None where it has no loop."""
     found = described(path, text, around_of(path, options, None, options.world_size or 1))
-    missing = dict(found.missing) if found is not None and found.trains else {}
+    missing = {} if found is None else dict(found.missing)
+    if found is not None and not found.trains:  # it has a loop, but none that was reached
+        missing = {role: why for role, why in missing.items() if why.reason == TOO_LONG}
     return next(
         (f"its batch is not known: {missing[role]}" for role in NEEDED if role in missing), None
     )

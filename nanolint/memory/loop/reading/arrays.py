@@ -71,18 +71,27 @@ def _kind(machine: Script, kind: Value) -> Value:
 
 
 def _made(machine: Script) -> Native:
-    """``numpy.array``: of what is one already, or of a list of them."""
+    """``numpy.array``: of what is one already, or of a list of them, or of whole numbers."""
 
     def array(data: Value, dtype: Value = None, **_: Value) -> Value:
         if isinstance(data, Unknown):
             return data.bare()
         if isinstance(data, list | tuple) and data and isinstance(data[0], Tensor):
             data = machine.call(machine.library("torch").names["stack"], [list(data)])
+        if isinstance(data, list) and (size := _counted(data)) is not None:
+            data = empty(machine.host, (size,), INT64, DATA)
         if not isinstance(data, Tensor):
             return machine.unknown("an array of numbers")
         return to(data, dtype) if isinstance(dtype, Dtype) else data
 
     return Native("numpy.array", array, plain=False)
+
+
+def _counted(data: list[Value]) -> int | None:
+    """How many whole numbers a list has, None where it has anything else."""
+    if not data or len(data) > MOST_NUMBERS:
+        return None
+    return len(data) if all(type(each) in (int, Index) for each in data) else None
 
 
 def of_numbers(machine: Script) -> Native:

@@ -19,6 +19,23 @@ def loaded(node: ast.AST) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
+def asked(node: ast.AST) -> tuple[tuple[str, str | None], ...]:
+    """The names that are asked for; with what alone is asked of them: ``rate`` of ``args.rate``."""
+    found: dict[tuple[str, str | None], None] = {}
+    unseen = [node]
+    while unseen:
+        each = unseen.pop()
+        owner = each.value if isinstance(each, ast.Attribute) else None
+        if isinstance(each, ast.Attribute) and isinstance(owner, ast.Name):
+            found[owner.id, each.attr] = None
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+            found[each.id, None] = None
+        else:
+            unseen += reversed(list(ast.iter_child_nodes(each)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
 def leaves(node: ast.stmt) -> bool:
     """Whether a statement could end the function that it stands in, or yield."""
     unseen: list[ast.AST] = [node]
@@ -69,11 +86,13 @@ def stored(node: ast.stmt) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def set_to_numbers(node: ast.stmt) -> tuple[str, ...]:
-    """The names that are set to whole numbers alone, or to true and false: ``last = True``."""
+    """The names that are set to whole numbers alone, or to true and false: ``last = True``,
+    ``ignored = -100``."""
     names = dict.fromkeys(stored(node), 0)
     for each in ast.walk(node):
         if isinstance(each, ast.Assign) and len(each.targets) == 1:
             target, value = each.targets[0], each.value
+            value = value.operand if isinstance(value, ast.UnaryOp) else value
             plain = isinstance(value, ast.Constant) and isinstance(value.value, int)
             if isinstance(target, ast.Name) and plain:
                 names[target.id] += 1

@@ -6,7 +6,8 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.passing import EVALUATES, TRAINS
+from nanolint.memory.loop.reading.passing import EVALUATES
+from nanolint.memory.loop.reading.reaching import TRAINS
 from nanolint.memory.loop.reading.training import is_optimizer
 from nanolint.memory.model.reading.calls import MANAGED
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go

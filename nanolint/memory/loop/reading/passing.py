@@ -14,27 +14,21 @@ from nanolint.memory.loop.reading.changes import (
     filled,
     goes_elsewhere,
     leaves,
-    loaded,
     set_by_place,
     set_to_numbers,
     stored,
 )
+from nanolint.memory.loop.reading.reaching import TRAINS, reaches_card, trains
 from nanolint.memory.model.reading.binding import forget
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.offsets import Index
-from nanolint.memory.model.reading.scopes import MISSING
-from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
     CONTENTS,
     Function,
     Instance,
-    Method,
-    Partial,
-    Property,
     Unknown,
     Unread,
 )
-from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -45,13 +39,11 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
     from nanolint.memory.tape import Mark
 
-DEPTH = 4  # of what holds what
 EVALUATES = frozenset({"eval", "no_grad", "inference_mode"})
 LOGGERS = (
     *("wandb", "tensorboard", "torch.utils.tensorboard", "mlflow", "swanlab", "comet_ml"),
     "logging.",
 )
-TRAINS = frozenset({"backward"})
 
 
 def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
@@ -60,7 +52,7 @@ def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
         raise error
     why = Unknown(error.reason, error.place)
     if not error.decided and not reaches_card(machine, node, frame):
-        if leaves(node) and not isinstance(node, ast.Assert):
+        if trains(node, frame) or (leaves(node) and not isinstance(node, ast.Assert)):
             raise error
         machine.passed += 1
         _forget(machine, node, frame, why)
@@ -68,8 +60,14 @@ def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
     if _only_fills(machine, node, frame):
         machine.passed += 1
         return
+    if isinstance(node, ast.Assign) and not error.decided and len(node.targets) == 1:
+        is_number = not reaches_card(machine, node.value, frame)  # the rate of a group
+        if is_number:
+            machine.passed += 1
+            machine.assign(node.targets[0], why, frame)
+            return
     error.decided = True
-    if not _only_evaluates(node):
+    if not _only_evaluates(node) or trains(node, frame):
         raise error
     place = f"{frame.module.path}:{node.lineno}"
     machine.doubts.append(f"an evaluation cannot be read ({place}): {error.reason}")
@@ -168,70 +166,6 @@ def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> bool:
         let_go(error)
         return False
     return True
-
-
-def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
-    """Whether what a statement names holds, or could make, something on the card."""
-    return _names_reach(machine, node, frame, set(), DEPTH)
-
-
-def _names_reach(machine: Script, node: ast.AST, frame: Frame, seen: set[int], depth: int) -> bool:
-    for name in loaded(node):
-        value = frame.find(name)
-        if value is not MISSING and _holds(machine, value, seen, depth):
-            return True
-    return False
-
-
-def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
-    if value is None or isinstance(value, int | float | Unknown):
-        return False
-    if isinstance(value, str):
-        return value.startswith("cuda")
-    if isinstance(value, Tensor):
-        return value.device is machine.card and value.storage is not None
-    if isinstance(value, Device):
-        return value is machine.card
-    if depth == 0 or id(value) in seen:
-        return False
-    seen.add(id(value))
-    if isinstance(value, list | tuple | set):
-        return any(_holds(machine, each, seen, depth - 1) for each in list(value)[:50])
-    if isinstance(value, dict):
-        return any(_holds(machine, each, seen, depth - 1) for each in list(value.values())[:50])
-    if isinstance(value, Method):
-        return _holds(machine, value.owner, seen, depth) or _holds(
-            machine, value.function, seen, depth
-        )
-    if isinstance(value, Partial):
-        return _holds(machine, value.function, seen, depth)
-    if isinstance(value, Property):
-        return _holds(machine, value.getter, seen, depth)
-    if isinstance(value, Instance):
-        return modules.is_module(value) or any(
-            _holds(machine, each, seen, depth - 1) for each in value.attributes.values()
-        )
-    if isinstance(value, Function):
-        inner = value.closure
-        frame = _Scope(value, inner)
-        return any(
-            found is not MISSING and _holds(machine, found, seen, depth - 1)
-            for found in map(frame.find, loaded(value.node))
-        )
-    return False
-
-
-class _Scope:
-    """The names that a function sees around it."""
-
-    def __init__(self, function: Function, closure: Frame | None) -> None:
-        self._function = function
-        self._closure = closure
-
-    def find(self, name: str) -> Value:
-        if self._closure is not None:
-            return self._closure.find(name)
-        return self._function.module.names.get(name, MISSING)
 
 
 def _sets_to_train(node: ast.stmt) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.loop.group import Group
 from nanolint.memory.loop.reading import files, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compiler
+from nanolint.memory.loop.reading.environment import is_demanded
 from nanolint.memory.loop.reading.lacking import never_set
 from nanolint.memory.loop.reading.lengths import Lengths
 from nanolint.memory.loop.reading.objects import Values
@@ -183,9 +184,10 @@ class Reader(Values):
                 let_go(error)
                 self._pass_over(listed, node, frame, error)
             except AssertionError:
-                if not (self.turns.left and isinstance(node, ast.Assert)):
+                is_late = self.turns.left and isinstance(node, ast.Assert)
+                if not is_late and not is_demanded(self, node, frame):
                     raise
-                ended = None  # it asks what only holds behind a loop's true end
+                ended = None  # it asks what only holds behind a loop's true end, or of torchrun
             except CATCHABLE as error:
                 if not self._left_early(node, frame):
                     raise

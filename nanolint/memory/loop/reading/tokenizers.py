@@ -77,7 +77,8 @@ def encoded(
         row: Value = empty(machine.host, (1, count), INT64, DATA)
     else:
         row = [Index("a token", machine.place, object())] * count
-    return Namespace("encoding", {name: copy(row) for name in PARTS})
+    parts = {name: copy(row) for name in PARTS}
+    return Namespace("encoding", {**parts, "data": {**parts}})
 
 
 def install(machine: Script) -> dict[str, Value]:

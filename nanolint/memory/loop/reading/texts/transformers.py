@@ -126,6 +126,11 @@ class ModelOutput:
             return getattr(self, key)
         return self.to_tuple()[key]
 
+    def __setitem__(self, key, value):
+        if key not in self.names:
+            self.names = (*self.names, key)
+        setattr(self, key, value)
+
     def __iter__(self):
         return iter(self.to_tuple())
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
 
+OF_ANY_VALUE = frozenset({"ignore_index"})  # numbers that no memory hangs on; each has a default
+
 
 def native(machine: Machine, name: str, function: Callable[..., Any]) -> Native:
     """An operation as a value of the program."""
@@ -34,6 +36,9 @@ def operation(
     options: dict[str, Value],
 ) -> Value:
     """What an operation returns. Raises Unread where it is not known."""
+    for number in OF_ANY_VALUE & options.keys():
+        if isinstance(options[number], Unknown):
+            del options[number]
     for each in (*arguments, *options.values()):
         if isinstance(each, Unknown):
             raise each.unread()

@@ -1,0 +1,145 @@
+"""What a statement could reach: something on the card, or a backward pass."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nanolint.memory.loop.reading.changes import asked
+from nanolint.memory.model.reading.scopes import MISSING
+from nanolint.memory.model.reading.torch import modules
+from nanolint.memory.model.reading.values import (
+    Class,
+    Function,
+    Instance,
+    Method,
+    Partial,
+    Property,
+    Unknown,
+)
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.scopes import Frame
+    from nanolint.memory.model.reading.values import Value
+
+DEPTH = 4  # of what holds what
+TRAINS = frozenset({"backward"})
+
+
+def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
+    """Whether what a statement names holds, or could make, something on the card."""
+    return _names_reach(machine, node, frame, set(), DEPTH)
+
+
+def trains(node: ast.AST, frame: Frame) -> bool:
+    """Whether a statement goes backward, by itself or in a function of the script's own."""
+    return _trains(node, frame, set(), DEPTH)
+
+
+def _trains(node: ast.AST, frame: Frame | _Scope, seen: set[int], depth: int) -> bool:
+    if _goes_backward(node):
+        return True
+    if depth == 0 or id(node) in seen:
+        return False
+    seen.add(id(node))
+    functions = (each for name in _called(node) for each in _functions(_value(frame, *name)))
+    return any(_trains(e.node, _Scope(e, e.closure), seen, depth - 1) for e in functions)
+
+
+@lru_cache(maxsize=4096)
+def _goes_backward(node: ast.AST) -> bool:
+    calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    return any(isinstance(each, ast.Attribute) and each.attr in TRAINS for each in calls)
+
+
+@lru_cache(maxsize=4096)
+def _called(node: ast.AST) -> tuple[tuple[str, str | None], ...]:
+    """What is called, as ``asked`` has names."""
+    calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    return tuple(name for each in calls for name in asked(each)[:1])
+
+
+def _functions(value: Value) -> Iterator[Function]:
+    """The script's own functions that may run where ``value`` is called: of a class all."""
+    if isinstance(value, Partial | Method):
+        yield from _functions(value.function)
+    elif isinstance(value, Function):
+        yield value
+    elif isinstance(value, Instance) and not modules.is_module(value):
+        yield from _functions(value.cls)
+    elif isinstance(value, Class):
+        for each in value.mro:
+            yield from (found for found in each.names.values() if isinstance(found, Function))
+
+
+def _value(frame: Frame | _Scope, name: str, attribute: str | None) -> Value:
+    """What is asked for: of an object of the script that is no module, what it holds."""
+    value = frame.find(name)
+    if attribute is None or not isinstance(value, Instance) or modules.is_module(value):
+        return value
+    if attribute in value.attributes:
+        return value.attributes[attribute]
+    found = value.cls.find(attribute)
+    return Method(found, value) if isinstance(found, Function) else value
+
+
+def _names_reach(machine: Script, node: ast.AST, frame: Frame, seen: set[int], depth: int) -> bool:
+    for each in asked(node):
+        value = _value(frame, *each)
+        if value is not MISSING and _holds(machine, value, seen, depth):
+            return True
+    return False
+
+
+def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
+    if value is None or isinstance(value, int | float | Unknown):
+        return False
+    if isinstance(value, str):
+        return value.startswith("cuda")
+    if isinstance(value, Tensor):
+        return value.device is machine.card and value.storage is not None
+    if isinstance(value, Device):
+        return value is machine.card
+    if depth == 0 or id(value) in seen:
+        return False
+    seen.add(id(value))
+    if isinstance(value, list | tuple | set):
+        return any(_holds(machine, each, seen, depth - 1) for each in list(value)[:50])
+    if isinstance(value, dict):
+        return any(_holds(machine, each, seen, depth - 1) for each in list(value.values())[:50])
+    if isinstance(value, Method):
+        return _holds(machine, value.owner, seen, depth) or _holds(
+            machine, value.function, seen, depth
+        )
+    if isinstance(value, Partial):
+        return _holds(machine, value.function, seen, depth)
+    if isinstance(value, Property):
+        return _holds(machine, value.getter, seen, depth)
+    if isinstance(value, Instance):
+        return modules.is_module(value) or any(
+            _holds(machine, each, seen, depth - 1) for each in value.attributes.values()
+        )
+    if isinstance(value, Function):
+        frame = _Scope(value, value.closure)
+        found = (_value(frame, *each) for each in asked(value.node))
+        return any(each is not MISSING and _holds(machine, each, seen, depth - 1) for each in found)
+    return False
+
+
+class _Scope:
+    """The names that a function sees around it."""
+
+    def __init__(self, function: Function, closure: Frame | None) -> None:
+        self._function = function
+        self._closure = closure
+
+    def find(self, name: str) -> Value:
+        if self._closure is not None:
+            return self._closure.find(name)
+        return self._function.module.names.get(name, MISSING)
