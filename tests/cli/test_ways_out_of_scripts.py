@@ -111,3 +111,9 @@ def test_a_size_that_cannot_be_read_is_not_tried(command: str) -> None:
     if command == "fit":
         (row,) = [line for line in found.out.splitlines() if "RTX 3060" in line]
         assert " 4* " in row
+
+
+def test_where_nothing_helps_the_smallest_micro_batch_is_said_to_have_been_tried() -> None:
+    words = ("--batch-size=64", f"--total-batch-size={64 * 1024}")
+    out = nanolint("explain", "--gpu=760MiB", "--color=never", "train.py", "--", *LARGE, *words).out
+    assert "nothing that was tried, even with --batch-size=1" in out

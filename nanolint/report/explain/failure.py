@@ -52,7 +52,8 @@ def ways_out(
     helping = [way for way in ways if way.verdict.fits]
     heads = f"{'process':>{CHANGE + 13 - len(title)}}{'gain':>11}" if helping else ""
     printer.line((title, "bold"), (heads, "dim"))
-    for beside in filter(None, dict.fromkeys(way.beside for way in ways)):
+    beside = next((way.beside for way in ways if way.beside), "")
+    if helping and beside:
         printer.line(f"  with {beside}, which alone is not enough:")
     for cost in dict.fromkeys(way.cost for way in helping):
         printer.line((f"  {cost.value}", "dim"))
@@ -60,7 +61,7 @@ def ways_out(
             if way.cost is cost:
                 _way(way, verdict, printer)
     if not helping:
-        printer.line("  nothing that was tried")
+        printer.line("  nothing that was tried" + (f", even with {beside}" if beside else ""))
     if tried is not None and tried.is_under_floor:
         step = amount(step_floor_bytes(verdict.run, verdict.target.gpu))
         printer.line(f"  the optimizer step alone takes {step}, with any micro-batch")
