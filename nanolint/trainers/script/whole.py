@@ -19,6 +19,7 @@ from nanolint.trainers.nanogpt.vocabulary import META
 from nanolint.trainers.script.checkpoints import starts_afresh
 from nanolint.trainers.script.core import plain_name
 from nanolint.trainers.script.corpora import texts_of
+from nanolint.trainers.script.executed import executed_names
 from nanolint.trainers.script.modules import find_module, roots_of
 from nanolint.trainers.script.outline import longest_of
 from nanolint.trainers.script.settings_files import SUFFIXES
@@ -172,7 +173,8 @@ def sources(text: str, path: Path) -> Iterator[tuple[Path, SourceText]]:
         except (Unusable, RecursionError):
             continue  # what it has is not known, and named where it is used
         package = around.name == "__init__.py"
-        for wanted in imported_names(tree, name, is_package=package):
+        wants = imported_names(tree, name, is_package=package)
+        for wanted in (*wants, *executed_names(tree, roots)):
             found = find_module(wanted, roots, None)
             if found is None or found in seen:
                 continue

@@ -32,13 +32,15 @@ ENDLESS = TOKENS >> 16  # turns that no loop has but one over the data
 
 
 class Text(Unknown):
-    """The text of a file, or a part of it; ``characters`` are those that the whole has."""
+    """The text of a file, or a part of it; ``characters`` are those that the whole has, and
+    ``path`` is where the whole lies."""
 
-    __slots__ = ("characters",)
+    __slots__ = ("characters", "path")
 
-    def __init__(self, place: Place, characters: str | None) -> None:
+    def __init__(self, place: Place, characters: str | None, path: str | None = None) -> None:
         super().__init__("the contents of a file", place)
         self.characters = characters
+        self.path = path
 
 
 class Endless(Unread):

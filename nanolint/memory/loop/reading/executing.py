@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading.corpora import Text
 from nanolint.memory.model.reading.interpreter import parsed
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import Namespace, Place, Unknown
@@ -19,10 +20,14 @@ if TYPE_CHECKING:
 
 
 def run(machine: Script, text: Value, path: Value = None, *_: Value) -> None:
-    """``exec``: of a text that is known its statements, of a file the configurator's.
+    """``exec``: of a text that is known its statements, and those of a file of the project; of any
+    other the configurator's.
 
     Where nanolint put the text, ``path`` is the file that it stands in.
     """
+    if isinstance(text, Text) and text.path is not None:
+        source = machine.program_at(text.path)
+        text, path = (text, path) if source is None else (source.text, source.path)
     tree, module = parsed(text) if isinstance(text, str) else None, machine.module
     if tree is None:
         _configure(machine)

@@ -104,7 +104,8 @@ def of_file(machine: Script, owner: File, name: str) -> Value:
         return owner.bare()
     known = _known_file(machine, owner.path)
     characters = None if known is None else known.characters
-    return Native(name, lambda *_: Text(machine.place, characters), plain=False)
+    path = owner.path if isinstance(owner.path, str) else None
+    return Native(name, lambda *_: Text(machine.place, characters, path), plain=False)
 
 
 def written(path: Value) -> Value:

@@ -52,6 +52,10 @@ class Script(Machine):
         """The file of settings at ``path``, as the program writes it."""
         raise NotImplementedError
 
+    def program_at(self, path: str) -> SourceText | None:
+        """The project's file at ``path`` that the script runs, and which is no configurator."""
+        raise NotImplementedError
+
     def read(self) -> None:
         """Read the script, to its end or that of its last step."""
         raise NotImplementedError

@@ -153,6 +153,7 @@ def builtins(machine: Script) -> dict[str, Value]:
             lambda path="", *_, **__: files.File(files.written(path), machine.place),
             plain=False,
         ),
+        "compile": Native("compile", lambda text, *_, **__: text, plain=False),
         "exec": Native("exec", lambda text, *given, **_: run(machine, text, *given), plain=False),
     }
 

@@ -98,6 +98,9 @@ class Reader(Values):
             inside = inside[3:]
         return self._sources.get(f"{SETTINGS}{plain}") or self._sources.get(f"{SETTINGS}{inside}")
 
+    def program_at(self, path: str) -> SourceText | None:
+        return self._sources.get(posixpath.normpath(path).removesuffix(".py").replace("/", "."))
+
     def read(self) -> None:
         """Read the script. Raises Finished behind the last step, Unread where it cannot."""
         source = self._sources[MAIN]

@@ -1,0 +1,53 @@
+"""Scripts that run a file of settings where they stand: ``exec(open("small.py").read())``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.explained import explained
+from validation.variations import TEXTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIZES = "B, T, V, C = 8, 256, 1000, 128"
+OWN = """B = 8
+T = 256
+V = 1000
+C = 128
+{runs}"""
+BASE = TEXTS["settings: base"]
+SMALL = "B = 2  # sequences\nT = 64\nnote = 'small'\n"
+
+
+def ran(folder: Path, runs: str, settings: str | None = SMALL) -> dict[str, Any]:
+    (folder / "config").mkdir(exist_ok=True)
+    if settings is not None:
+        (folder / "config" / "small.py").write_text(settings, encoding="utf-8")
+    return explained(folder, BASE.replace(SIZES, OWN.format(runs=runs)))
+
+
+RUNS = "exec(open('config/small.py').read())"
+
+
+@pytest.mark.parametrize(
+    "runs", [RUNS, "exec(compile(open('./config/small.py').read(), 'config/small.py', 'exec'))"]
+)
+def test_what_a_script_runs_sets_its_values(tmp_path: Path, runs: str) -> None:
+    found = ran(tmp_path, runs)
+    at_once = explained(tmp_path, BASE.replace(SIZES, "B, T, V, C = 2, 64, 1000, 128"))
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"]["allocated_bytes"] == at_once["peak"]["allocated_bytes"]
+
+
+def test_a_device_that_it_sets_is_the_scripts(tmp_path: Path) -> None:
+    own = OWN.format(runs=f"device = 'cuda'\n{RUNS}")
+    text = BASE.replace(SIZES, own).replace("\ndevice = 'cuda'\nmodel", "\nmodel")
+    ran(tmp_path, "", f"{SMALL}device = 'cpu'\n")
+    assert explained(tmp_path, text)["trust"] == "unknown"
+
+
+def test_one_that_is_not_here_may_set_anything(tmp_path: Path) -> None:
+    assert ran(tmp_path, RUNS, None)["trust"] == "unknown"
