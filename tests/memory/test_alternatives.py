@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.verdict.alternatives import Alternative, Alternatives, Cost
+from nanolint.memory.verdict.alternative import Alternative, Cost
+from nanolint.memory.verdict.alternatives import Alternatives
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, Verdict, judge
 from nanolint.run.run import Attention
@@ -217,7 +218,6 @@ def test_a_card_without_a_known_capability_may_compile() -> None:
         (replace(TINY, block_size=128), "block_size = 64", "block_size = 32"),
         (replace(TINY, n_layer=1), "n_embd = 64, n_head = 1", "n_layer"),
         (replace(TINY, n_head=1), "n_layer = 1", "n_embd"),
-        (replace(TINY, init_from="gpt2"), "del logits", "init_from"),
         (replace(TINY, training_deletes_logits=True), "del logits", "init_from"),
         (
             replace(TINY, training_deletes_logits=True, evaluation_deletes_logits=True),
@@ -230,6 +230,15 @@ def test_only_what_can_be_changed_is_offered(run: Run, told: str, untold: str) -
     found = changes(run, card("220MiB" if run.batch_size > 2 else "190MiB"))
     assert any(told in change for change in found)
     assert not any(untold in change for change in found)
+
+
+def test_a_checkpoint_has_its_sizes_and_the_smallest_has_no_smaller_one() -> None:
+    single = replace(GPT2, batch_size=1, gradient_accumulation_steps=1)
+    run = replace(single, init_from="gpt2", vocab_size=50257, bias=True)
+    found = changes(run, card("2300MiB"))
+    assert any("del logits" in change for change in found)
+    assert any("block_size" in change for change in found)
+    assert not any(key in change for change in found for key in ("init_from", "n_layer", "n_embd"))
 
 
 class Judged(Alternatives):

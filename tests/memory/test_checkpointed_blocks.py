@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from nanolint.memory.recording import allocated_bytes
-from nanolint.memory.verdict.alternatives import Alternatives, Cost
+from nanolint.memory.verdict.alternative import Cost
+from nanolint.memory.verdict.alternatives import Alternatives
 from tests.support.runs import GPT2, GPT2_XL, card
 
 # `nanolint trace --gpu rtx-4070 -- python train.py config/train_gpt2.py --batch_size=4

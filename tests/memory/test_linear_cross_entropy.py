@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.memory.recording import allocated_peak, record, summits
-from nanolint.memory.verdict.alternatives import Alternative, Alternatives, Cost
+from nanolint.memory.verdict.alternative import Alternative, Cost
+from nanolint.memory.verdict.alternatives import Alternatives
 from tests.support.runs import GPT2, card
 from validation.accuracy import recorded, tape_of
 from validation.record_releases import CARD

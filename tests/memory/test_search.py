@@ -195,7 +195,7 @@ def test_a_guess_changes_how_often_is_asked_and_not_what_is_found(
         asked.append(pair[0])
         return pair[0] >= first
 
-    assert search._first(candidates, holds, start) == min(first, count)
+    assert search.first_that_holds(candidates, holds, start) == min(first, count)
     if start == first < count:
         assert len(asked) <= 2
     assert len(asked) == len(set(asked)) <= 14

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from copy import copy
 from dataclasses import replace
-from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import has_bfloat16, has_triton
 from nanolint.memory.model.read import Unread
+from nanolint.memory.recording import state_bytes
 from nanolint.memory.torch import LINEAR_CROSS_ENTROPY_SINCE
+from nanolint.memory.verdict.alternative import Alternative, Cost
 from nanolint.memory.verdict.changes import (
     Change,
     change,
@@ -22,9 +23,10 @@ from nanolint.memory.verdict.changes import (
 )
 from nanolint.memory.verdict.fit import smallest
 from nanolint.memory.verdict.floor import is_under_floor
-from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.memory.verdict.scaling import about
+from nanolint.memory.verdict.search import best_micro_batch, first_that_holds
 from nanolint.memory.verdict.smaller_step import smaller_steps
-from nanolint.memory.verdict.verdict import Outcome, judge
+from nanolint.memory.verdict.verdict import Outcome, comfortable_limit, judge
 from nanolint.memory.verdict.words import amount
 from nanolint.run.capability import attention_kernel
 from nanolint.run.run import Attention
@@ -34,40 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nanolint.gpus.gpu import Machine
-    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.equation import Equation
     from nanolint.run.run import Run
 
 
-class Cost(str, Enum):
-    """What a way out costs beside memory, the least first."""
-
-    SAME = "same result"
-    SLOWER = "same result, slower"
-    NUMERICS = "other numerics"
-    BATCH = "another effective batch"
-    MODEL = "another model"
-
-
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """One way to go on: what to write or do, how the run would then fare, and what it costs.
-
-    ``price`` is that cost in a number, where one is known. ``beside`` is what is written as well:
-    the smallest micro-batch, where none is enough by itself.
-    """
-
-    change: str
-    verdict: Verdict
-    cost: Cost = Cost.SAME
-    price: str = ""
-    beside: str = ""
-
-    @property
-    def whole(self) -> str:
-        """All that is written or done."""
-        return ", ".join(filter(None, (self.beside, self.change)))
-
+# Times the limit: what is expected to take more, by one that takes not much less, is not read.
+SURELY, NEARBY = 1.01, 1.3
 
 # None where it is not there to take, as for a run that has no such value.
 Way: TypeAlias = "Callable[[], Alternative | None]"
@@ -294,14 +268,34 @@ class Alternatives:
         return self._of(str(other), other.applied(self._run))
 
     def _largest(self, changes: Sequence[Change]) -> Alternative | None:
-        """The first of ``changes``, which take ever less, that is comfortable; or the last."""
+        """The first of ``changes``, which take ever less, that is comfortable; or the last.
+
+        What is read of one tells whether the next larger one is worth a reading.
+        """
         if not changes:
             return None
-        low, high = 0, len(changes) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if self._with(changes[middle]).verdict.outcome is Outcome.COMFORTABLE:
-                high = middle
-            else:
-                low = middle + 1
-        return self._with(changes[low])
+        run, gpu = self._run, self._target.gpu
+        limit = comfortable_limit(run, self._target)
+        sizes = [about(run, each.applied(run), gpu) for each in changes] if _scales(run) else []
+        read: dict[int, int] = {}  # what those take that were
+
+        def fits(at: int) -> bool:
+            if state_bytes(changes[at].applied(run)) > limit:
+                return False
+            if at + 1 in read and sizes and sizes[at] < sizes[at + 1] * NEARBY:
+                expected = read[at + 1] * sizes[at] / sizes[at + 1]
+                if expected > limit * SURELY:
+                    return False
+            found = self._with(changes[at]).verdict
+            read[at] = found.replay.peak.reserved_bytes
+            return found.outcome is Outcome.COMFORTABLE
+
+        start = bisect_left(sizes, True, key=lambda size: size <= limit) if sizes else 0
+        start = start if sizes else (len(changes) - 1) // 2
+        at = first_that_holds(range(len(changes)), fits, start)
+        return self._with(changes[min(at, len(changes) - 1)])
+
+
+def _scales(run: Run) -> bool:
+    """Whether it is known what it takes with other sizes."""
+    return run.program is None and run.on_gpu and not run.eval_only

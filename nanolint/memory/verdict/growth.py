@@ -2,15 +2,19 @@
 
 Where two tapes have the same events, each size is taken to grow evenly with the micro-batch. That
 is a guess about a third, so it only ever spares a reading of what would not fit: what is said to
-fit was read.
+fit was read. On another card of one kind about the same is allocated.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.gpus.abilities import capability_of
+from nanolint.memory.allocator.play import play
 from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import recorded
+from nanolint.memory.recording import allocated_peak, recorded, runs_compiled
 from nanolint.memory.tape import Tape, rounded
 from nanolint.run.program import Profiled
 
@@ -18,39 +22,98 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.run import Run
 
+MOST_KNOWN = 12  # tapes of one run that other cards go by
+
+# By the passes that are read, and the micro-batch.
+Known: TypeAlias = "dict[tuple[int, int], Tape]"
+
 
 class Growth:
     """The tapes of one run that were read, by their micro-batches and the passes that are read."""
 
     def __init__(self, gpu: Gpu | None) -> None:
         self._gpu = gpu
-        self._known: dict[tuple[int, int], Tape] = {}
+        self._known: Known = {}
 
     def read(self, run: Run) -> None:
         """Remember the tape of ``run``, which is read where it was not. Raises Unread."""
         if run.on_gpu and not isinstance(run.program, Profiled):  # which is as cheap as a guess
-            self._known[_passes(run), run.batch_size] = recorded(run, self._gpu).tape
+            tape = recorded(run, self._gpu).tape
+            self._known[_passes(run), run.batch_size] = tape
+            others = self._of_others(run)
+            others[_passes(run), run.batch_size] = tape
+            while len(others) > MOST_KNOWN:
+                del others[next(iter(others))]
 
     def guess(self, run: Run) -> Tape | None:
         """About the tape of ``run``; None where it was read, or no two tapes tell."""
-        size, passes = run.batch_size, _passes(run)
-        known = {each: tape for (steps, each), tape in self._known.items() if steps == passes}
-        if size in known:
+        if (_passes(run), run.batch_size) in self._known:
             return None
-        near = sorted(known, key=lambda each: abs(each - size))[:2]
+        return _between(self._known, run)
+
+    def guess_by_others(self, run: Run) -> Tape | None:
+        """About the tape of ``run``, as other cards have it."""
+        if not run.on_gpu or (_passes(run), run.batch_size) in self._known:
+            return None
+        others = self._of_others(run)
+        return others.get((_passes(run), run.batch_size)) or _between(others, run)
+
+    def _of_others(self, run: Run) -> Known:
+        plain = replace(run, batch_size=1, gradient_accumulation_steps=1, micro_batches=None)
+        # A program may do otherwise on another kind of card; nanoGPT's own is told its attention.
+        kind = None if run.program is None else capability_of(self._gpu)
+        return _of_any_card(plain, runs_compiled(run, self._gpu), kind)
+
+    def peak(self, run: Run) -> int | None:
+        """About the most that ``run`` allocates, whatever events it has; None where no two
+        micro-batches tell."""
+        if not run.on_gpu or (_passes(run), run.batch_size) in self._known:
+            return None
+        known = {**self._of_others(run), **self._known}
+        once = _passes(run) == 1  # then there are no older gradients beside the new
+        sizes = {size: tape for (passes, size), tape in known.items() if (passes == 1) is once}
+        near = sorted(sizes, key=lambda each: abs(each - run.batch_size))[:2]
         if len(near) < 2:
             return None
-        (one, first), (other, second) = ((each, known[each]) for each in near)
-        if first.events != second.events:
-            return None
-        tape = Tape()
-        tape.events, tape.names = first.events, first.names
-        tape.components, tape.phases = first.components, first.phases
-        tape.sizes = [
-            a if a == b else rounded(max(0, a + (b - a) * (size - one) // (other - one)))
-            for a, b in zip(first.sizes, second.sizes, strict=True)
-        ]
-        return tape
+        (one, first), (other, second) = ((each, allocated_peak(sizes[each])) for each in near)
+        return first + (second - first) * (run.batch_size - one) // (other - one)
+
+    def likely(self, run: Run, limit: int) -> int:
+        """About the largest micro-batch that reserves no more than ``limit``, by the two that were
+        read nearest to it; that of ``run`` where there are none."""
+        reserved = {size: play(tape).peak_reserved_bytes for (_, size), tape in self._known.items()}
+        near = sorted(reserved, key=lambda size: abs(reserved[size] - limit))[:2]
+        if len(near) < 2:
+            return run.batch_size
+        one, other = near
+        slope = (reserved[other] - reserved[one]) / (other - one)
+        return max(1, one + int((limit - reserved[one]) / slope)) if slope > 0 else run.batch_size
+
+
+def _between(known: Known, run: Run) -> Tape | None:
+    """The sizes of the two nearest tapes, drawn on to the micro-batch of ``run``."""
+    size, passes = run.batch_size, _passes(run)
+    tapes = {each: tape for (steps, each), tape in known.items() if steps == passes}
+    near = sorted(tapes, key=lambda each: abs(each - size))[:2]
+    if len(near) < 2:
+        return None
+    (one, first), (other, second) = ((each, tapes[each]) for each in near)
+    if first.events != second.events:
+        return None
+    tape = Tape()
+    tape.events, tape.names = first.events, first.names
+    tape.components, tape.phases = first.components, first.phases
+    tape.sizes = [
+        a if a == b else rounded(max(0, a + (b - a) * (size - one) // (other - one)))
+        for a, b in zip(first.sizes, second.sizes, strict=True)
+    ]
+    return tape
+
+
+@lru_cache(maxsize=8)
+def _of_any_card(_run: Run, _compiled: bool, _kind: tuple[int, int] | None) -> Known:
+    """What was read of a run, on whichever card of a kind."""
+    return {}
 
 
 def _passes(run: Run) -> int:

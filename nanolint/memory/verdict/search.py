@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from nanolint.memory.model.read import Unread
 from nanolint.memory.recording import (
@@ -38,9 +39,16 @@ if TYPE_CHECKING:
 # is true up to its square. No batch or accumulation that anyone trains with comes near.
 LARGEST_FACTOR = 1_000_000
 
-# So many hopeful divisors in a row fail only for effective batches in the billions; below them one
-# that fits is looked for by halves, and might not be the largest.
+# More than cards that compile a run alike allocate apart (partial sums, workspaces), or than a
+# micro-batch does from what two others have it expected to.
+APART_PERCENT = 3
+
+# So many hopeful divisors in a row fail only for effective batches in the billions; below them it
+# begins a little below where two that were read expect one to fit, which might not be the largest.
 MOST_TRIES = 16
+
+
+Candidate = TypeVar("Candidate")
 
 
 def best_micro_batch(
@@ -92,7 +100,7 @@ def best_micro_batch(
         least = pair == candidates[-1]  # that none fits is no guess
         return all(
             (least or not _would_fail(changed.applied(each), target, growth))
-            and is_comfortable(changed.applied(each), target)
+            and _does_fit(changed.applied(each), target, growth)
             for each, target, growth in grown
         )
 
@@ -102,19 +110,26 @@ def best_micro_batch(
         growth.read(like or each)
     guess = min(_likely_batch(like or run, target) for run, target in cases)
     start = bisect_left(candidates, -guess, key=lambda pair: -pair[0])
-    hopeful = candidates[_first(candidates, has_hope, start) :]
+    hopeful = candidates[first_that_holds(candidates, has_hope, start) :]
     found = next(filter(fits, hopeful[:MOST_TRIES]), None)
     if found is None:
         rest = hopeful[MOST_TRIES:]
-        found = next(iter(rest[bisect_left(rest, True, key=fits) :]), None)
+        guess = min(
+            growth.likely(like or each, comfortable_limit(each, target))
+            for each, target, growth in grown
+        )
+        guess = guess * (100 - APART_PERCENT) // 100
+        start = bisect_left(rest[:-1], -guess, key=lambda pair: -pair[0])
+        found = next(iter(rest[start + first_that_holds(rest[start:], fits, 0) :]), None)
     return None if found is None else micro_batch(run, *found)
 
 
 def _would_be_hopeless(run: Run, target: Machine, growth: Growth) -> bool:
-    """``is_hopeless``, guessed where two other tapes tell."""
-    tape = growth.guess(run)
-    if tape is not None:
-        return allocated_peak(tape) > hopeful_bytes(run, target)
+    """``is_hopeless``, guessed where other tapes tell."""
+    tape = growth.guess(run) or growth.guess_by_others(run)
+    peak = growth.peak(run) if tape is None else allocated_peak(tape)
+    if peak is not None:
+        return peak > hopeful_bytes(run, target)
     try:
         growth.read(run)
     except Unread:  # one that is too large to be read is none to offer
@@ -124,12 +139,25 @@ def _would_be_hopeless(run: Run, target: Machine, growth: Growth) -> bool:
 
 def _would_fail(run: Run, target: Machine, growth: Growth) -> bool:
     """Whether a guess says that a run does not fit, so that it need not be read."""
-    tape = growth.guess(run)
-    return tape is not None and not passes(tape, target, comfortable_limit(run, target))
+    limit, tape = comfortable_limit(run, target), growth.guess(run)
+    if tape is None:
+        limit, tape = limit * (100 + APART_PERCENT) // 100, growth.guess_by_others(run)
+    if tape is not None:
+        return not passes(tape, target, limit)
+    peak = growth.peak(run)
+    return peak is not None and peak > limit
 
 
-def _first(
-    candidates: Sequence[tuple[int, int]], holds: Callable[[tuple[int, int]], bool], start: int
+def _does_fit(run: Run, target: Machine, growth: Growth) -> bool:
+    """Whether a run is comfortable; what was read of it helps to guess about others."""
+    comfortable = is_comfortable(run, target)
+    with suppress(Unread):
+        growth.read(run)
+    return comfortable
+
+
+def first_that_holds(
+    candidates: Sequence[Candidate], holds: Callable[[Candidate], bool], start: int
 ) -> int:
     """The index of the first candidate that ``holds``, as all behind it do.
 

@@ -11,7 +11,7 @@ from nanolint.memory.verdict.words import amount
 from nanolint.report.explain.words import OUTCOMES
 
 if TYPE_CHECKING:
-    from nanolint.memory.verdict.alternatives import Alternative
+    from nanolint.memory.verdict.alternative import Alternative
     from nanolint.memory.verdict.replay import OutOfMemory
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.report.printer import Printer

@@ -14,7 +14,7 @@ from nanolint.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nanolint.memory.verdict.alternatives import Alternative
+    from nanolint.memory.verdict.alternative import Alternative
     from nanolint.rule.case import Case
     from nanolint.source.text import LineIndex
 
