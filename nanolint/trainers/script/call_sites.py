@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.run.terms import Given, Surface
-from nanolint.trainers.script.executed import executed, lacking
+from nanolint.run.terms import Surface
+from nanolint.trainers.script.executed import COMPILE, EXEC, executed
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.loaders import LOADERS
 from nanolint.trainers.script.modules import is_literal
 from nanolint.trainers.script.operations import repeated, row, unknown_at
 from nanolint.trainers.script.things import (
     CALLABLE,
-    NONE,
     REST,
     Class,
     External,
@@ -29,9 +28,7 @@ from nanolint.trainers.script.things import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-    from nanolint.run.equation import NotKnown
     from nanolint.trainers.script.core import Core
 
 _OF_SCOPE = ("globals", "locals", "vars", "super")
@@ -49,41 +46,18 @@ def _call(core: Core, node: ast.Call, scope: Scope) -> Thing:
         function = core.value(node.func, scope)
     if isinstance(function, External) and function.name in _OF_SCOPE and not node.args:
         return _of_scope(function.name, node, scope)
-    if function == External("exec"):
-        run, path = executed(node, core.state.roots), lacking(node, core.state.roots)
-        if run is not None:
-            return _sets(core, run, scope)
-        if path is not None:
-            return _may_set(
-                core, unknown_at(f"what {path} sets, which is not here", node, scope), scope
-            )
     unzipped = _unzipped(core, node, function, scope)
     if unzipped is not None:
         return unzipped
     arguments = _positional(core, node, function, scope)
     named = _named(core, node, function, scope)
+    if function == COMPILE and arguments:
+        return arguments[0]
+    if function == EXEC and (done := executed(core, arguments, scope, place)) is not None:
+        return done
     if owner is not None and not isinstance(function, CALLABLE):
         return core.method(owner, name, arguments, named, place)
     return core.call(function, arguments, named, place)
-
-
-def _sets(core: Core, run: tuple[str, Path], scope: Scope) -> Thing:
-    """A file that the script runs sets the script's own names."""
-    name, path = run
-    inner = core.module(path, name)
-    for key, value in (inner.names if inner is not None else {}).items():
-        core.state.journal.write(scope.outermost.names, key, value)
-    return NONE
-
-
-def _may_set(core: Core, why: NotKnown, scope: Scope) -> Thing:
-    """What a script runs that is not here may set any of its constants."""
-    names = scope.outermost.names
-    for key, value in list(names.items()):
-        if isinstance(value, Given):
-            core.state.given.pop(value, None)
-            core.state.journal.write(names, key, why)
-    return NONE
 
 
 def _of_scope(name: str, node: ast.Call, scope: Scope) -> Thing:

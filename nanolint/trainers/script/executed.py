@@ -1,5 +1,6 @@
 """A file of the project that a script runs with ``exec(open("config/small.py").read())``: what it
-sets is set where that stands. One that reads the launch line is a configurator."""
+sets is set where that stands. One that reads the launch line is a configurator, and so is nanoGPT's
+where it is not here; any other that is not here may set anything."""
 
 from __future__ import annotations
 
@@ -10,66 +11,73 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.trainers.nanogpt.configurator import WORDS
 from nanolint.trainers.nanogpt.reading import read_source
+from nanolint.trainers.script.forgetting import forget
 from nanolint.trainers.script.modules import find_module
+from nanolint.trainers.script.settings_files import PROGRAM, path_of
+from nanolint.trainers.script.things import NONE, External, Table, Thing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-SUFFIX = ".py"
-CONFIGURATOR = "configurator.py"  # nanoGPT's: one that is not here does what that does
+    from nanolint.run.terms import Place
+    from nanolint.trainers.script.core import Core
+    from nanolint.trainers.script.things import Scope
+
+CONFIGURATOR = "configurator.py"
+EXEC, COMPILE = External("exec"), External("compile")
 
 
-def executed(node: ast.AST, roots: tuple[Path, ...]) -> tuple[str, Path] | None:
-    """The file that a call of ``exec`` runs, with the name that it would be imported by."""
-    path = _named(node)
-    if path is None or not path.endswith(SUFFIX) or path.startswith(("/", "..")):
+def executed(core: Core, arguments: Sequence[Thing], scope: Scope, place: Place) -> Thing | None:
+    """``exec`` of a file whose path is known; None for a configurator and any other text."""
+    path = path_of(arguments[0]) if arguments else None
+    if path is None or not path.endswith(PROGRAM):
         return None
-    name = posixpath.normpath(path).removesuffix(SUFFIX).replace("/", ".")
-    found = find_module(name, roots, None)
-    if found is None or found.name == "__init__.py":
+    into = arguments[1] if len(arguments) > 1 else None
+    if into is None and scope is not scope.outermost:
+        return NONE  # it sets names of its own
+    names = into.entries if isinstance(into, Table) else scope.outermost.names
+    found = find_module(_module(path), core.state.roots, None) if _is_inside(path) else None
+    text = _text(found)
+    if found is None or text is None:
+        if posixpath.basename(path) == CONFIGURATOR:
+            return None
+        forget(core, names, core.unknown(f"what {path} sets, which is not here", place))
+        return NONE
+    if WORDS in text:
         return None
-    try:
-        text = read_source(found)
-    except Unusable:
-        return None
-    return None if WORDS in text else (name, found)
-
-
-def lacking(node: ast.AST, roots: tuple[Path, ...]) -> str | None:
-    """The file that a call of ``exec`` runs, where that is not here and may set anything."""
-    path = _named(node)
-    if path is None or posixpath.basename(path) == CONFIGURATOR:
-        return None
-    inside = not path.startswith(("/", ".."))
-    name = posixpath.normpath(path).removesuffix(SUFFIX).replace("/", ".")
-    return None if inside and find_module(name, roots, None) is not None else path
+    inner = core.module(found, _module(path))
+    for key, value in (inner.names if inner is not None else {}).items():
+        core.state.journal.write(names, key, value)
+    return NONE
 
 
 def executed_names(tree: ast.Module, roots: tuple[Path, ...]) -> Iterator[str]:
-    """The names of all files that a program runs so."""
-    for node in ast.walk(tree):
-        found = executed(node, roots) if isinstance(node, ast.Call) else None
-        if found is not None:
-            yield found[0]
+    """The names of all files that a program may run so, by the paths in its text."""
+    names = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
+    if EXEC.name not in names:
+        return
+    for each in ast.walk(tree):
+        path = each.value if isinstance(each, ast.Constant) else None
+        if isinstance(path, str) and path.endswith(PROGRAM) and _is_inside(path):
+            text = _text(find_module(_module(path), roots, None))
+            if text is not None and WORDS not in text:
+                yield _module(path)
 
 
-def _named(node: ast.AST) -> str | None:
-    """``"a.py"`` of ``exec(open("a.py").read())``, and of ``exec(compile(...))`` of the same."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
+def _is_inside(path: str) -> bool:
+    return not path.startswith("/") and not posixpath.normpath(path).startswith("..")
+
+
+def _module(path: str) -> str:
+    """The name that a file would be imported by."""
+    return posixpath.normpath(path).removesuffix(PROGRAM).replace("/", ".")
+
+
+def _text(found: Path | None) -> str | None:
+    if found is None or found.name == "__init__.py":
         return None
-    if node.func.id not in ("exec", "compile"):
+    try:
+        return read_source(found)
+    except Unusable:
         return None
-    text = node.args[0]
-    if isinstance(text, ast.Call) and isinstance(text.func, ast.Name) and text.func.id == "compile":
-        return _named(text)
-    if not (isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute)):
-        return None
-    opened = text.func.value
-    if text.func.attr != "read" or not isinstance(opened, ast.Call) or not opened.args:
-        return None
-    is_open = isinstance(opened.func, ast.Name) and opened.func.id == "open"
-    path = opened.args[0]
-    if is_open and isinstance(path, ast.Constant) and isinstance(path.value, str):
-        return path.value
-    return None

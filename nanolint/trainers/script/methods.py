@@ -12,6 +12,7 @@ from nanolint.source.scope import Scope as Bounds
 from nanolint.source.scope import guarded
 from nanolint.trainers.script import arguments as argparse
 from nanolint.trainers.script import engines, settings_files, starters, tensors
+from nanolint.trainers.script.forgetting import forget
 from nanolint.trainers.script.operations import keys, made, row, scalar, unwrapped
 from nanolint.trainers.script.parameters import parameters
 from nanolint.trainers.script.passes import ACCUMULATES
@@ -238,7 +239,10 @@ def _of_table(
         if isinstance(first, Table):
             named = {**first.entries, **named}  # type: ignore[dict-item]
         elif first is not None:
-            write(owner.entries, REST, core.unknown("a dictionary filled at run time", place))
+            why = core.unknown("a dictionary filled at run time", place)
+            write(owner.entries, REST, why)
+            if owner.entries is core.script_scope().names:
+                forget(core, owner.entries, why)
         for key, value in named.items():
             write(owner.entries, key, value)
         return NONE

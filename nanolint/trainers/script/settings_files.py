@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FILE = "open file"
 _PATHS = ("pathlib.Path", "Path", "pathlib.PurePath")
+PROGRAM = ".py"
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
 TOML = ("tomllib", "tomli", "toml")
 # What only takes a table for something with attributes, which a table is here.
@@ -48,11 +49,18 @@ def is_of_file(thing: Thing | None) -> bool:
 
 
 def opened(path: Thing, place: Place) -> Thing | None:
-    """``open(path)`` of a file of settings; None where that is not known."""
+    """``open(path)`` of a file of settings, or of a program; None where that is not known."""
     name = _written(path)
-    if name is None or not name.endswith(SUFFIXES):
+    if name is None or not name.endswith((*SUFFIXES, PROGRAM)):
         return None
     return Instance(External(FILE), place, {}, (Number(name),))
+
+
+def path_of(text: Thing) -> str | None:
+    """Where the text lies that an open file gives."""
+    if isinstance(text, Instance) and text.of == External(FILE):
+        return _written(text.arguments[0])
+    return None
 
 
 def method(owner: Instance, name: str, place: Place) -> Thing | None:

@@ -22,7 +22,7 @@ from nanolint.trainers.script.corpora import texts_of
 from nanolint.trainers.script.executed import executed_names
 from nanolint.trainers.script.modules import find_module, roots_of
 from nanolint.trainers.script.outline import longest_of
-from nanolint.trainers.script.settings_files import SUFFIXES
+from nanolint.trainers.script.settings_files import PROGRAM, SUFFIXES
 
 if TYPE_CHECKING:
     import ast
@@ -52,6 +52,7 @@ def whole_script(
     follows = {micro_batch: FromRun(BATCH), **_passes(described, run)}
     texts = dict(sources(text, path))
     texts.update(_settings(described, path, texts))
+    texts.update(_programs(described, path, texts))
     names = {each: source.module for each, source in texts.items()}
     placed = list(_placed(described, follows, around, names))
     if None in placed:
@@ -94,6 +95,20 @@ def _settings(
         shown = _shown(path, roots_of(script))
         with suppress(Unusable):
             yield path, SourceText(f"{SETTINGS}{shown}", shown, read_source(path))
+
+
+def _programs(
+    described: Described, script: Path, texts: Mapping[Path, SourceText]
+) -> Iterator[tuple[Path, SourceText]]:
+    """The files beside the script that values were read from and that it does not import."""
+    for path in dict.fromkeys(each.place.path for each in described.given):
+        if path is None or path in texts or path.suffix != PROGRAM:
+            continue
+        if path.is_relative_to(script.parent):
+            shown = path.relative_to(script.parent)
+            with suppress(Unusable):
+                name = ".".join(shown.with_suffix("").parts)
+                yield path, SourceText(name, shown.as_posix(), read_source(path))
 
 
 def _stands_in(word: Word, path: Path) -> bool:

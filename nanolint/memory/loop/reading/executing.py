@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.corpora import Text
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
+    from nanolint.run.program import SourceText
     from nanolint.source.values import Plain
+
+CONFIGURATOR = "configurator.py"  # nanoGPT's
 
 
 def run(machine: Script, text: Value, path: Value = None, *_: Value) -> None:
@@ -27,13 +31,32 @@ def run(machine: Script, text: Value, path: Value = None, *_: Value) -> None:
     """
     if isinstance(text, Text) and text.path is not None:
         source = machine.program_at(text.path)
-        text, path = (text, path) if source is None else (source.text, source.path)
+        if source is not None:
+            _execute(machine, source, path)
+            return
+        if text.path.endswith(".py") and posixpath.basename(text.path) != CONFIGURATOR:
+            error = machine.unread(f"what {text.path} does is not known")
+            error.decided = True
+            raise error
     tree, module = parsed(text) if isinstance(text, str) else None, machine.module
     if tree is None:
         _configure(machine)
     elif module is not None:
         within = Namespace(module.name, module.names, path) if isinstance(path, str) else module
         machine.execute(tree.body, Frame(within, module.names, kind=Kind.MODULE))
+
+
+def _execute(machine: Script, source: SourceText, given: Value) -> None:
+    """The statements of a file, over the script's names or those that are given. In a function the
+    names that they set are nobody else's."""
+    tree, module = parsed(source.text), machine.module
+    if tree is None or module is None:
+        raise machine.unread(f"{source.path} is no Python that is known")
+    names = given if isinstance(given, dict) else module.names
+    if machine.depth and names is not given:
+        names = dict(names)
+    within = Namespace(module.name, names, source.path)
+    machine.execute(tree.body, Frame(within, names, kind=Kind.MODULE))
 
 
 def _configure(machine: Script) -> None:

@@ -151,7 +151,10 @@ def _get(_machine: Machine, owner: dict[Value, Value], key: Value, default: Valu
 def _update(machine: Machine, owner: dict[Value, Value], *more: Value, **named: Value) -> None:
     for each in more:
         if isinstance(each, Unknown):
-            raise each.unread()
+            error = each.unread()
+            # The program's own names: nothing behind it is known.
+            error.decided = machine.module is not None and owner is machine.module.names
+            raise error
         if isinstance(each, Instance) and isinstance(each.native, dict):
             owner.update(each.native)
         elif isinstance(each, dict):
