@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
+from nanolint.files.notes import memo
 from nanolint.run.equation import NotKnown
 from nanolint.run.program import SETTINGS, FromRun, Placed, ReadScript, SourceText
 from nanolint.run.program import NotKnown as Hidden
@@ -175,13 +176,14 @@ def _followed(
             yield word.key, fields.get(plain_name(word.key), word.value)
 
 
-def sources(text: str, path: Path) -> Iterator[tuple[Path, SourceText]]:
+@memo
+def sources(text: str, path: Path) -> tuple[tuple[Path, SourceText], ...]:
     """The script, and what it imports within the project."""
     roots = roots_of(path)
-    yield path, SourceText(MAIN, _shown(path, roots), text)
-    seen = {path}
+    found = {path: SourceText(MAIN, _shown(path, roots), text)}
+    unusable: set[Path] = set()
     waiting = [(path, MAIN, text)]
-    while waiting and len(seen) < MOST_MODULES:
+    while waiting and len(found) < MOST_MODULES:
         around, name, source = waiting.pop(0)
         try:
             tree: ast.Module = syntax_tree(source)
@@ -190,16 +192,17 @@ def sources(text: str, path: Path) -> Iterator[tuple[Path, SourceText]]:
         package = around.name == "__init__.py"
         wants = imported_names(tree, name, is_package=package)
         for wanted in (*wants, *executed_names(tree, roots)):
-            found = find_module(wanted, roots, None)
-            if found is None or found in seen:
+            module = find_module(wanted, roots, None)
+            if module is None or module in found or module in unusable:
                 continue
-            seen.add(found)
             try:
-                inner = read_source(found)
+                inner = read_source(module)
             except Unusable:
+                unusable.add(module)
                 continue
-            yield found, SourceText(wanted, _shown(found, roots), inner)
-            waiting.append((found, wanted, inner))
+            found[module] = SourceText(wanted, _shown(module, roots), inner)
+            waiting.append((module, wanted, inner))
+    return tuple(found.items())
 
 
 def _shown(path: Path, roots: tuple[Path, ...]) -> str:
