@@ -228,3 +228,24 @@ def test_the_batch_of_an_evaluation_is_found() -> None:
 )
 def test_any_script_is_read_to_an_end(text: str) -> None:
     assert read(text).equation is None
+
+
+def test_passes_that_each_turn_works_out_anew_are_not_known() -> None:
+    """Not those of the first turn."""
+    loop = """
+scale, every = 1.0, 2
+for step in range(1000):
+    x, y = get_batch(B, T)
+    loss = model(x, y)
+    loss.backward()
+    if step % every == 0:
+        optimizer.step()
+        {changes}
+"""
+    head, _, _ = script("B, T, passes = 8, 64, 1").partition("for step")
+    anew = "scale *= 2\n        base, rest = divmod(scale, 1)\n        every = max(1, int(base))"
+    known = read(head + loop.replace("{changes}", "last = every"))
+    assert known.value(Role.ACCUMULATION) == 2
+    changed = read(head + loop.replace("{changes}", anew))
+    assert changed.value(Role.ACCUMULATION) is None
+    assert "changes with each turn of a loop" in str(changed.roles[Role.ACCUMULATION])

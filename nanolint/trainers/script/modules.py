@@ -167,6 +167,32 @@ def changed_in(loop: ast.stmt) -> frozenset[str]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=1024)
+def follows_from_turns(loop: ast.stmt) -> frozenset[str]:
+    """The names whose values a loop works out anew in its turns: from its counter, from what it
+    counts up, or from names that it works out so."""
+    found = set(changed_in(loop))
+    if isinstance(loop, ast.For):
+        found |= _named(loop.target)
+    assigned = [each for each in ast.walk(loop) if isinstance(each, ast.Assign)]
+    while True:
+        more = {
+            name
+            for each in assigned
+            if _named(each.value) & found
+            for target in each.targets
+            if isinstance(target, ast.Name | ast.Tuple)
+            for name in _named(target)
+        }
+        if more <= found:
+            return frozenset(found)
+        found |= more
+
+
+def _named(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
 def _counts(value: ast.expr) -> bool:
     """Whether an expression is arithmetic, as against ``loss = loss / n`` on a tensor's method."""
     return isinstance(value, ast.BinOp)

@@ -11,7 +11,7 @@ from nanolint.run.terms import Number
 from nanolint.trainers.script import assignments, definitions, imports, loops
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow
-from nanolint.trainers.script.modules import calls
+from nanolint.trainers.script.modules import calls, follows_from_turns
 from nanolint.trainers.script.operations import made, merged
 from nanolint.trainers.script.settings_files import is_of_file
 from nanolint.trainers.script.things import COUNT, TERMS, Row, Scope, Thing
@@ -111,6 +111,11 @@ def _period(core: Core, test: ast.expr, scope: Scope) -> Thing:
     """N of a condition that is met every N-th time: ``(step + 1) % N == 0``."""
     for node in ast.walk(test):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            loop = next((each.node for each in core.state.loops if each.trains), None)
+            names = {each.id for each in ast.walk(node.right) if isinstance(each, ast.Name)}
+            if loop is not None and names & follows_from_turns(loop):
+                why = "changes with each turn of a loop"
+                return NotKnown(why, scope.source.path, node.lineno)
             return core.value(node.right, scope)
     return NotKnown("a condition at run time", scope.source.path, test.lineno)
 
