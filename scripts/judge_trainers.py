@@ -3,7 +3,8 @@
 ``judge_trainers.py MIRRORS`` takes a folder of git repositories, ``karpathy+nanochat/repo`` for
 karpathy/nanochat, and prints docs/trainers.md's table. ``--all N`` reads up to N versions of each
 script instead, and counts those for which an equation is found; a crash ends it. ``--blind`` takes
-the scripts that were read before nanolint had seen them; ``--unseen`` others that nobody had.
+the scripts that were read before nanolint had seen them; ``--unseen`` others that nobody had;
+``--popular`` those of trainers and courses that many people use.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 READ = ROOT / "validation" / "trainers_read.json"
 BLIND = ROOT / "validation" / "trainers_blind.json"
 UNSEEN = ROOT / "validation" / "trainers_unseen.json"
+POPULAR = ROOT / "validation" / "trainers_popular.json"
 ROLES = {
     "micro_batch": Role.MICRO_BATCH,
     "context": Role.CONTEXT,
@@ -54,8 +56,10 @@ def main() -> None:
     parser.add_argument("--all", type=int, metavar="N")
     parser.add_argument("--blind", action="store_true", help="the scripts that were read before")
     parser.add_argument("--unseen", action="store_true", help="others that nobody had seen")
+    parser.add_argument("--popular", action="store_true", help="those that many people use")
     options = parser.parse_args()
-    chosen = BLIND if options.blind else UNSEEN if options.unseen else READ
+    others = {BLIND: options.blind, UNSEEN: options.unseen, POPULAR: options.popular}
+    chosen = next((each for each, is_asked in others.items() if is_asked), READ)
     rows = json.loads(chosen.read_text("utf-8"))
     if options.all:
         count(options.mirrors, rows, options.all)

@@ -132,10 +132,18 @@ def table_lines() -> Iterator[str]:
             f"{CARDS[row['card']['name']]}, {told['torch'].partition('+')[0]}",
             f"{read['allocated']:,}" if "allocated" in read else "what is compiled is not known",
             f"{told['max_memory_allocated']:,}",
-            f"{row['published']['mib']:,} MiB" if row["published"] else "",
+            published(row),
             _apart(eager),
         ]
         yield f"| {' | '.join(cells)} |"
+
+
+def published(row: Row) -> str:
+    """What its users had: PyTorch's peak of allocated bytes, or what it had reserved in the end."""
+    told = row["published"]
+    if told is None:
+        return ""
+    return f"{told['mib']:,} MiB" if "mib" in told else f"{told['reserved_gib']} GiB reserved"
 
 
 def _apart(eager: Row) -> str:

@@ -14,7 +14,7 @@ EACH = pytest.mark.parametrize("row", READ, ids=lambda row: str(row["name"]))
 # Read otherwise than PyTorch has it, which the run's doubts say.
 OTHERWISE = {"llm.c, 8 processes, compiled": "torch.compile splits the graph at DDP's buckets"}
 # Saved is what may be the last of an epoch, whose length is not known: read where it may happen.
-SAVED = {"minimind", "minimind, fine-tuning"}
+SAVED = {"minimind", "minimind, fine-tuning", "minimind, LoRA"}
 WHOLE = pytest.mark.parametrize(
     "row",
     [
@@ -53,6 +53,15 @@ def test_what_differs_without_a_doubt_is_no_more_than_a_thousandth(row: dict[str
     assert eager["allocated"] == pytest.approx(eager["traced"], rel=0.001)
     if not row["read"]["doubts"]:
         assert (eager["difference"] is not None) == (row["name"] in SAVED)
+
+
+@EACH
+def test_what_was_published_as_reserved_is_read_within_a_thousandth(row: dict[str, Any]) -> None:
+    told = row["published"] or {}
+    if "reserved_gib" not in told:
+        pytest.skip("nobody has published it")
+    reserved = row["read"]["reserved"] / (1 << 30)
+    assert reserved == pytest.approx(told["reserved_gib"], rel=0.001)
 
 
 def test_the_docs_have_the_table() -> None:

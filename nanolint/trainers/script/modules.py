@@ -15,6 +15,7 @@ from nanolint.files.door import FILE, exists, kind
 from nanolint.run.terms import Place
 from nanolint.source.python import nodes
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.script.installed import installed_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,8 +97,7 @@ def roots_of(script: Path) -> tuple[Path, ...]:
         found.append(folder)
         if exists(folder / ".git") or exists(folder / "pyproject.toml") or len(found) == 4:
             break
-    # A project that is installed from its src folder is imported from there.
-    return (*found, *(each / "src" for each in found if exists(each / "src")))
+    return (*found, *(inner for each in found for inner in installed_from(each)))
 
 
 def find_module(name: str, roots: tuple[Path, ...], around: Path | None) -> Path | None:
