@@ -65,6 +65,11 @@ class Script(Machine):
         raise NotImplementedError
 
     @property
+    def builds(self) -> bool:
+        """Whether a module is being made."""
+        raise NotImplementedError
+
+    @property
     def counted(self) -> tuple[ast.stmt, int] | None:
         """The innermost loop over numbers that is being run, and its turn."""
         raise NotImplementedError

@@ -50,6 +50,10 @@ class Values(Interpreter, Script):
     _building = False  # whether a module is being made
     _inductor: Inductor | None = None
 
+    @property
+    def builds(self) -> bool:
+        return self._building
+
     def item(self, owner: Value, index: Value) -> Value:
         if isinstance(owner, files.Pickled) and index == "vocab_size":
             return owner.vocabulary

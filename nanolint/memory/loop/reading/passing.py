@@ -60,7 +60,8 @@ def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
     if _only_fills(machine, node, frame):
         machine.passed += 1
         return
-    if isinstance(node, ast.Assign) and not error.decided and len(node.targets) == 1:
+    may_be_number = not error.decided and not machine.builds  # there it may be a parameter
+    if isinstance(node, ast.Assign) and may_be_number and len(node.targets) == 1:
         is_number = not reaches_card(machine, node.value, frame)  # the rate of a group
         if is_number:
             machine.passed += 1
