@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import nanolint
+from tests.support.project_tree import CONFIGURATOR
 from tests.trainers.written_scripts import script
 
 ARGPARSE = """
@@ -156,7 +157,7 @@ def test_a_configurator_with_sizes_of_other_names_is_followed(tmp_path: Path) ->
     path = tmp_path / "train.py"
     text = script(LLAMA, B="batch_size", passes="gradient_accumulation_steps")
     path.write_text(text, encoding="utf-8")
-    (tmp_path / "configurator.py").write_text("", encoding="utf-8")
+    (tmp_path / "configurator.py").write_text(CONFIGURATOR, encoding="utf-8")
     out = nanolint("explain", str(path)).out
     assert "micro-batch               16" in out
     assert "layers                    4" in out

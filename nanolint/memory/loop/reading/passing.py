@@ -46,13 +46,20 @@ LOGGERS = (
 )
 
 
-def over(machine: Script, node: ast.stmt, frame: Frame, error: Unread) -> None:
-    """Go on behind ``node``, of which nothing is known; raises ``error`` where that is wrong."""
+def over(
+    machine: Script, node: ast.stmt, frame: Frame, error: Unread, *, trained: bool = False
+) -> None:
+    """Go on behind ``node``, of which nothing is known; raises ``error`` where that is wrong.
+
+    ``trained``: steps were read in it, as in ``sys.exit(main())``.
+    """
     if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise | ast.FunctionDef):
         raise error
     why = Unknown(error.reason, error.place)
     if not error.decided and not reaches_card(machine, node, frame):
-        if trains(node, frame) or (leaves(node) and not isinstance(node, ast.Assert)):
+        if not trained and trains(node, frame):
+            raise error
+        if leaves(node) and not isinstance(node, ast.Assert):
             raise error
         machine.passed += 1
         _forget(machine, node, frame, why)

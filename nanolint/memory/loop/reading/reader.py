@@ -171,6 +171,7 @@ class Reader(Values):
     def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
         listed = list(body)
         for node in listed:
+            steps = self.phases.done
             try:
                 if type(node) is ast.For or type(node) is ast.While:
                     self.step()
@@ -185,7 +186,7 @@ class Reader(Values):
             except Unread as error:
                 ended = None
                 let_go(error)
-                self._pass_over(listed, node, frame, error)
+                self._pass_over(listed, node, frame, error, trained=self.phases.done > steps)
             except AssertionError:
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
@@ -222,10 +223,12 @@ class Reader(Values):
             self, node, frame, Unknown(f"it raises {error}", Place(frame.module.path, node.lineno))
         )
 
-    def _pass_over(self, body: list[ast.stmt], node: ast.stmt, frame: Frame, error: Unread) -> None:
+    def _pass_over(
+        self, body: list[ast.stmt], node: ast.stmt, frame: Frame, error: Unread, *, trained: bool
+    ) -> None:
         """Behind the last step, what cannot be read ends the reading."""
         try:
-            passing.over(self, node, frame, error)
+            passing.over(self, node, frame, error, trained=trained)
         except Unread:
             if not self.phases.are_late or isinstance(node, ast.Raise):
                 raise
