@@ -208,7 +208,7 @@ class _Training:
         if not self._moments:
             self._adam(only_learned=True)
         del total, found
-        for parameter in self._parameters:
+        for parameter in self._model.decayed_first():  # zero_grad goes by the optimizer's groups
             parameter.leaf.gradient = None
 
     def _scalar(self, label: str) -> Tensor:

@@ -21,13 +21,13 @@ from nanolint.memory.tensors.ops.pointwise import add, mul
 from nanolint.memory.tensors.ops.views import contiguous, transpose, view
 from nanolint.memory.tensors.parameter import Buffer
 from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import Tensor
 from nanolint.run.run import Attention
 
 if TYPE_CHECKING:
     from nanolint.memory.shapes import Shapes
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.role import Role
-    from nanolint.memory.tensors.tensor import Tensor
 
 
 def activation(label: str, dims: str = "(B, T, C)") -> Role:
@@ -71,8 +71,9 @@ class CausalSelfAttention(Module):
             att = self.attn_dropout(att)
             y = matmul(att, v)
         y = view(contiguous(transpose(y, 1, 2)), (b, t, c))
-        out: Tensor = self.resid_dropout(self.c_proj(y))
-        return out
+        y = self.resid_dropout(self.c_proj(y))  # its old value goes before q, k and v do
+        assert isinstance(y, Tensor)
+        return y
 
 
 class MLP(Module):
