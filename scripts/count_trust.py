@@ -24,7 +24,14 @@ from pathlib import Path
 from typing import Any
 
 TRUSTED = ("exact", "read", "traced")
-CHECK = ("-m", "nanolint", "check", "--isolated", "--output-format", "json-full")
+# In one process: the limit and the seconds are its own.
+ALONE = """
+from nanolint.cli import processes
+processes.MOST_WORKERS = 1
+from nanolint.cli.main import entry_point
+entry_point()
+"""
+CHECK = ("-c", ALONE, "check", "--isolated", "--output-format", "json-full")
 
 Counted = dict[str, Any]
 
@@ -40,7 +47,7 @@ def count(checkout: Path, gpu: str, limit: int) -> Counted:
     done = subprocess.run(
         [sys.executable, *CHECK, "--gpu", gpu, "."],
         cwd=checkout,
-        env={**os.environ, "COLUMNS": "400"},
+        env={**os.environ, "COLUMNS": "400", "PYTHONSAFEPATH": "1"},
         preexec_fn=bound,
         capture_output=True,
         text=True,
