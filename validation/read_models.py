@@ -60,6 +60,7 @@ class Case(NamedTuple):
             attention=Attention.FLASH,
             eval_iters=2,
             eval_interval=0,
+            max_iters=STEPS - 1,  # as many steps as are traced
             torch=torch,
             program=ReadModel(self.sources, self.cls, tuple(self.arguments.items()), self.config),
         )

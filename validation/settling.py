@@ -3,23 +3,31 @@
     python validation/settling.py
 
 Whether the micro-steps that it plays are enough for reserved bytes to settle: each configuration
-is played with many more, too. And what counting whole blocks, as torch.cuda.memory_allocated does,
-adds to the sum of the requests.
+is played with many more, too, and so are others that are drawn. And what counting whole blocks, as
+torch.cuda.memory_allocated does, adds to the sum of the requests.
 """
 
 from __future__ import annotations
 
+import random
 import statistics
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from accuracy import recorded, tape_of  # a script's neighbour
 
+from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
+from nanolint.memory.loop.played import MICRO_STEPS
+from nanolint.memory.recording import runs_compiled, write
+from nanolint.memory.shapes import Shapes
+from nanolint.memory.tape import Tape
+from nanolint.trainers.nanogpt.resolve import default_run
 
 ACCUMULATION = 40
-LONG = (40, 40, 40)  # micro-steps of each step
+LONG = (40,) * 6  # micro-steps of each step
 
 
 def settling(name: str) -> str:
@@ -35,10 +43,36 @@ def settling(name: str) -> str:
     return f"{name}: {differing} of {len(changes)} reserve another amount, the worst {worst:+.1%}"
 
 
+def drawn(count: int, seed: int) -> str:
+    """The same of runs of other shapes, batches and types."""
+    draw, gpu = random.Random(seed).choice, find("rtx-3090").gpu
+    changes = []
+    for _ in range(count):
+        heads = draw((6, 8, 12))
+        run = replace(
+            default_run(), n_layer=draw((4, 6, 8, 12)), n_head=heads, n_embd=64 * heads,
+            batch_size=draw((4, 6, 8, 12, 16, 20, 24, 32)), block_size=draw((256, 512, 1024)),
+            gradient_accumulation_steps=draw((1, 2, 3, 5, 8, 16, 33)),
+            vocab_size=draw((65, 50_304)),
+            dropout=draw((0.0, 0.1)), bias=draw((True, False)), compile=draw((True, False)),
+            dtype=draw(("bfloat16", "float16", "float32")), eval_interval=draw((3, 0)),
+        )  # fmt: skip
+        compiled = runs_compiled(run, gpu)
+        reserved = []
+        for micro_steps in (MICRO_STEPS, LONG):
+            tape = Tape()
+            write(run, Shapes.of(run, gpu), tape, compiled=compiled, micro_steps=micro_steps)
+            reserved.append(play(tape).peak_reserved_bytes)
+        changes.append(reserved[1] / reserved[0] - 1)
+    differing = sum(map(bool, changes))
+    return f"{differing} of {count} that are drawn, the worst {max(changes, key=abs):+.1%}"
+
+
 def main() -> int:
     """Print a line for each figure."""
     print(settling("eager"))
     print(settling("compiled"))
+    print(drawn(120, 1))
     rests = [row["memory_allocated"] / row["overall"] - 1 for row in recorded("compiled")]
     print(
         f"whole blocks add {statistics.median(rests):.1%} in the median, {max(rests):.1%} at most"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BATCHES = 2  # of each split of estimate_loss
 LATE_BATCHES = 1  # the same when the pools have settled
-MICRO_STEPS = (4, 4, 4)  # of the first optimizer steps, at most
+MICRO_STEPS = (4, 4, 4, 4)  # of the first optimizer steps, at most
 
 
 def played(micro_steps: int, most: int) -> int:
