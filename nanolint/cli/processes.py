@@ -41,10 +41,11 @@ def after_a_while(
     """``in_processes`` for what is left after a second; until then in this one."""
     start = time.monotonic()
     for done, item in enumerate(items):
-        workers = workers_for(len(items) - done)
-        if workers > 1 and time.monotonic() - start > PARALLEL_AFTER_SECONDS:
-            yield from in_processes(do, common, items[done:], workers, instead=instead)
-            return
+        if time.monotonic() - start > PARALLEL_AFTER_SECONDS:
+            workers = workers_for(len(items) - done)
+            if workers > 1:
+                yield from in_processes(do, common, items[done:], workers, instead=instead)
+                return
         yield do(common, item)
 
 

@@ -20,12 +20,13 @@ from nanolint.run.program import Profiled
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.recorded import Recorded
     from nanolint.run.run import Run
 
 MOST_KNOWN = 12  # tapes of one run that other cards go by
 
 # By the passes that are read, and the micro-batch.
-Known: TypeAlias = "dict[tuple[int, int], Tape]"
+Known: TypeAlias = "dict[tuple[int, int], Recorded[Tape]]"
 
 
 class Growth:
@@ -38,10 +39,10 @@ class Growth:
     def read(self, run: Run) -> None:
         """Remember the tape of ``run``, which is read where it was not. Raises Unread."""
         if run.on_gpu and not isinstance(run.program, Profiled):  # which is as cheap as a guess
-            tape = recorded(run, self._gpu).tape
-            self._known[_passes(run), run.batch_size] = tape
+            found = recorded(run, self._gpu)
+            self._known[_passes(run), run.batch_size] = found
             others = self._of_others(run)
-            others[_passes(run), run.batch_size] = tape
+            others[_passes(run), run.batch_size] = found
             while len(others) > MOST_KNOWN:
                 del others[next(iter(others))]
 
@@ -56,7 +57,8 @@ class Growth:
         if not run.on_gpu or (_passes(run), run.batch_size) in self._known:
             return None
         others = self._of_others(run)
-        return others.get((_passes(run), run.batch_size)) or _between(others, run)
+        found = others.get((_passes(run), run.batch_size))
+        return _between(others, run) if found is None else found.tape
 
     def _of_others(self, run: Run) -> Known:
         plain = replace(run, batch_size=1, gradient_accumulation_steps=1, micro_batches=None)
@@ -71,17 +73,19 @@ class Growth:
             return None
         known = {**self._of_others(run), **self._known}
         once = _passes(run) == 1  # then there are no older gradients beside the new
-        sizes = {size: tape for (passes, size), tape in known.items() if (passes == 1) is once}
+        sizes = {size: each for (passes, size), each in known.items() if (passes == 1) is once}
         near = sorted(sizes, key=lambda each: abs(each - run.batch_size))[:2]
         if len(near) < 2:
             return None
-        (one, first), (other, second) = ((each, allocated_peak(sizes[each])) for each in near)
+        one, other = near
+        first, second = (sizes[size].answer(allocated_peak) for size in near)
         return first + (second - first) * (run.batch_size - one) // (other - one)
 
     def likely(self, run: Run, limit: int) -> int:
         """About the largest micro-batch that reserves no more than ``limit``, by the two that were
         read nearest to it; that of ``run`` where there are none."""
-        reserved = {size: play(tape).peak_reserved_bytes for (_, size), tape in self._known.items()}
+        played = {size: each.answer(play) for (_, size), each in self._known.items()}
+        reserved = {size: each.peak_reserved_bytes for size, each in played.items()}
         near = sorted(reserved, key=lambda size: abs(reserved[size] - limit))[:2]
         if len(near) < 2:
             return run.batch_size
@@ -93,7 +97,7 @@ class Growth:
 def _between(known: Known, run: Run) -> Tape | None:
     """The sizes of the two nearest tapes, drawn on to the micro-batch of ``run``."""
     size, passes = run.batch_size, _passes(run)
-    tapes = {each: tape for (steps, each), tape in known.items() if steps == passes}
+    tapes = {each: found.tape for (steps, each), found in known.items() if steps == passes}
     near = sorted(tapes, key=lambda each: abs(each - size))[:2]
     if len(near) < 2:
         return None
