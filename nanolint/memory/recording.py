@@ -161,17 +161,22 @@ def _read(program: ReadScript, recipe: _Recipe, tape: Tape, asked: Asked) -> Non
 
     inductor = recipe.shapes.inductor if recipe.compiled else None
 
-    weights: Weights | None = None
+    weights: Weights = {}
 
     def read(device: Device) -> None:
         read_script(program, recipe.run, recipe.gpu, device, inductor=inductor, weights=weights)
 
-    try:
-        _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled, asked=asked)
-    except WeightsFound as found:
-        tape.clear()
-        weights = found.weights
-        _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled, asked=asked)
+    def finds_more() -> bool:
+        try:
+            _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled, asked=asked)
+        except WeightsFound as found:
+            tape.clear()
+            weights[found.load] = found.held
+            return True
+        return False
+
+    while finds_more():
+        pass
 
 
 def _on_card(

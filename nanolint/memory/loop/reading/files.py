@@ -66,12 +66,6 @@ class Listing(Unknown):
     __slots__ = ()
 
 
-class Stored(Unknown):
-    """What ``torch.load`` gives: of tokens, a window of them is as long as it says."""
-
-    __slots__ = ()
-
-
 class Pickled(Unknown):
     """What a pickle holds, of which the size of the vocabulary is known."""
 

@@ -19,6 +19,7 @@ from nanolint.memory.loop.reading import (
 from nanolint.memory.loop.reading.chances import drawn
 from nanolint.memory.loop.reading.compiling import compile_in_place, original
 from nanolint.memory.loop.reading.machine import Script
+from nanolint.memory.loop.reading.weights import Stored
 from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.naming import count_tokens, name_parameters
 from nanolint.memory.model.reading.offsets import Draws, Index, Window
@@ -63,8 +64,10 @@ class Values(Interpreter, Script):
             return Index("a token", self.place, object())
         if isinstance(owner, corpora.Text):
             return corpora.Text(self.place, None)
-        if isinstance(owner, files.Stored) and isinstance(index, Window):
-            owner = corpora.tokens(self)
+        if isinstance(owner, Stored) and isinstance(index, str):
+            return owner.part(index)
+        if isinstance(owner, Stored) and isinstance(index, Window):
+            owner = corpora.tokens(self)  # of tokens, a window is as long as it says
         if isinstance(index, Window) and isinstance(owner, Tensor) and arrays.is_tokens(owner):
             return super().item(owner, slice(0, index.length))
         return super().item(owner, index)

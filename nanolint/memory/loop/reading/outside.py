@@ -12,6 +12,7 @@ from nanolint.memory.loop.reading import (
     ddp,
     files,
     loaders,
+    loading,
     processes,
     settings,
     tokenizers,
@@ -29,7 +30,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
     silent,
 )
-from nanolint.memory.tensors.dtypes import FLOAT32, INT32
+from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.tensor import empty
 from nanolint.source.settings_text import read_json, read_yaml
 from nanolint.source.toml_text import read_toml
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 # What is asked of a tokenizer, or of what holds one, for its size.
 VOCABULARIES = frozenset({"n_vocab", "vocab_size", "max_token_value"})
-BYTES_OF_TOKENS = "token_bytes"  # of a file with a number for each token
 
 
 LOADERS = ("load", "safe_load", "full_load", "unsafe_load")  # of PyYAML
@@ -212,7 +212,7 @@ def _of_torch(machine: Script) -> dict[str, Value]:
         "tensor": arrays.of_numbers(machine),
         "save": silent("save"),
         "is_complex": silent("is_complex", value=False),
-        "load": Native("load", lambda *a, **k: _loaded(machine, *a, **k), plain=False),
+        "load": Native("load", partial(loading.load, machine), plain=False),
         **settings.table(machine),
         "manual_seed": silent("manual_seed"),
         "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
@@ -253,20 +253,6 @@ def _without_bounds(machine: Script) -> Native:
         return machine.call(made, [*bounds, *sizes], named)
 
     return Native("randint", randint, plain=False)
-
-
-def _loaded(
-    machine: Script, file: Value, *_: Value, map_location: Value = None, **__: Value
-) -> Value:
-    """``torch.load``: of files only a table with a number for each token is known."""
-    path = file.path if isinstance(file, files.File) else file
-    path = path.tail if isinstance(path, files.Somewhere) else path
-    if isinstance(path, str) and BYTES_OF_TOKENS in path and machine.around.vocabulary is not None:
-        device = device_of(machine, map_location) or machine.host
-        return empty(device, (machine.around.vocabulary,), INT32, chances.DATA)
-    if machine.around.loaded and device_of(machine, map_location) is machine.card:
-        machine.checkpoint.load()
-    return files.Stored("the contents of a file", machine.place)
 
 
 def _named(machine: Script, name: Value) -> Value:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.loop.reading.weights import Weights
     from nanolint.memory.model.reading.values import Value
-    from nanolint.memory.tensors.parameter import Parameter
+    from nanolint.memory.tensors.tensor import Tensor
     from nanolint.run.program import DataFile, SourceText
 
 MAIN = "__main__"
@@ -72,7 +72,7 @@ class Reader(Values):
         super().__init__(sources, card, Device(Tape()), version=version)
         self.around = around
         self.meta = Device(Tape())
-        self.checkpoint = Checkpoint(card, weights)
+        self.checkpoint = Checkpoint(card, weights or {}, doubted=not around.loaded)
         self.doubts, self.at_most = [], []
         self.passed = 0
         self.taken, self.executed = set(), set()
@@ -153,8 +153,8 @@ class Reader(Values):
         """The innermost loop over numbers that is being run, and its turn."""
         return self.turns.counted
 
-    def puts_weights_into(self, parameters: Iterable[Parameter]) -> None:
-        self.checkpoint.put_into(parameters)
+    def loads_weights(self, state: Unknown, saved: Iterable[tuple[str, Tensor]]) -> None:
+        self.checkpoint.take(state, saved)
 
     @property
     def is_in_own_loop(self) -> bool:

@@ -46,8 +46,8 @@ def read_script(
 ) -> None:
     """Write the events of a script to the tape of ``device``; ``whole`` reads every turn.
 
-    Without ``inductor`` nothing is compiled. ``weights`` are those of the checkpoint that it goes
-    on from; raises WeightsFound where it has one and they are not given.
+    Without ``inductor`` nothing is compiled. ``weights`` are those of checkpoints that it goes on
+    from; raises WeightsFound where it has one that is not among them.
 
     Raises Unread where its memory depends on what is not known.
     """
@@ -90,7 +90,7 @@ def read_script(
             raise machine.unread("nothing is trained on the card")
         if not run.on_gpu and device.tape.events:
             raise machine.unread(f"something is put on a card, whose device is {run.device!r}")
-    device.tape.doubts += [*machine.doubts, *machine.later()]
+    device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
     if machine.at_most and _peaks_in_evaluation(device.tape):
         device.tape.doubts.append(machine.at_most[0])
     if program.checked:

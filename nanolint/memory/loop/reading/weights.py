@@ -1,58 +1,146 @@
-"""The weights of a checkpoint that a run goes on from: on the card before the model has them.
+"""The weights of checkpoints that a run goes on from: on the card before the model has them.
 
 ``torch.load(path, map_location=device)`` puts them there one by one, in the order of the model's
-state. What they are is known once a model takes them, so the setting up is read twice.
+state, and they lie there until the last name for them is gone. What they are is known once a model
+takes them, so the setting up is read once more. The file is not opened: what it has besides the
+model's, and in which types, is not known.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from nanolint.memory.model.reading.values import Place, Unknown
 from nanolint.memory.tensors.tensor import empty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from nanolint.memory.model.reading.values import Value
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
-    from nanolint.memory.tensors.parameter import Parameter
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
 
-Weights: TypeAlias = "tuple[tuple[Shape, Dtype, Role], ...]"
+CONTENTS = "the contents of a file"
+UNCOUNTED = "of what is loaded to the card here, how much it is is not known"
+TAKEN = "what is loaded to the card here is taken for the model's weights, in the types it has"
+TAKEN_IN_PART = f"{TAKEN}, and nothing else of the file is counted"
+SOMEWHERE = "without map_location weights lie where they were saved from; taken for the host's"
+MOST_READINGS = 8  # of the setting up, one for each checkpoint that a model takes
+
+
+class Stored(Unknown):
+    """What ``torch.load`` gives, or the part of it under ``key``."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, place: Place, key: str | None = None) -> None:
+        super().__init__(CONTENTS, place)
+        self.key = key
+
+    def part(self, key: str) -> Stored:
+        """The entry ``key`` of it."""
+        return Stored(self.place, key)
+
+
+class Stores(dict):  # type: ignore[type-arg]
+    """A file of which only what a model takes is known."""
+
+    def __init__(self, place: Place, key: str, state: dict[str, Tensor]) -> None:
+        super().__init__({key: state})
+        self._place = place
+
+    def __missing__(self, _key: Value) -> Value:
+        return Unknown(CONTENTS, self._place)
+
+
+class Weight(NamedTuple):
+    """One storage of a file, by the names that the model's state has for it."""
+
+    names: tuple[str, ...]
+    shape: Shape
+    dtype: Dtype
+    role: Role
+
+
+class Load(NamedTuple):
+    """The ``nth`` call of ``torch.load`` on that line."""
+
+    place: Place
+    nth: int
+
+
+class Held(NamedTuple):
+    """What a model took of a file; ``key`` is its entry there, if that has others."""
+
+    key: str | None
+    weights: tuple[Weight, ...]
+
+
+Weights: TypeAlias = "dict[Load, Held]"
 
 
 class WeightsFound(BaseException):
-    """What the first file holds that is loaded to the card; no program catches it."""
+    """What a file holds that is loaded to the card; no program catches it."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, load: Load, held: Held) -> None:
         super().__init__()
-        self.weights = weights
+        self.load = load
+        self.held = held
 
 
 class Checkpoint:
-    """The first file that is loaded to the card, until a model takes what it holds."""
+    """The files that are loaded; ``doubted`` where nothing else says what they hold."""
 
-    def __init__(self, card: Device, weights: Weights | None) -> None:
+    def __init__(self, card: Device, weights: Weights, *, doubted: bool) -> None:
         self._card = card
         self._weights = weights
-        self._held: list[Tensor] = []
-        self._is_loaded = False
+        self._doubted = doubted
+        self._counts: dict[Place, int] = {}
+        self._on_card: dict[Place, bool] = {}  # whether it is known that they are loaded to it
+        self._taken: dict[Place, str] = {}  # with what of it is not known
 
-    def load(self) -> None:
-        """``torch.load`` of a file whose tensors come to lie on the card."""
-        if not self._is_loaded:
-            self._held = [empty(self._card, *each) for each in self._weights or ()]
-        self._is_loaded = True
+    def load(self, place: Place, *, is_placed: bool) -> Value:
+        """What ``torch.load`` gives, on the card; or perhaps there, where it is not placed."""
+        self._counts[place] = self._counts.get(place, 0) + 1
+        self._on_card[place] = is_placed
+        held = self._weights.get(Load(place, self._counts[place]))
+        if held is None:
+            return Stored(place)
+        self._taken[place] = TAKEN if held.key is None else TAKEN_IN_PART
+        state: dict[str, Tensor] = {}
+        for names, shape, dtype, role in held.weights:
+            state |= dict.fromkeys(names, empty(self._card, shape, dtype, role))
+        return state if held.key is None else Stores(place, held.key, state)
 
-    def put_into(self, parameters: Iterable[Parameter]) -> None:
-        """``load_state_dict(assign=True)``. Raises WeightsFound where that tells what they are."""
-        listed = [each for each in parameters if each.storage is not None]
-        if not self._is_loaded:
+    def take(self, state: Unknown, saved: Iterable[tuple[str, Tensor]]) -> None:
+        """``load_state_dict`` of what is not known: ``saved`` is the state of its model.
+
+        Raises WeightsFound where that tells what lies on the card.
+        """
+        place = state.place
+        if not self._on_card.get(place, False):
+            if place in self._on_card:
+                self._taken[place] = SOMEWHERE
             return
-        if self._weights is None:
-            raise WeightsFound(tuple((each.shape, each.dtype, each.role) for each in listed))
-        for each, loaded in zip(listed, self._held, strict=False):
-            each.storage = loaded.storage
-        self._held = []
+        load = Load(place, self._counts[place])
+        if load in self._weights or len(self._weights) + 1 >= MOST_READINGS:
+            return
+        names: dict[int, list[str]] = {}
+        tensors: dict[int, Tensor] = {}
+        for name, each in saved:
+            tensors[id(each)] = each
+            names.setdefault(id(each), []).append(name)
+        weights = tuple(
+            Weight(tuple(names[at]), each.shape, each.dtype, each.role)
+            for at, each in tensors.items()
+        )
+        raise WeightsFound(load, Held(state.key if isinstance(state, Stored) else None, weights))
+
+    def doubts(self) -> Iterator[str]:
+        """What is not known of the files, with their lines."""
+        for place, is_placed in self._on_card.items() if self._doubted else ():
+            if is_placed or place in self._taken:
+                yield f"{self._taken.get(place, UNCOUNTED)} ({place})"

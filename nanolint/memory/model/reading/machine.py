@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         Value,
     )
     from nanolint.memory.tensors.device import Device
-    from nanolint.memory.tensors.parameter import Parameter
     from nanolint.memory.tensors.tensor import Tensor
 
 STEPS = 3_000_000  # statements, calls and turns of loops
@@ -111,8 +110,8 @@ class Machine:
                 raise error
             self.card.tracer.breaks(error, of)
 
-    def puts_weights_into(self, parameters: Iterable[Parameter]) -> None:
-        """What was loaded of a checkpoint takes the place of the parameters' own."""
+    def loads_weights(self, state: Unknown, saved: Iterable[tuple[str, Tensor]]) -> None:
+        """A model takes ``state``, of which nothing is known, for its own, which is ``saved``."""
 
     def assume(self, what: str) -> None:
         """What is taken to be so here, and nobody has said."""

@@ -193,11 +193,6 @@ def _saved(module: Instance, prefix: str) -> Iterator[tuple[str, Tensor]]:
             yield from _saved(value, f"{prefix}{name}.")
 
 
-def _held(module: Instance) -> Iterator[Parameter]:
-    """The parameters in the order in which a checkpoint has them."""
-    yield from (each for _, each in _saved(module, "") if isinstance(each, Parameter))
-
-
 def _load(
     machine: Machine,
     module: Instance,
@@ -207,8 +202,14 @@ def _load(
 ) -> Value:
     """``load_state_dict``; with ``assign`` what was loaded takes the place of what was there."""
     del strict
-    if assign is True and isinstance(state, Unknown):
-        machine.puts_weights_into(dict.fromkeys(_held(module)))
+    saved = list(_saved(module, ""))
+    if isinstance(state, Unknown):
+        machine.loads_weights(state, saved)
+    elif assign is True and isinstance(state, dict):
+        for name, each in saved:
+            loaded = state.get(name)
+            if isinstance(loaded, Tensor) and isinstance(each, Parameter):
+                each.storage = loaded.storage
     return machine.unknown("which keys of a checkpoint match")
 
 
