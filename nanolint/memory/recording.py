@@ -13,6 +13,7 @@ from nanolint.memory.loop.nanogpt import train
 from nanolint.memory.loop.played import MICRO_STEPS, representative
 from nanolint.memory.model.gpt import GPT
 from nanolint.memory.model.reading.values import Unread
+from nanolint.memory.numbers import without
 from nanolint.memory.profile import profiled
 from nanolint.memory.recorded import Recorded, shared
 from nanolint.memory.settled import settled
@@ -122,14 +123,28 @@ class _Recipe(NamedTuple):
     def card(self) -> Card:
         """What the tape may follow from of the card, beside what it can do."""
         total = self.gpu.total_bytes if self.gpu else USUAL_BYTES
-        return self.shapes.card._replace(total_bytes=total)
+        return self.shapes.card._replace(total_bytes=total, numbers=self._apart[1])
+
+    @property
+    def _apart(self) -> tuple[Run, tuple[float, ...]]:
+        """The run without the numbers that its script names, and those."""
+        program = self.run.program
+        if not isinstance(program, ReadScript):
+            return self.run, ()
+        texts, numbers = without(program.modules)
+        return replace(self.run, program=replace(program, modules=texts)), numbers
 
     @property
     def of_any_card(self) -> tuple[object, ...]:
         """The recipe but for what is asked of its card while the tape is recorded."""
         gpu = self.gpu
         can = None if gpu is None else (gpu.compute_capability, refuses_float8(gpu))
-        return self.run, replace(self.shapes, sm_count=0, threads_per_sm=0), self.compiled, can
+        return (
+            self._apart[0],
+            replace(self.shapes, sm_count=0, threads_per_sm=0),
+            self.compiled,
+            can,
+        )
 
     def record(self, asked: Asked) -> Tape:
         if isinstance(self.run.program, Profiled):

@@ -1,4 +1,5 @@
-"""What a reading asks of its card: one that answers alike has the same tape."""
+"""What a reading asks of its card, and of the numbers that its program names: where others answer
+alike, the tape is the same."""
 
 from __future__ import annotations
 
@@ -12,11 +13,12 @@ Answer = TypeVar("Answer")
 
 
 class Card(NamedTuple):
-    """What cards of one kind differ in."""
+    """What cards of one kind differ in; with ``numbers``, those that a script gives names to."""
 
     multiprocessors: int
     threads: int  # that each multiprocessor holds at once
     total_bytes: int = 0
+    numbers: tuple[float, ...] = ()
 
 
 class Asked:
@@ -39,6 +41,15 @@ class Asked:
             self._answers[key] = question(self._card, *about, **named)
         answer: Answer = self._answers[key]
         return answer
+
+    @property
+    def watches(self) -> bool:
+        """Whether the numbers of the program are known by their places."""
+        return bool(self._card.numbers)
+
+    def number(self, place: int) -> float:
+        """A number of the program, which is not asked for yet."""
+        return self._card.numbers[place]
 
     def answers_alike(self, card: Card) -> bool:
         """Whether another card answers all of it alike."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
+from nanolint.memory.model.reading.watched import plain
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import INT32, INT64
 from nanolint.memory.tensors.role import role
@@ -67,7 +68,7 @@ def _chosen(machine: Script, values: Value) -> Value:
     """One of some values by chance: known where they are the same."""
     if not isinstance(values, list | tuple) or not values:
         return machine.unknown("a choice by chance")
-    first, *others = values
+    first, *others = map(plain, values)
     same = all(type(each) is type(first) and each == first for each in others)
     return first if same else machine.unknown("a choice by chance")
 

@@ -33,25 +33,29 @@ from nanolint.memory.model.reading.values import (
     Unknown,
     Unread,
 )
+from nanolint.memory.model.reading.watched import given
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.run.program import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.loop.reading.weights import Weights
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.numbers import Spot
     from nanolint.memory.tensors.tensor import Tensor
     from nanolint.run.program import DataFile, SourceText
 
 MAIN = "__main__"
+NONE_WATCHED: Mapping[Spot, int] = {}
 
 
 class Reader(Values):
-    """The interpreter of a script; ``around`` is what it finds around it.
+    """The interpreter of a script; ``around`` is what it finds around it, ``spots`` are the places
+    of the numbers that are watched.
 
     A statement that needs what is not known is passed over where it has nothing to do with the
     card, and what it binds is not known. An evaluation that cannot be read is left out, and said
@@ -68,6 +72,7 @@ class Reader(Values):
         steps: int,
         inductor: Inductor | None = None,
         weights: Weights | None = None,
+        spots: Mapping[Spot, int] = NONE_WATCHED,
     ) -> None:
         super().__init__(sources, card, Device(Tape()), version=version)
         self.around = around
@@ -79,6 +84,7 @@ class Reader(Values):
         self.dumped, self.lengths = {}, Lengths()
         self._later: list[str] = []
         self._evaluated: set[ast.If] = set()  # branches that only a later step takes
+        self._spots = spots
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self.seen = Seen()
@@ -100,6 +106,10 @@ class Reader(Values):
 
     def program_at(self, path: str) -> SourceText | None:
         return self._sources.get(posixpath.normpath(path).removesuffix(".py").replace("/", "."))
+
+    def fraction(self, node: ast.Constant, frame: Frame) -> Value:
+        at = self._spots.get((frame.module.path, node.lineno, node.col_offset))
+        return node.value if at is None else given(self.around.asked, at)
 
     def read(self) -> None:
         """Read the script. Raises Finished behind the last step, Unread where it cannot."""

@@ -14,6 +14,7 @@ from nanolint.memory.loop.reading.surroundings import Surroundings
 from nanolint.memory.model.reading.certain import is_certain
 from nanolint.memory.model.reading.exceptions import CATCHABLE, uncollected
 from nanolint.memory.model.reading.values import Raised
+from nanolint.memory.numbers import spots
 from nanolint.memory.settled import settled, value_of
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.device import NotTraced
@@ -64,6 +65,7 @@ def read_script(
         steps=STEPS,
         inductor=inductor if run.on_gpu else None,
         weights=weights,
+        spots=spots(program.modules) if device.asked.watches else {},
     )
     machine.turns.whole = whole
     try:

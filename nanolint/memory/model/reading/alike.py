@@ -21,6 +21,7 @@ from nanolint.memory.model.reading.torch.checkpointing import may_stop
 from nanolint.memory.model.reading.torch.kinds import is_module
 from nanolint.memory.model.reading.torch.modules import modules
 from nanolint.memory.model.reading.values import READ
+from nanolint.memory.model.reading.watched import plain
 from nanolint.memory.model.repeated import Forward
 from nanolint.memory.model.twin import Kind, Twin
 from nanolint.memory.tape import Tape
@@ -145,7 +146,7 @@ class Layers:
         card = self._machine.card
         if not isinstance(x, Tensor) or x.device is not card or isinstance(x.node, Leaf):
             return READ
-        if x.storage is None or not {*map(type, more)}.issubset(PLAIN):
+        if x.storage is None or not {*map(type, map(plain, more))}.issubset(PLAIN):
             return READ
         if (
             not card.copies_layers

@@ -23,6 +23,7 @@ from nanolint.memory.model.reading.values import (
     Static,
     Unknown,
 )
+from nanolint.memory.model.reading.watched import look, plain
 from nanolint.memory.tensors.dtypes import Dtype
 from nanolint.memory.tensors.tensor import Tensor
 
@@ -68,6 +69,9 @@ def convert(
     if kind is str:
         return _text(machine, *arguments)
     if kind in (int, float, complex, range, slice):
+        if kind is float and len(arguments) == 1 and isinstance(arguments[0], float):
+            return arguments[0]
+        look(arguments)
         if any(isinstance(each, Instance) for each in arguments):
             return machine.call(machine.attribute(arguments[0], f"__{kind.__name__}__"), [])
         return kind(*arguments, **keywords)
@@ -85,7 +89,7 @@ def _type(machine: Machine, value: Value, *more: Value) -> Value:
         return value.cls
     if isinstance(value, Tensor):
         return machine.tensor_type(value)
-    return type(value)
+    return type(plain(value))
 
 
 def _text(machine: Machine, value: Value = "") -> Value:

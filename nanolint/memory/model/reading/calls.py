@@ -30,6 +30,7 @@ from nanolint.memory.model.reading.values import (
     Static,
     Unknown,
 )
+from nanolint.memory.model.reading.watched import LOOKED_INTO, look
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -115,6 +116,8 @@ def _native(
                 if _touches_card(machine, (*arguments, *keywords.values()), 3):
                     raise each.unread()
                 return each.bare()
+            if type(each) in LOOKED_INTO:
+                look((each,))
     try:
         return function.function(*arguments, **keywords)
     except TypeError as error:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 
-def _constant(_machine: Machine, node: ast.Constant, _frame: Frame) -> Value:
-    return node.value
+def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Value:
+    value = node.value
+    return machine.fraction(node, frame) if type(value) is float else value
 
 
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.torch.kinds import is_module
 from nanolint.memory.model.reading.torch.modules import HOOKS, PRE_HOOKS
 from nanolint.memory.model.reading.values import Class, Function, Instance, Native, Property, Static
+from nanolint.memory.model.reading.watched import plain
 from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import Dtype
@@ -40,6 +41,7 @@ class Form:
 
     def of(self, value: Value) -> Hashable:
         """The form of a value. Raises Unlike."""
+        value = plain(value)
         kind = type(value)
         if kind in PLAIN:
             return value if kind is int or kind is str else (kind, value)

@@ -11,6 +11,7 @@ from nanolint.memory.model.reading.values import (
     Partial,
     Property,
 )
+from nanolint.memory.model.reading.watched import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,6 +58,7 @@ def functools(machine: Machine) -> Namespace:
 
 
 def _key(value: Value) -> Value:
+    value = plain(value)
     try:
         hash(value)
     except TypeError:

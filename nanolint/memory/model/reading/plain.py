@@ -9,6 +9,7 @@ from nanolint.memory.model.reading.certain import certain, is_taken_for_tensor
 from nanolint.memory.model.reading.queues import METHODS as OF_QUEUE
 from nanolint.memory.model.reading.queues import Queue
 from nanolint.memory.model.reading.values import Instance, Native, Unknown
+from nanolint.memory.model.reading.watched import plain as looked_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +75,7 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
             "dict.fromkeys", lambda keys, value=None: dict.fromkeys(machine.iterate(keys), value)
         )
     if name == "__class__":
-        return type(owner)
+        return type(looked_at(owner))
     error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
     raise certain(error) if is_taken_for_tensor(owner, name) else error
 

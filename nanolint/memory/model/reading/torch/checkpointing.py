@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.forms import PLAIN
 from nanolint.memory.model.reading.torch.kinds import is_module
 from nanolint.memory.model.reading.values import READ, Namespace, Native, Unknown
+from nanolint.memory.model.reading.watched import plain
 from nanolint.memory.tensors.checkpoint import Stop, checkpoint, checkpoint_sequential
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def _checkpoint(machine: Machine, given: tuple[Value, ...], named: dict[str, Val
 
     if not is_module(function) or not machine.card.grad_enabled:
         return read()
-    options = tuple([(name, each) for name, each in named.items() if type(each) in PLAIN])
+    values = [(name, plain(each)) for name, each in named.items()]
+    options = tuple([(name, each) for name, each in values if type(each) in PLAIN])
     out = READ
     if len(options) == len(named):
         out = machine.copied(function, arguments, {}, read, checkpointed=options)

@@ -1,0 +1,81 @@
+"""The fractions that a script gives names to, and its texts without them: ``learning_rate = 6e-4``.
+
+Texts that differ in nothing else have the same tape, unless the reading looks at one of them
+(``model/reading/watched.py``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.run.program import SETTINGS
+from nanolint.source.python import nodes, python_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from nanolint.run.program import SourceText
+
+Spot = tuple[str, int, int]  # a path, a line, a column in bytes
+
+
+class Named(NamedTuple):
+    """A fraction where it stands in its line, in bytes."""
+
+    line: int
+    start: int
+    end: int
+    value: float
+
+
+def without(modules: Iterable[SourceText]) -> tuple[tuple[SourceText, ...], tuple[float, ...]]:
+    """The texts with nothing in the places of named fractions, and those in their order."""
+    found = _in_modules(modules)
+    texts = tuple(replace(each, text=_cut(each.text, named)) for each, named in found)
+    return texts, tuple(each.value for _, named in found for each in named)
+
+
+def spots(modules: Iterable[SourceText]) -> Mapping[Spot, int]:
+    """Which of them stands where, by its number in that order."""
+    listed = [(each.path, named) for each, found in _in_modules(modules) for named in found]
+    return {(path, each.line, each.start): at for at, (path, each) in enumerate(listed)}
+
+
+def _in_modules(modules: Iterable[SourceText]) -> list[tuple[SourceText, tuple[Named, ...]]]:
+    """Of files of settings none, nor where two files are shown by one path."""
+    listed = list(modules)
+    times = Counter(each.path for each in listed)
+    return [
+        (each, () if is_other else _in_text(each.text))
+        for each in listed
+        for is_other in [times[each.path] > 1 or each.module.startswith(SETTINGS)]
+    ]
+
+
+@lru_cache(maxsize=64)
+def _in_text(text: str) -> tuple[Named, ...]:
+    try:
+        tree = python_tree(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    found = []
+    for node in nodes(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant):
+            value = node.value
+            if type(value.value) is float and value.end_col_offset is not None:
+                end = value.end_col_offset
+                found.append(Named(value.lineno, value.col_offset, end, value.value))
+    return tuple(sorted(found))
+
+
+@lru_cache(maxsize=64)
+def _cut(text: str, named: tuple[Named, ...]) -> str:
+    lines = text.encode("utf-8", "surrogatepass").splitlines(keepends=True)
+    for each in reversed(named):
+        line = lines[each.line - 1]
+        lines[each.line - 1] = line[: each.start] + b"\0" + line[each.end :]
+    return b"".join(lines).decode("utf-8", "surrogatepass")
