@@ -68,10 +68,11 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
 
     name, path = file.name, file.path
     project = find_project(path, train_script=plan.train_script)
+    options = plan.setup(path).options
     try:
         raw = streams.read_stdin() if path is None or file.is_stdin else read_bytes(path)
         text = decode(raw).text
-        config = read_config(text, path, project, plan.setup(path).options, explicit=True)
+        config = read_config(text, path, project, options, explicit=True)
     except Unparsable as error:
         row, _ = LineIndex(text).position(error.offset)
         raise UsageError(f"{name}: not valid Python: {error}, line {row}") from error
@@ -80,10 +81,9 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
     if config.kind is FileKind.SCRIPT:
         from nanolint.trainers.no_run import why_no_run
 
-        raise UsageError(f"{name}: holds no run: {why_no_run(text, path)}")
+        raise UsageError(f"{name}: holds no run: {why_no_run(text, path, options)}")
     from nanolint.cli.refusing import refused_by_parser, refused_by_project
 
-    options = plan.setup(path).options
     if config.kind is FileKind.TRAINER:
         refused = refused_by_parser(text, path, options)
     else:

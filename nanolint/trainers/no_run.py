@@ -32,10 +32,11 @@ LIBRARIES = {
 }
 
 
-def why_no_run(text: str, path: Path | None = None) -> str:
+def why_no_run(text: str, path: Path | None = None, options: Options | None = None) -> str:
     """Why ``text`` is neither a config nor a train.py whose values are known.
 
-    With the ``path`` that it stands at, also what keeps the values of its own loop unknown.
+    With the ``path`` that it stands at, also what keeps the values of its own loop unknown;
+    ``options`` are what it is launched with.
 
     >>> why_no_run("import torch.nn as nn\\nclass GPT(nn.Module): ...\\nB = 64\\nloss.backward()")
     'builds its own model and sets B on line 3'
@@ -56,7 +57,10 @@ def why_no_run(text: str, path: Path | None = None) -> str:
         if any(map(_is_code, nodes)):  # no config, but a program
             return "calls no backward() itself, and starts no loop that is known"
         return "sets no key of train.py and trains nothing"
-    elif path is not None and (why := why_not(text, path.absolute(), Options())) is not None:
+    elif (
+        path is not None
+        and (why := why_not(text, path.absolute(), options or Options())) is not None
+    ):
         flags = list(_open_flags(nodes))
         return f"{why}; the launch line can give {listed(flags)}" if flags else why
     elif _defines_model(nodes):

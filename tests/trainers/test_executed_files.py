@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.command import nanolint
 from tests.support.explained import explained
 from validation.variations import TEXTS
 
@@ -80,3 +81,74 @@ def test_what_nobody_knows_may_set_anything(tmp_path: Path, runs: str) -> None:
 
 def test_one_that_is_not_here_may_set_anything(tmp_path: Path) -> None:
     assert ran(tmp_path, RUNS, None)["trust"] == "unknown"
+
+
+NOT_KNOWN = [
+    "exec(input())",
+    "import urllib.request\nexec(urllib.request.urlopen('https://example.org').read())",
+    "exec(open(os.environ.get('SETTINGS')).read())",
+    "def load():\n    exec(input(), globals())\nload()",
+    "globals()[input()] = int(input())",
+    "for line in open('settings.txt'):\n    key, value = line.split()\n    globals()[key] = value",
+    "import sys\nsetattr(sys.modules[__name__], input(), 4)",
+    "for name in os.listdir('.'):\n    globals()['V' + name] = 1",
+]
+
+
+@pytest.mark.parametrize("runs", NOT_KNOWN)
+def test_a_name_or_a_text_that_only_the_run_has_may_set_anything(tmp_path: Path, runs: str) -> None:
+    assert ran(tmp_path, runs)["trust"] == "unknown"
+
+
+def test_it_is_said_in_which_line(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    for runs, what in (("exec(input())", "by what exec runs"), (NOT_KNOWN[4], "by a name that")):
+        path.write_text(BASE.replace(SIZES, f"{SIZES}\n{runs}"), encoding="utf-8")
+        done = nanolint("explain", str(path), "--gpu", "a100-40gb")
+        line = path.read_text("utf-8").splitlines().index(runs) + 1
+        assert done.status == 2
+        assert what in done.err
+        assert f"(train.py:{line})" in done.err
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        "for name in os.listdir('.'):\n    globals()[f'part_{name}'] = 1",
+        "def later(name):\n    globals()[name] = 1",
+        "import sys\nfor word in sys.argv[1:]:\n    key, value = word.split('=')\n"
+        "    globals()[key] = int(value)",
+    ],
+)
+def test_a_name_that_is_none_of_the_scripts_changes_nothing(tmp_path: Path, runs: str) -> None:
+    found = explained(tmp_path, BASE.replace(SIZES, f"{SIZES}\n{runs}"))
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"] == explained(tmp_path, BASE)["peak"]
+
+
+def test_behind_the_loop_nothing_matters(tmp_path: Path) -> None:
+    found = explained(tmp_path, f"{BASE}\nglobals()[input()] = 1\n")
+    assert found["peak"] == explained(tmp_path, BASE)["peak"]
+
+
+def test_words_that_the_script_itself_takes_apart_are_not_known(tmp_path: Path) -> None:
+    runs = "import sys\nfor word in sys.argv[1:]:\n    key, value = word.split('=')\n"
+    text = BASE.replace(SIZES, f"{SIZES}\n{runs}    globals()[key] = int(value)")
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    for words in ("B=4", "--B=4"):
+        script = str(tmp_path / "train.py")
+        done = nanolint("explain", "--gpu", "a100-40gb", "--", "python", script, words)
+        assert done.status == 2
+        assert "may be set by a name that only the run has" in done.err
+
+
+def test_a_text_of_the_scripts_own_is_never_rewritten(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    text = BASE.replace(SIZES, f"{SIZES}\nexec('B = 4096')")
+    path.write_text(text, encoding="utf-8")
+    done = nanolint("check", str(path), "--gpu", "4GB", "--fix", "--unsafe-fixes")
+    assert path.read_text("utf-8") == text
+    assert "fixed" not in done.out
+    shown = nanolint("explain", str(path), "--gpu", "a100-40gb").out
+    assert "micro-batch               4,096" in shown
+    assert "the memory: a value has no place of its own in the files" in shown

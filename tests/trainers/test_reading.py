@@ -123,9 +123,8 @@ for i in range(1000):
 UNKNOWN = {
     "read at run time": "B = len(open('rows.txt').read())\nT, passes = 512, 4\n",
     "decided by a condition at run time": """
-import sys
 B, T, passes = 8, 512, 4
-if sys.argv[1:]:
+if input("small? "):
     B = 4
 """,
     "of a list that a loop fills": """

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number, Surface, World
+from nanolint.source.any_name import beginning
 from nanolint.trainers.script.arguments import filled
 from nanolint.trainers.script.core import GOES_ON, Flow
+from nanolint.trainers.script.forgetting import forget
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.operations import row, scalar, unwrapped
 from nanolint.trainers.script.things import (
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nanolint.trainers.script.core import Core
+
+ANY_NAME = "any value may be set by a name that only the run has"
 
 
 def _assign(core: Core, statement: ast.Assign, scope: Scope) -> Flow:
@@ -126,7 +130,12 @@ def bind(core: Core, target: ast.expr, value: Thing, scope: Scope) -> None:
     elif isinstance(target, ast.Subscript):
         owner, index = core.value(target.value, scope), core.value(target.slice, scope)
         if isinstance(owner, Table):
-            write(owner.entries, scalar(index) if isinstance(index, TERMS) else REST, value)
+            is_known = isinstance(index, TERMS)
+            if not is_known and owner.entries is scope.outermost.names:
+                why = core.unknown(ANY_NAME, scope.source.at(target))
+                forget(core, owner.entries, why, beginning(target.slice))
+            else:
+                write(owner.entries, scalar(index) if is_known else REST, value)
         elif isinstance(owner, Row):
             write(owner.slot, ITEMS, _replaced(owner, scalar(index), value))
 

@@ -53,7 +53,7 @@ def _call(core: Core, node: ast.Call, scope: Scope) -> Thing:
     named = _named(core, node, function, scope)
     if function == COMPILE and arguments:
         return arguments[0]
-    if function == EXEC and (done := executed(core, arguments, scope, place)) is not None:
+    if function == EXEC and (done := executed(core, node, arguments, scope)) is not None:
         return done
     if owner is not None and not isinstance(function, CALLABLE):
         return core.method(owner, name, arguments, named, place)

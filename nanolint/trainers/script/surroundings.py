@@ -48,6 +48,7 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         words=(*map(_word, line.flags), *_configured(options)),
         variables=tuple(map(_word, line.variables)),
         assigned=tuple(map(_word, line.assigned)),
+        has_others=bool(line.alone),
         changes=changes,
         vocabulary=vocabulary,
         before=tuple(_earlier(each, options, gpu) for each in line.before),

@@ -24,24 +24,25 @@ CONFIGURATOR = "configurator.py"  # nanoGPT's
 
 
 def run(machine: Script, text: Value, path: Value = None, *_: Value) -> None:
-    """``exec``: of a text that is known its statements, and those of a file of the project; of any
-    other the configurator's.
+    """``exec``: of a text that is known its statements, those of a file of the project, and the
+    configurator's.
 
-    Where nanolint put the text, ``path`` is the file that it stands in.
+    Where nanolint put the text, ``path`` is the file that it stands in. Raises Unread of any other.
     """
-    if isinstance(text, Text) and text.path is not None:
-        source = machine.program_at(text.path)
-        if source is not None:
-            _execute(machine, source, path)
-            return
-        if text.path.endswith(".py") and posixpath.basename(text.path) != CONFIGURATOR:
-            error = machine.unread(f"what {text.path} does is not known")
-            error.decided = True
-            raise error
+    at = text.path if isinstance(text, Text) else None
+    source = machine.program_at(at) if at is not None else None
+    if source is not None:
+        _execute(machine, source, path)
+        return
+    if at is not None and posixpath.basename(at) == CONFIGURATOR:
+        _configure(machine)
+        return
     tree, module = parsed(text) if isinstance(text, str) else None, machine.module
     if tree is None:
-        _configure(machine)
-    elif module is not None:
+        error = machine.unread(f"what {at or 'exec runs'} does is not known")
+        error.decided = True
+        raise error
+    if module is not None:
         within = Namespace(module.name, module.names, path) if isinstance(path, str) else module
         machine.execute(tree.body, Frame(within, module.names, kind=Kind.MODULE))
 

@@ -56,6 +56,10 @@ class Script(Machine):
         """The project's file at ``path`` that the script runs, and which is no configurator."""
         raise NotImplementedError
 
+    def has_names(self, beginning: str) -> bool:
+        """Whether a name in the program's text has that beginning."""
+        raise NotImplementedError
+
     def read(self) -> None:
         """Read the script, to its end or that of its last step."""
         raise NotImplementedError

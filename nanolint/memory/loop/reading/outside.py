@@ -189,6 +189,7 @@ def _interpreter(machine: Script) -> dict[str, Value]:
     return {
         "argv": ["script.py", *words] if unknown is None else unknown,
         "path": [],
+        "modules": machine.imported,
         "exit": Native("exit", lambda *_: _ends(machine), plain=False),
         "executable": "python",
         "platform": "linux",

@@ -30,6 +30,7 @@ from nanolint.memory.model.reading.values import (
     Unread,
 )
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.source.any_name import set_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +57,9 @@ def over(
     if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise | ast.FunctionDef):
         raise error
     why = Unknown(error.reason, error.place)
+    if not error.decided and _sets_any(machine, node, frame):
+        error.decided = True
+        raise error
     if not error.decided and not reaches_card(machine, node, frame):
         if not trained and trains(node, frame):
             raise error
@@ -83,6 +87,15 @@ def over(
     for each in getattr(node, "body", ()):
         if _sets_to_train(each):
             machine.execute([each], frame)
+
+
+def _sets_any(machine: Script, node: ast.stmt, frame: Frame) -> bool:
+    """Whether a statement may set a global of the program's, by a name that only a run has."""
+    beginnings = set_by_name(node)
+    return any(
+        each == "" or machine.has_names(each) or any(n.startswith(each) for n in frame.module.names)
+        for each in beginnings
+    )
 
 
 def branch(machine: Script, node: ast.If, frame: Frame) -> object:
@@ -190,7 +203,7 @@ def _only_fills(machine: Script, node: ast.stmt, frame: Frame) -> bool:
     """Whether all that a statement does is to put numbers into parts of tensors, however many:
     ``for row, end in enumerate(ends): targets[row, end:] = -1``. That keeps nothing."""
     parts = filled(node)
-    if not parts:
+    if not parts or set_by_name(node):
         return False
     other = [each for part in parts for each in _asked(node, part)]
     return not any(reaches_card(machine, each, frame) for each in other)

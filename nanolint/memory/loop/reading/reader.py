@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import repeat
@@ -110,6 +111,10 @@ class Reader(Values):
     def fraction(self, node: ast.Constant, frame: Frame) -> Value:
         at = self._spots.get((frame.module.path, node.lineno, node.col_offset))
         return node.value if at is None else given(self.around.asked, at)
+
+    def has_names(self, beginning: str) -> bool:
+        named = re.compile(rf"(?<![\w'\"]){re.escape(beginning)}\w")
+        return any(named.search(each.text) for each in self._sources.values())
 
     def read(self) -> None:
         """Read the script. Raises Finished behind the last step, Unread where it cannot."""

@@ -162,7 +162,7 @@ def table(machine: Machine) -> dict[str, Value]:
     looks("issubclass", lambda one, other: _derives(machine, one, other))
     looks("hasattr", lambda owner, name: _has(machine, owner, name))
     looks("getattr", lambda owner, name, *default: _get(machine, owner, name, *default))
-    looks("setattr", lambda owner, name, value: machine.set_attribute(owner, name, value))
+    looks("setattr", lambda *given: _set_attribute(machine, *given))
     looks("delattr", lambda owner, name: machine.delete_attribute(owner, name))
     looks("vars", lambda owner: machine.attribute(owner, "__dict__"))
     plain("globals", lambda: machine.module.names if machine.module else {})
@@ -265,3 +265,9 @@ def _get(machine: Machine, owner: Value, name: Value, *default: Value) -> Value:
             raise
         let_go(error)
         return default[0]
+
+
+def _set_attribute(machine: Machine, owner: Value, name: Value, value: Value) -> None:
+    if isinstance(name, Unknown):
+        raise name.unread()
+    machine.set_attribute(owner, name, value)

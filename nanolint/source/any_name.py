@@ -1,0 +1,57 @@
+"""Statements that set globals by names that only a run has: ``globals()[key] = value``."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAMESPACES = ("globals", "locals", "vars")
+_FILLS = ("update", "setdefault", "__setitem__")
+
+
+@lru_cache(maxsize=4096)
+def set_by_name(node: ast.AST) -> tuple[str, ...]:
+    """How the names begin that ``node`` may set so, each "" where nothing of it is written.
+
+    >>> set_by_name(ast.parse('globals()[f"part_{name}"] = 1'))
+    ('part_',)
+    """
+    return tuple(_found(node))
+
+
+def _found(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+            if _is_namespace(each.value):
+                yield beginning(each.slice)
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            if each.func.attr in _FILLS and _is_namespace(each.func.value):
+                yield ""
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Name):
+            if each.func.id == "exec":
+                yield ""
+            elif each.func.id == "setattr" and each.args and _is_module(each.args[0]):
+                yield beginning(each.args[1]) if len(each.args) > 1 else ""
+
+
+def beginning(text: ast.expr) -> str:
+    """What a text surely begins with, as far as it is written."""
+    if isinstance(text, ast.JoinedStr) and text.values:
+        return beginning(text.values[0])
+    if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Add):
+        return beginning(text.left)
+    known = isinstance(text, ast.Constant) and isinstance(text.value, str)
+    return str(text.value) if isinstance(text, ast.Constant) and known else ""
+
+
+def _is_namespace(node: ast.expr) -> bool:
+    called = node.func if isinstance(node, ast.Call) and not node.args else None
+    return isinstance(called, ast.Name) and called.id in _NAMESPACES
+
+
+def _is_module(node: ast.expr) -> bool:
+    return ast.unparse(node).startswith("sys.modules[")
