@@ -33,7 +33,7 @@ from tests.trainers.written_scripts import script  # behind run, which knows whe
 ROUNDS = 15
 CHECK = "config/a.py", SMALL_CARD
 EAGER = "config/eager.py", SMALL_CARD
-OWN, OWN_EAGER = ("own/config/a.py", SMALL_CARD), ("own/config/eager.py", SMALL_CARD)
+OWN_EAGER = "own/config/eager.py", SMALL_CARD
 SCRIPT = "script/train.py", SMALL_CARD
 HELP = ("--help",)
 VALUES = "B = 8\nT = 512\nTOTAL = 65536\npasses = TOTAL // (B * T)\n"
@@ -76,32 +76,15 @@ TRICKS = (
     ),
     Trick("and not once more at the end", "import gc; gc.freeze = lambda: None"),
     Trick(
-        "a micro-step that comes again is copied (`memory/loop/repeats.py`), compiled",
-        "import nanolint.memory.loop.repeats as m;"
-        "m.Repeats.play = lambda self, kind, state, part, *more: part()",
-    ),
-    Trick(
-        "the same, not compiled",
-        "import nanolint.memory.loop.repeats as m;"
-        "m.Repeats.play = lambda self, kind, state, part, *more: part()",
-        EAGER,
-    ),
-    Trick(
-        "layers that are alike are copied (`memory/model/repeated.py`), not compiled",
-        "import nanolint.memory.model.repeated as m;"
-        "m.Repeated.forward = lambda self, x: self.layer(x)",
-        EAGER,
-    ),
-    Trick(
         "layers of a model that is read are copied (`model/reading/alike.py`), not compiled",
         "import nanolint.memory.model.reading.alike as m;"
         "m.Layers.look_at = lambda self, model: None",
         OWN_EAGER,
     ),
     Trick(
-        "so is what is made of each random number (`model/reading/comprehensions.py`), compiled",
-        "import nanolint.memory.model.reading.comprehensions as m; m._alike = lambda *_: False",
-        OWN,
+        "what would not fit by two readings is not read (`verdict/growth.py`), not compiled",
+        "import nanolint.memory.verdict.growth as m; m.Growth.guess = lambda *_: None",
+        EAGER,
     ),
     Trick(
         "a script is parsed once for all who ask (`source/python.py`)",

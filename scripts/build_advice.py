@@ -21,6 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 from nanolint.linting.engine import read  # noqa: E402
 from nanolint.linting.plan import make_plan  # noqa: E402
 from nanolint.memory.allocator.play import play  # noqa: E402
+from nanolint.memory.own_tape import BATCH  # noqa: E402
 from nanolint.memory.recording import allocated_peak, record  # noqa: E402
 from nanolint.memory.tape import Component, Phase  # noqa: E402
 from nanolint.memory.verdict.replay import replay  # noqa: E402
@@ -170,7 +171,7 @@ def smallest_limit(tape: Tape, *, expandable: bool) -> int:
 def empty_cache(example: Example) -> str:
     """What the allocator only caches when the model has just been made."""
     moments = replay(example.run, example.gpu, trace=True).events
-    batch = next(number for number, moment in enumerate(moments) if moment.name[0] == "X")
+    batch = next(number for number, moment in enumerate(moments) if moment.name == BATCH)
     loaded = moments[batch - 1]
     idle = format_bytes(loaded.reserved_bytes - loaded.allocated_bytes)
     return f"at most {idle}, long before the peak"

@@ -50,7 +50,7 @@ def test_the_readme_shows_what_nanolint_prints() -> None:
 
 @pytest.mark.parametrize(
     ("oracle", "error", "reserved_error"),
-    [("eager", 0.0, 0.0), ("compiled", 0.001, 0.042), ("derived", 0.00002, 0.017)],
+    [("eager", 0.0, 0.0), ("compiled", 0.001, 0.072), ("derived", 0.00002, 0.017)],
 )
 def test_the_readme_tells_the_errors_that_were_found(
     oracle: str, error: float, reserved_error: float

@@ -20,10 +20,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
-from nanolint.memory.loop.played import MICRO_STEPS, representative
-from nanolint.memory.recording import summits, write, write_own
+from nanolint.memory.loop.played import representative
+from nanolint.memory.recording import card_of, summits, write_own
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
+from nanolint.memory.tensors.asked import Asked
 from nanolint.memory.torch import takes_oldest_block
 from nanolint.memory.verdict.verdict import judge
 from nanolint.run.run import Attention, Run
@@ -164,36 +165,26 @@ def recorded(name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def tape_of(
-    row: dict[str, Any], name: str, micro_steps: tuple[int, ...] = MICRO_STEPS, **changes: Any
-) -> Tape:
-    """A recorded row's run, as the replay plays it, with ``changes`` to the run."""
-    run, _, shapes = _recorded_with(row, name, changes)
-    tape = Tape()
-    write(run, shapes, tape, compiled=run.compile, micro_steps=micro_steps)
-    return tape
-
-
 def run_of_row(row: dict[str, Any], name: str) -> tuple[Run, Gpu | None]:
     """A recorded row's run, and its card."""
     run, gpu, _ = _recorded_with(row, name, {})
     return run, gpu
 
 
-def read_tape_of(row: dict[str, Any], name: str, **changes: Any) -> Tape:
-    """The same, read from nanoGPT's texts."""
+def tape_of(row: dict[str, Any], name: str, *, whole: bool = False, **changes: Any) -> Tape:
+    """A recorded row's run, as it is read from nanoGPT's texts, with ``changes`` to the run.
+
+    ``whole`` reads each turn of its loops, also those that repeat the one before.
+    """
     run, gpu, shapes = _recorded_with(row, name, changes)
-    run, tape = representative(run), Tape()
-    write_own(run, shapes, gpu, tape, compiled=run.compile)
+    run, tape = run if whole else representative(run), Tape()
+    write_own(run, shapes, Asked(card_of(gpu)), tape, compiled=run.compile, whole=whole)
     return tape
 
 
 def phase_peaks(tape: Tape) -> dict[str, int]:
-    """The most bytes that are allocated in each phase; setting up is part of the first evaluation,
-    as in the tables."""
-    found = {phase.value: peak for phase, (peak, _) in summits(tape, len(tape.events)).items()}
-    found["eval"] = max(found.get("eval", 0), found.pop("setup", 0))
-    return found
+    """The most bytes that are allocated in each phase."""
+    return {phase.value: peak for phase, (peak, _) in summits(tape, len(tape.events)).items()}
 
 
 def _recorded_with(

@@ -1,9 +1,9 @@
-"""What the replay leaves out on purpose, and what that is worth on the recorded configurations.
+"""What the reading leaves out on purpose, and what that is worth on the recorded configurations.
 
     python validation/settling.py
 
-Whether the micro-steps that it plays are enough for reserved bytes to settle: each configuration
-is played with many more, too, and so are others that are drawn. And what counting whole blocks, as
+Whether the micro-steps that are read are enough for reserved bytes to settle: of each configuration
+all are read, too, and so are those of others that are drawn. And what counting whole blocks, as
 torch.cuda.memory_allocated does, adds to the sum of the requests.
 """
 
@@ -14,29 +14,35 @@ import statistics
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent))
 from accuracy import recorded, tape_of  # a script's neighbour
 
 from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
-from nanolint.memory.loop.played import MICRO_STEPS
-from nanolint.memory.recording import runs_compiled, write
+from nanolint.memory.loop.played import representative
+from nanolint.memory.recording import card_of, runs_compiled, write_own
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
+from nanolint.memory.tensors.asked import Asked
 from nanolint.trainers.nanogpt.resolve import default_run
 
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.run.run import Run
+
 ACCUMULATION = 40
-LONG = (40,) * 6  # micro-steps of each step
+STEPS = 6  # of a run that is drawn
 
 
 def settling(name: str) -> str:
     """How reserved bytes change in a longer run, in a line."""
     changes = []
     for row in recorded(name):
-        run = {"gradient_accumulation_steps": ACCUMULATION, "max_iters": 600_000}
+        run = {"gradient_accumulation_steps": ACCUMULATION, "max_iters": 2}
         short = play(tape_of(row, name, **run)).peak_reserved_bytes
-        longer = play(tape_of(row, name, LONG, **run)).peak_reserved_bytes
+        longer = play(tape_of(row, name, whole=True, **run)).peak_reserved_bytes
         changes.append(longer / short - 1)
     worst = max(changes, key=abs)
     differing = sum(map(bool, changes))
@@ -56,16 +62,20 @@ def drawn(count: int, seed: int) -> str:
             vocab_size=draw((65, 50_304)),
             dropout=draw((0.0, 0.1)), bias=draw((True, False)), compile=draw((True, False)),
             dtype=draw(("bfloat16", "float16", "float32")), eval_interval=draw((3, 0)),
+            max_iters=STEPS,
         )  # fmt: skip
-        compiled = runs_compiled(run, gpu)
-        reserved = []
-        for micro_steps in (MICRO_STEPS, LONG):
-            tape = Tape()
-            write(run, Shapes.of(run, gpu), tape, compiled=compiled, micro_steps=micro_steps)
-            reserved.append(play(tape).peak_reserved_bytes)
-        changes.append(reserved[1] / reserved[0] - 1)
+        short, longer = (_reserved(run, gpu, whole=whole) for whole in (False, True))
+        changes.append(longer / short - 1)
     differing = sum(map(bool, changes))
     return f"{differing} of {count} that are drawn, the worst {max(changes, key=abs):+.1%}"
+
+
+def _reserved(run: Run, gpu: Gpu, *, whole: bool) -> int:
+    """The bytes that a run reserves at most; ``whole`` reads all of its turns."""
+    tape, shapes = Tape(), Shapes.of(run, gpu)
+    read, compiled = run if whole else representative(run), runs_compiled(run, gpu)
+    write_own(read, shapes, Asked(card_of(gpu)), tape, compiled=compiled, whole=whole)
+    return play(tape).peak_reserved_bytes
 
 
 def main() -> int:

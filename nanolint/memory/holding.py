@@ -88,7 +88,7 @@ def _by_name(run: Run, gpu: Gpu, source: ReadModel | None) -> Mapping[str, Line]
     )  # fmt: skip
     own = recorded(small, gpu).tape
     try:
-        read = located(replace(small, program=shaped(source, small)), gpu).tape
+        read = located(small, gpu, shaped(source, small)).tape
     except Unread:
         return None
     if not equal(own, read):

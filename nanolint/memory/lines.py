@@ -117,11 +117,10 @@ def located_run(
     """
     if isinstance(run.program, Profiled):
         return recorded(run, gpu).answer(_by_names)
-    program = run.program or (source and shaped(source, run))
-    if program is None:
+    if run.program is None and source is None:
         return Without.TEXT.value
     try:
-        known = located(replace(run, program=program), gpu).tape
+        known = located(run, gpu, None if run.program else shaped(source, run)).tape
     except Unread as error:
         return f"the model cannot be read: {error}"
     if run.program is None:
@@ -135,8 +134,10 @@ def located_run(
 SHAPE = ("n_layer", "n_head", "n_embd", "vocab_size", "block_size", "bias", "dropout")
 
 
-def shaped(source: ReadModel, run: Run) -> ReadModel:
+def shaped(source: ReadModel | None, run: Run) -> ReadModel | None:
     """The text of nanoGPT's own model, built with the shape that ``run`` has."""
+    if source is None:
+        return None
     arguments = (
         (name, getattr(run, name) if name in SHAPE else value) for name, value in source.arguments
     )

@@ -12,6 +12,7 @@ from nanolint.memory.recording import floor_bytes, recorded
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
+from nanolint.run.coverage import SPLIT_GRAPH
 from nanolint.run.program import FromRun, ReadModel, ReadScript
 from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
@@ -60,6 +61,23 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         return read
     doubts = (Doubt(Subject.PIECE, each) for each in tape.doubts)
     return replace(read, doubts=ordered([*read.doubts, *doubts]))
+
+
+def own(resolution: Resolution, target: Machine | None) -> Resolution:
+    """A run of nanoGPT's own, with what its texts leave in doubt; any other as it is."""
+    run = resolution.run
+    if run is None or run.program is not None or not run.on_gpu:
+        return resolution
+    try:
+        tape = recorded(run, target.gpu if target else None).tape
+    except Unread as error:
+        why = Unresolved(MEMORY, f"the run cannot be read: {error}")
+        return replace(resolution, run=None, unresolved=(*resolution.unresolved, why))
+    # What DDP's buckets do to its graphs was traced: coverage says where that matters.
+    told = {SPLIT_GRAPH, *(each.text for each in resolution.doubts)}
+    found = (each for each in (*tape.doubts, *tape.assumed) if each not in told)
+    doubts = [Doubt(Subject.PIECE, each) for each in found]
+    return replace(resolution, doubts=ordered([*resolution.doubts, *doubts]))
 
 
 def _with_optimizer(read: Resolution, run: Run, capability: tuple[int, int] | None) -> Resolution:

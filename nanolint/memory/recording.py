@@ -1,19 +1,23 @@
-"""A run's tape: recorded once, and shared by all runs that have the same events."""
+"""A run's tape: recorded once, and shared by all runs that have the same events.
+
+This is the one cache of the memory model: what is known of a tape goes with it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from nanolint.gpus.abilities import compiles, refuses_float8
+from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
+from nanolint.memory.constants import DEFAULT_SM_COUNT
 from nanolint.memory.located import Located
 from nanolint.memory.loop.nanogpt import train
 from nanolint.memory.loop.played import MICRO_STEPS, representative
-from nanolint.memory.model.gpt import GPT
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.numbers import without
+from nanolint.memory.own_tape import as_nanogpt
 from nanolint.memory.profile import profiled
 from nanolint.memory.recorded import Recorded, shared
 from nanolint.memory.settled import settled
@@ -26,6 +30,7 @@ from nanolint.memory.tensors.ops.attention import FLASH_SINCE
 from nanolint.memory.torch import bias_workspace_bytes, passing_bias_workspace_bytes
 from nanolint.run.program import Profiled, ReadModel, ReadScript
 from nanolint.run.run import Attention, Run
+from nanolint.trainers.nanogpt.own import own_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,15 +46,14 @@ USUAL_BYTES = 80 << 30  # of a card that is not known
 NO_NAMES: frozenset[str] = frozenset()
 _ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # before torch 2.0
 
-# Whether runs of nanoGPT's own are read from its texts, like all others. What is allocated is the
-# same; a check takes several times as long (benchmarks/own.py), so they are replayed.
-READS_OWN = False
-
 
 def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
     """The tape of ``run`` on ``gpu``, with what is known about it. Raises Unread."""
-    recipe = _recipe(run, gpu)
-    found = _recorded(recipe) if run.program is None else _read_once(recipe)
+    return _known(_recipe(run, gpu))
+
+
+def _known(recipe: _Recipe) -> Recorded[Tape]:
+    found = _recorded(recipe)
     if isinstance(found, Unread):
         raise found.again()
     return found
@@ -60,19 +64,15 @@ def record(run: Run, gpu: Gpu | None = None) -> Tape:
     return recorded(run, gpu).tape
 
 
-def located(run: Run, gpu: Gpu | None = None) -> Recorded[Located]:
-    """The tape of a run whose model is read, with the line of each allocation."""
-    known = recorded(run, gpu)
+def located(run: Run, gpu: Gpu | None = None, model: ReadModel | None = None) -> Recorded[Located]:
+    """The tape of a run whose model is read, with the line of each allocation; of nanoGPT's own
+    with the project's text of its ``model``. Raises Unread."""
+    known = recorded(run, gpu) if model is None else _known(_recipe(run, gpu)._replace(model=model))
     assert isinstance(known.tape, Located)
     return cast("Recorded[Located]", known)
 
 
-@lru_cache(maxsize=32)
 def _recorded(recipe: _Recipe) -> Recorded[Tape] | Unread:
-    return _record(recipe, Asked(recipe.card))
-
-
-def _read_once(recipe: _Recipe) -> Recorded[Tape] | Unread:
     return shared(recipe.of_any_card, recipe.card, partial(_record, recipe))
 
 
@@ -102,56 +102,56 @@ def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
     # A script, and some models, ask the card for more than what decides a tape.
     if isinstance(run.program, ReadScript):
-        run = replace(run, program=settled(run.program, run))
-        return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), gpu)
+        program = settled(run.program, run)
+        run, card = replace(run, program=program), card_of(gpu)
+        card = card._replace(numbers=without(program.modules)[1])
+        return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), card, gpu)
     asks = isinstance(run.program, ReadModel) and any(
         ASKS in source.text for source in run.program.modules
     )
     known = gpu if asks else None
-    return _Recipe(representative(run), Shapes.of(run, gpu), runs_compiled(run, gpu), known)
+    shapes, compiled = Shapes.of(run, gpu), runs_compiled(run, gpu)
+    return _Recipe(representative(run), shapes, compiled, card_of(gpu), known)
+
+
+def card_of(gpu: Gpu | None = None) -> Card:
+    """What a tape may follow from of a card, beside what it can do."""
+    count = (gpu.sm_count if gpu else None) or DEFAULT_SM_COUNT
+    total = gpu.total_bytes if gpu else USUAL_BYTES
+    return Card(count, threads_per_multiprocessor(gpu), total)
 
 
 class _Recipe(NamedTuple):
-    """All that a tape follows from. Cards that differ in nothing but their memory share one."""
+    """All that a tape follows from; ``gpu`` only where it may be asked what it can do."""
 
     run: Run
     shapes: Shapes
     compiled: bool
+    card: Card
     gpu: Gpu | None = None
-
-    @property
-    def card(self) -> Card:
-        """What the tape may follow from of the card, beside what it can do."""
-        total = self.gpu.total_bytes if self.gpu else USUAL_BYTES
-        return self.shapes.card._replace(total_bytes=total, numbers=self._apart[1])
-
-    @property
-    def _apart(self) -> tuple[Run, tuple[float, ...]]:
-        """The run without the numbers that its script names, and those."""
-        program = self.run.program
-        if not isinstance(program, ReadScript):
-            return self.run, ()
-        texts, numbers = without(program.modules)
-        return replace(self.run, program=replace(program, modules=texts)), numbers
+    model: ReadModel | None = None  # the project's own text of nanoGPT's
 
     @property
     def of_any_card(self) -> tuple[object, ...]:
-        """The recipe but for what is asked of its card while the tape is recorded."""
+        """The same but for what is asked of its card while it is recorded."""
         gpu = self.gpu
         can = None if gpu is None else (gpu.compute_capability, refuses_float8(gpu))
-        return (
-            self._apart[0],
-            replace(self.shapes, sm_count=0, threads_per_sm=0),
-            self.compiled,
-            can,
-        )
+        return self._without_numbers, self.shapes, self.compiled, can, self.model
+
+    @property
+    def _without_numbers(self) -> Run:
+        """The run without the fractions that its script names, which its card has."""
+        program = self.run.program
+        if not isinstance(program, ReadScript):
+            return self.run
+        return replace(self.run, program=replace(program, modules=without(program.modules)[0]))
 
     def record(self, asked: Asked) -> Tape:
         if isinstance(self.run.program, Profiled):
             profile = self.run.program.profile
             return profiled(profile, self.run.batch_size, self.run.micro_steps)
         # To tell the lines costs a tenth of the reading; to read again for them, all of it.
-        tape = Tape() if self.run.program is None else Located()
+        tape = Tape() if self.run.program is None and self.model is None else Located()
         self.write(tape, asked)
         return tape
 
@@ -159,14 +159,12 @@ class _Recipe(NamedTuple):
         """Write the events to ``tape``, which a profile has no use for."""
         if isinstance(self.run.program, ReadScript):
             _read(self.run.program, self, tape, asked)
-        elif READS_OWN and self.run.program is None and not self.run.chunks_loss:
-            write_own(self.run, self.shapes, self.gpu, tape, compiled=self.compiled)
+        elif self.run.program is None:
+            script = own_script(self.model)
+            write_own(self.run, self.shapes, asked, tape, compiled=self.compiled, script=script)
         else:
             capability = self.gpu.compute_capability if self.gpu else None
-            write(
-                self.run, self.shapes, tape,
-                compiled=self.compiled, capability=capability, asked=asked,
-            )  # fmt: skip
+            write(self.run, self.shapes, asked, tape, compiled=self.compiled, capability=capability)
 
 
 def _read(program: ReadScript, recipe: _Recipe, tape: Tape, asked: Asked) -> None:
@@ -183,7 +181,7 @@ def _read(program: ReadScript, recipe: _Recipe, tape: Tape, asked: Asked) -> Non
 
     def finds_more() -> bool:
         try:
-            _on_card(read, recipe.run, recipe.shapes, tape, compiled=recipe.compiled, asked=asked)
+            _on_card(read, recipe.run, recipe.shapes, asked, tape, compiled=recipe.compiled)
         except WeightsFound as found:
             tape.clear()
             weights[found.load] = found.held
@@ -198,44 +196,55 @@ def _on_card(
     read: Callable[[Device], None],
     run: Run,
     shapes: Shapes,
+    asked: Asked,
     tape: Tape,
     *,
     compiled: bool,
-    asked: Asked | None = None,
 ) -> None:
     """Read what runs on a card; once more, each layer, where those that are alike are not."""
     try:
-        read(device_of(run, shapes, tape, compiled=compiled, asked=asked))
+        read(device_of(run, shapes, asked, tape, compiled=compiled))
     except Entangled:
         tape.clear()
-        device = device_of(run, shapes, tape, compiled=compiled, asked=asked)
+        device = device_of(run, shapes, asked, tape, compiled=compiled)
         device.copies_layers = False
         read(device)
 
 
-def write_own(run: Run, shapes: Shapes, gpu: Gpu | None, tape: Tape, *, compiled: bool) -> None:
-    """Write the events of a run of nanoGPT's own to ``tape``, by reading its texts."""
+def write_own(
+    run: Run,
+    shapes: Shapes,
+    asked: Asked,
+    tape: Tape,
+    *,
+    compiled: bool,
+    whole: bool = False,
+    script: ReadScript | None = None,
+) -> None:
+    """Write the events of a run of nanoGPT's own to ``tape``, by reading its texts; ``whole``
+    reads every turn of their loops."""
     from nanolint.memory.loop.reading.script import read_script
-    from nanolint.trainers.nanogpt.own import own_script
 
-    program = own_script()
+    if compiled and (run.checkpoints_blocks or run.chunks_loss):
+        raise NotImplementedError("what torch.compile makes of checkpointed blocks or such a loss")
+    program = script or own_script()
     run = replace(run, program=program)
 
     def read(device: Device) -> None:
-        read_script(program, run, gpu, device, inductor=shapes.inductor if compiled else None)
+        inductor = shapes.inductor if compiled else None
+        read_script(program, run, None, device, inductor=inductor, whole=whole, takes_bounds=True)
 
-    _on_card(read, run, shapes, tape, compiled=compiled)
+    _on_card(read, run, shapes, asked, tape, compiled=compiled)
+    as_nanogpt(tape, shapes)
 
 
-def device_of(
-    run: Run, shapes: Shapes, tape: Tape, *, compiled: bool, asked: Asked | None = None
-) -> Device:
-    """The card of ``run``, which writes to ``tape``; ``asked`` are the questions to it."""
+def device_of(run: Run, shapes: Shapes, asked: Asked, tape: Tape, *, compiled: bool) -> Device:
+    """The card of ``run``, which writes to ``tape``."""
     # Of the products of what is read nothing is known beforehand.
     is_read = isinstance(run.program, ReadScript) or (run.program is not None and not run.bias)
     return Device(
         tape,
-        asked=asked or Asked(shapes.card),
+        asked=asked,
         workspace_bytes=shapes.workspace_bytes,
         bias_workspace_bytes=0 if is_read else shapes.bias_workspace_bytes,
         first_bias_bytes=bias_workspace_bytes(run.torch) if is_read else 0,
@@ -251,35 +260,27 @@ def device_of(
 def write(
     run: Run,
     shapes: Shapes,
+    asked: Asked,
     tape: Tape,
     *,
     compiled: bool,
     micro_steps: Sequence[int] = MICRO_STEPS,
     capability: tuple[int, int] | None = None,
-    asked: Asked | None = None,
 ) -> None:
     """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
-    if compiled and (run.checkpoints_blocks or run.chunks_loss):
-        raise NotImplementedError("what torch.compile makes of checkpointed blocks or such a loss")
 
     def trained(device: Device) -> None:
-        model = _model(run, shapes, device, capability)
-        if compiled and run.program is None:
-            from nanolint.memory.compiled.program import Compiled
-
-            model = Compiled(model, device, shapes)
-        elif compiled:
+        model = _model(run, device, capability)
+        if compiled:
             from nanolint.memory.compiled.derive.derived import Derived
 
             model = Derived(model, device, shapes.inductor)
         train(run, model, device, micro_steps)
 
-    _on_card(trained, run, shapes, tape, compiled=compiled, asked=asked)
+    _on_card(trained, run, shapes, asked, tape, compiled=compiled)
 
 
-def _model(run: Run, shapes: Shapes, device: Device, capability: tuple[int, int] | None) -> Module:
-    if run.program is None:
-        return GPT(device, shapes, checkpoints=run.checkpoints_blocks, chunked_loss=run.chunks_loss)
+def _model(run: Run, device: Device, capability: tuple[int, int] | None) -> Module:
     if not isinstance(run.program, ReadModel):
         raise NotImplementedError("a profile or a script has no model of its own")
     from nanolint.memory.model.read import Read

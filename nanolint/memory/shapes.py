@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.gpus.abilities import has_small_shared_memory, threads_per_multiprocessor
 from nanolint.memory import torch
 from nanolint.memory.compiled.inductor import Inductor
-from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
-from nanolint.memory.tensors.asked import Card
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
@@ -30,12 +27,8 @@ class Shapes:
     bias: bool
     dtype: str  # "float32" | "bfloat16" | "float16": autocast's dtype, off for float32
     attention: Attention
-    sm_count: int = DEFAULT_SM_COUNT
-    threads_per_sm: int = DEFAULT_SM_THREADS
-    small_shared_memory: bool = False
     workspace_bytes: int = 0  # cuBLAS's; 0 leaves it out
     bias_workspace_bytes: int = 0  # cuBLASLt's own, 0 where it has none
-    passing_bias_bytes: int = 0  # cuBLASLt's, of a product with a bias while it is launched
     keeps_workspace: bool = True  # each thread for good; else each product while it is launched
     attention_state: bool = True  # whether attention's random state lies on the card
     inductor: Inductor = Inductor()
@@ -54,23 +47,14 @@ class Shapes:
             bias=run.bias,
             dtype=run.dtype,
             attention=run.attention,
-            sm_count=(gpu.sm_count if gpu else None) or DEFAULT_SM_COUNT,
-            threads_per_sm=threads_per_multiprocessor(gpu),
-            small_shared_memory=has_small_shared_memory(gpu),
             workspace_bytes=torch.workspace_bytes(run.torch, gpu),
             bias_workspace_bytes=torch.bias_workspace_bytes(run.torch) if run.bias else 0,
-            passing_bias_bytes=torch.passing_bias_workspace_bytes(run.torch) if run.bias else 0,
             keeps_workspace=torch.keeps_workspace(run.torch),
             attention_state=torch.attention_state_on_card(
                 run.torch, run.attention, dropout=run.dropout > 0
             ),
             inductor=Inductor.of(run.torch, gpu.compute_capability if gpu else None),
         )
-
-    @property
-    def card(self) -> Card:
-        """The card, as far as sizes follow from it."""
-        return Card(self.sm_count, self.threads_per_sm)
 
     @property
     def half(self) -> bool:
@@ -86,11 +70,6 @@ class Shapes:
     def tokens(self) -> int:
         """B*T: rows of every activation matrix."""
         return self.batch_size * self.block_size
-
-    @property
-    def head_size(self) -> int:
-        """D = C/H."""
-        return self.n_embd // self.n_head
 
     @property
     def logits_bytes(self) -> int:

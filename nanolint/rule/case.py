@@ -31,11 +31,10 @@ class Case:
     @cached_property
     def resolution(self) -> Resolution:
         """What is known of the run, its model read where that is its own."""
-        found, rivals = self.settled, self.settled.rivals
-        if found.read is not None:
-            from nanolint.memory.readable import if_readable  # for models of one's own alone
+        from nanolint.memory.readable import if_readable, own
 
-            found = if_readable(found, self.target)
+        read = own if self.settled.read is None else if_readable
+        found, rivals = read(self.settled, self.target), self.settled.rivals
         if rivals is not None and found.doubts[:1] == (rivals.doubt,):
             from nanolint.memory.rivals import without_rivals
 

@@ -197,7 +197,7 @@ class Resolution:
 
     @property
     def provenance(self) -> str | None:
-        """Where its tape is from, where that is not nanoGPT's model known by heart.
+        """Where its tape is from, where that is not nanoGPT's own files, recognised.
 
         ``traced 2026-11-20 with torch 2.13.0``, ``read from model.py``
         """

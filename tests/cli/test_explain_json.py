@@ -218,3 +218,10 @@ def test_what_evaluations_take_in_graphs_that_ddp_splits_is_not_known() -> None:
     assert list(known.values()) == [[False, True, True, True, False], [True] * 5, [True] * 5]
     told = nanolint("explain", "a.py", "--gpu=2xA100-40GB").out
     assert "later estimate_loss not known: torch.compile splits its graph" in told
+
+
+def test_a_step_of_several_processes_is_no_doubt() -> None:
+    """Traced, it takes as much as in one graph: only evaluations do not."""
+    found = explain("--gpu=2xA100-40GB")
+    assert found["trust"] == "exact"
+    assert found["doubts"] == []

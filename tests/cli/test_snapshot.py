@@ -94,7 +94,7 @@ def test_a_run_that_fails_ends_with_pytorchs_error() -> None:
 def test_tensors_are_told_in_place_of_the_stack() -> None:
     trace = snapshot("a100-40gb")["device_traces"][0]
     stacks = {tuple(frame["name"] for frame in entry["frames"]) for entry in trace}
-    assert ("logits (B*T, V)", "logits and loss", "forward") in stacks
+    assert ("logits (B*T, V) bfloat16", "logits and loss", "forward") in stacks
 
 
 def test_expandable_segments_are_said_to_be_so() -> None:

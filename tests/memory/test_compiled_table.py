@@ -1,4 +1,4 @@
-"""The compiled replay against what PyTorch allocates: 1 % on allocated, 5 % on reserved peaks.
+"""The compiled replay against what PyTorch allocates: 0.5 % on allocated, 2 % on reserved peaks.
 
 The rows are what Inductor's own generated code and train.py's loop allocate: torch 2.13.0, a card
 of 46 SMs.
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 ROWS = accuracy.recorded("compiled")
 LIMITED = [row for row in ROWS if "least_limit" in row]
 
-ALLOCATED = 0.01
-RESERVED = 0.05
+ALLOCATED = 0.005
+RESERVED = 0.02
+LIMIT = 0.05  # of the least card that a run survives on
 
 
 @cache
@@ -52,7 +53,7 @@ def test_the_table_covers_what_it_promises() -> None:
 
 
 @pytest.mark.parametrize("index", range(len(ROWS)), ids=map(name, ROWS))
-def test_every_phase_peaks_within_one_percent(index: int) -> None:
+def test_every_phase_peaks_within_half_a_percent(index: int) -> None:
     row, tape = ROWS[index], tape_of(index)
     found = summits(tape, len(tape.events))
     for phase, (allocated, *_) in found.items():
@@ -69,24 +70,13 @@ def test_the_evaluation_peaks_at_the_recorded_byte(index: int) -> None:
 
 
 @pytest.mark.parametrize("index", range(len(ROWS)), ids=map(name, ROWS))
-def test_reserved_peaks_within_five_percent(index: int) -> None:
+def test_reserved_peaks_within_two_percent(index: int) -> None:
     reserved = play(tape_of(index)).peak_reserved_bytes
     assert reserved == pytest.approx(ROWS[index]["reserved"], rel=RESERVED)
 
 
-# Where PyTorch splits a block that the replay hands out whole: 1.3 % apart, with the same events in
-# every step.
-WHOLE = pytest.mark.xfail(reason="another block is left whole", strict=True)
-
-
-@pytest.mark.parametrize(
-    "index",
-    [
-        pytest.param(index, id=name(row), marks=[WHOLE] if row["name"] == "seed-18" else [])
-        for index, row in enumerate(ROWS)
-    ],
-)
-def test_memory_allocated_peaks_within_one_percent(index: int) -> None:
+@pytest.mark.parametrize("index", range(len(ROWS)), ids=map(name, ROWS))
+def test_memory_allocated_peaks_within_half_a_percent(index: int) -> None:
     """As torch counts it: with the rest of a block that was too small to split off."""
     tape, allocator = tape_of(index), CachingAllocator()
     blocks, peak = [], 0
@@ -104,5 +94,5 @@ def test_it_survives_where_the_oracle_does(row: dict[str, Any]) -> None:
     """The least limit found by bisection: a little more is enough, a little less is not."""
     tape = tape_of(ROWS.index(row))
     limit = row["least_limit"]
-    assert play(tape, limit_bytes=int(limit * (1 + RESERVED))).refusal is None
-    assert play(tape, limit_bytes=int(limit * (1 - RESERVED))).refusal is not None
+    assert play(tape, limit_bytes=int(limit * (1 + LIMIT))).refusal is None
+    assert play(tape, limit_bytes=int(limit * (1 - LIMIT))).refusal is not None

@@ -162,4 +162,4 @@ def test_an_evaluation_is_played_with_two_batches_of_each_split_at_most(
     eval_iters: int, batches: int
 ) -> None:
     tape = record(replace(RUN, eval_only=True, eval_iters=eval_iters))
-    assert tape.names.count("X (B, T) int64") == 1 + 2 * batches
+    assert tape.names.count("batch (B, T) int64") == 2 * (1 + 2 * batches)

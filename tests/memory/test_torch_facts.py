@@ -40,7 +40,9 @@ def live(run: Run, name: str) -> list[tuple[int, int]]:
 
 
 def test_up_to_2_12_the_zeros_of_the_logits_live_through_the_compiled_backward_pass() -> None:
-    old, new = (live(replace(WIDE, torch=torch), "zeros for the logits") for torch in OLD_NEW)
+    old, new = (
+        live(replace(WIDE, torch=torch), "zeros for gradient of the logits") for torch in OLD_NEW
+    )
     assert len(old) == len(new) > 0
     for (start, end), (other_start, other_end) in zip(old, new, strict=True):
         assert end - start > other_end - other_start + 10
@@ -60,15 +62,15 @@ def test_up_to_2_4_the_compiled_loss_scatters_into_a_buffer_of_its_own() -> None
 
 
 def test_up_to_2_3_the_compiled_loss_saves_its_log_softmax() -> None:
-    """Half of the logits' bytes more than before, and no less in the backward pass."""
-    name = "log-softmax (B*T, V)"
+    """At least half of the logits' bytes more than since; how much is doubted."""
+    name = "log-probabilities (B*T, V)"
     assert live(replace(WIDE, torch=(2, 4)), name) == []
-    for start, end in live(replace(WIDE, torch=(2, 3)), name):
-        assert end > start + 10
+    assert live(replace(WIDE, torch=(2, 3)), name) != []
     saved, recomputed = (
         allocated_peak(record(replace(WIDE, torch=torch))) for torch in ((2, 3), (2, 4))
     )
-    assert saved - recomputed == pytest.approx(LOGITS, rel=0.1)
+    assert saved - recomputed > 0.9 * LOGITS
+    assert doubts(replace(WIDE, torch=(2, 3))) != []
 
 
 def test_up_to_2_8_a_freed_buffer_is_kept_for_a_later_one_even_where_that_raises_the_peak() -> None:
@@ -220,11 +222,17 @@ def test_up_to_2_8_and_from_2_15_on_each_product_with_a_bias_makes_cublaslt_s_wo
 
 
 def test_up_to_2_5_the_embedding_s_gradient_from_lm_head_waits_in_float32() -> None:
-    name = "gradient of lm_head.weight (V, C)"
     run = replace(WIDE, dtype="float32", attention=Attention.EFFICIENT)
-    assert live(replace(run, torch=(2, 6)), name) == []
-    assert all(end > start + 10 for start, end in live(replace(run, torch=(2, 5)), name))
-    assert live(replace(run, torch=(2, 5)), name) != []
+    waiting, added = (
+        live(replace(run, torch=torch), "gradient of wte.weight (V, C)")
+        for torch in ((2, 5), (2, 6))
+    )
+    assert len(waiting) == len(added)
+    for (start, end), (later, other_end) in zip(waiting[:1], added[1:2], strict=True):
+        assert end == other_end
+        assert later > start + 10
+    peaks = [allocated_peak(record(replace(run, torch=torch))) for torch in ((2, 5), (2, 6))]
+    assert peaks[0] > peaks[1]
 
 
 @pytest.mark.parametrize(
@@ -273,9 +281,9 @@ def test_a_release_that_nobody_compared_is_doubted() -> None:
         f"torch {newer[0]}.{newer[1]} is not known: the newest that was compared is "
         f"{NEWEST[0]}.{NEWEST[1]}"
     ]
-    assert doubts(replace(GPT2, torch=(2, 4))) == []
-    assert doubts(replace(GPT2, torch=(2, 3))) == [
-        "compiled runs of torch 2.3 are not replayed as they are, those since 2.4 are"
+    assert doubts(replace(GPT2, torch=(2, 5))) == []
+    assert doubts(replace(GPT2, torch=(2, 4))) == [
+        "compiled runs of torch 2.4 are not replayed as they are, those since 2.5 are"
     ]
     eager = replace(GPT2, compile=False)
     assert doubts(replace(eager, torch=(2, 2))) == []

@@ -22,21 +22,6 @@ ALIGNMENT = 128  # bytes: padding_alignment_bytes in torch/_inductor/config.py
 LONGEST_UNPADDED = 1024  # elements: padding_stride_threshold
 
 
-def padded_elements(batch: int, rows: int, columns: int, itemsize: int) -> int:
-    """Elements of storage of a (batch, rows, columns) tensor that a kernel writes.
-
-    Long strides are rounded up to 128 bytes, so that a vocabulary of 50257 takes 50304 columns.
-    """
-    align = ALIGNMENT // itemsize
-    row = columns
-    if row > LONGEST_UNPADDED:
-        row = -(-row // align) * align
-    matrix = rows * row
-    if matrix > LONGEST_UNPADDED:
-        matrix = -(-matrix // align) * align
-    return (batch - 1) * matrix + (rows - 1) * row + columns
-
-
 class Buffer:
     """A tensor of the graph. ``slot`` names the memory it lives in, once planned."""
 
@@ -142,12 +127,6 @@ class Graph:
         node.passing = passing
         self.nodes.append(node)
 
-    def product(self, reads: Iterable[Buffer], out: Buffer, *, biased: bool = False) -> None:
-        """Add a matrix product, which may be ``biased``."""
-        self.kernel(reads, out)
-        self.nodes[-1].product = True
-        self.nodes[-1].scratch = self.workspace(biased=biased)
-
     def workspace(self, *, biased: bool) -> tuple[Buffer, ...]:
         """The scratch of a matrix product: cuBLAS's, or cuBLASLt's where that adds a bias."""
         if not self.workspace_bytes:
@@ -157,21 +136,3 @@ class Graph:
             name, nbytes = OF_CUBLASLT, self.bias_bytes
         made = Buffer(name, nbytes, FLOAT, Component.WORKSPACE)
         return made, made
-
-    def call(
-        self,
-        reads: Iterable[Buffer],
-        elements: tuple[Buffer, ...],
-        scratch: tuple[Buffer, ...] = (),
-    ) -> None:
-        """Add a library call that allocates a tuple of ``elements`` by itself.
-
-        Inductor counts the call and each element taken from its tuple as a node.
-        """
-        node = Node(tuple(reads), ())
-        node.elements = elements
-        node.scratch = scratch
-        self.nodes.append(node)
-        for element in elements:
-            element.part = True
-            self.nodes.append(Node((), (element,)))

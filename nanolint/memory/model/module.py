@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.tensors.ops.dropout import dropout
-from nanolint.memory.tensors.ops.embedding import embedding
-from nanolint.memory.tensors.ops.linear import linear
-from nanolint.memory.tensors.ops.normalization import layer_norm
 from nanolint.memory.tensors.parameter import Buffer, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.memory.tensors.device import Device
-    from nanolint.memory.tensors.role import Role
-    from nanolint.memory.tensors.tensor import Tensor
 
 
 class Module:
@@ -75,53 +69,3 @@ class Module:
         """``.train()``; ``.eval()`` with False."""
         for module in self.modules():
             module.training = mode
-
-
-class Linear(Module):
-    """``nn.Linear``; ``role`` is its output's."""
-
-    def __init__(
-        self, device: Device, name: str, fan_in: int, fan_out: int, bias: bool, role: Role
-    ) -> None:
-        self.role = role
-        self.weight = Parameter(device, f"{name}.weight", (fan_out, fan_in))
-        self.bias = Parameter(device, f"{name}.bias", (fan_out,)) if bias else None
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x (..., fan_in) to (..., fan_out)."""
-        return linear(x, self.weight, self.bias, self.role)
-
-
-class LayerNorm(Module):
-    """``nn.LayerNorm`` over the last dimension, of ``width`` elements."""
-
-    def __init__(self, device: Device, name: str, width: int, bias: bool) -> None:
-        self.weight = Parameter(device, f"{name}.weight", (width,))
-        self.bias = Parameter(device, f"{name}.bias", (width,)) if bias else None
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The shape of x."""
-        return layer_norm(x, self.weight.shape, self.weight, self.bias)
-
-
-class Embedding(Module):
-    """``nn.Embedding``; ``role`` is its output's."""
-
-    def __init__(self, device: Device, name: str, rows: int, width: int, role: Role) -> None:
-        self.role = role
-        self.weight = Parameter(device, f"{name}.weight", (rows, width))
-
-    def forward(self, index: Tensor) -> Tensor:
-        """index (...) to (..., width)."""
-        return embedding(index, self.weight, role=self.role)
-
-
-class Dropout(Module):
-    """``nn.Dropout``."""
-
-    def __init__(self, p: float) -> None:
-        self.p = p
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x itself where nothing is dropped."""
-        return dropout(x, self.p, self.training)

@@ -1,79 +1,27 @@
-"""Layers that are alike: one is interpreted by itself, and the events of all the others are copied.
+"""Layers that are alike: one is read by itself, and the events of all the others are copied.
 
 What a layer allocates follows from its input's layout and from a few settings of torch. So a twin
 of it is run on a card of its own, forward and backward, and the events are kept as memory plans.
+Which layers are alike is found in ``reading/alike.py``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.module import Module
-from nanolint.memory.model.twin import Kind, Twin, slot_of, tensor_on
-from nanolint.memory.tape import Tape
+from nanolint.memory.model.twin import Kind, slot_of, tensor_on
 from nanolint.memory.tensors.autograd import Entangled, Leaf, numbers, run_graph
-from nanolint.memory.tensors.device import Device, Storage
+from nanolint.memory.tensors.device import Storage
 from nanolint.memory.tensors.gradients import land, matched, receive, take_off
 from nanolint.memory.tensors.tensor import Node, Tensor, empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nanolint.memory.tape import Handle, MemoryPlan
+    from nanolint.memory.model.twin import Twin
+    from nanolint.memory.tape import Handle, MemoryPlan, Tape
+    from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.parameter import Parameter
-
-
-class Repeated(Module):
-    """A layer that takes and returns one tensor, with the plans of all that are like it."""
-
-    def __init__(self, layer: Module, plans: Plans) -> None:
-        self.layer = layer
-        self._plans = plans
-        self._parameters = layer.parameters()
-
-    def forward(self, x: Tensor) -> Tensor:
-        """What the layer makes of x."""
-        device = x.device
-        casts = device.casts
-        alone = device.awaits_workspace or device.tracer is not None
-        nodes = [each.node for each in self._parameters] if device.grad_enabled else []
-        if any(isinstance(each, Leaf) and each.hook is not None for each in nodes):
-            alone = True  # DDP takes each gradient as it comes
-        if alone or any(each.node in casts for each in self._parameters):
-            out: Tensor = self.layer(x)
-            return out
-        return self._plans.forward(x, self.training).play(x, self._parameters)
-
-
-class Plans:
-    """The plans of one kind of layer; ``make`` builds one on a card, which writes to a ``tape``."""
-
-    def __init__(self, make: Callable[[Device], Module], tape: Callable[[], Tape] = Tape) -> None:
-        self._make = make
-        self._tape = tape
-        self._known: dict[object, Forward] = {}
-
-    def forward(self, x: Tensor, training: bool) -> Forward:
-        """The plan of a call with x."""
-        device = x.device
-        workspaces = device.passing_workspace_bytes, device.passing_bias_bytes
-        sizes = device.asked, *workspaces
-        release = device.attention_state, device.release, device.capability
-        like, half, grad_enabled = Kind.of(x), device.half, device.grad_enabled
-        requires_grad = x.requires_grad
-        key = like, requires_grad, half, grad_enabled, training, *sizes, *release
-        known = self._known.get(key)
-        if known is None:
-            card = device.alone(Tape())
-
-            def twin() -> Twin:
-                return Twin(
-                    self._make, like, card.alone(self._tape()), half,
-                    requires_grad=requires_grad, grad_enabled=grad_enabled, training=training,
-                )  # fmt: skip
-
-            known = self._known[key] = Forward(twin)
-        return known
 
 
 class Forward:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from nanolint.memory.verdict.growth import peak_beside
 from nanolint.memory.verdict.overhead import overhead
-from nanolint.memory.verdict.replay import peak_change
+from nanolint.memory.verdict.replay import peak_change, replay
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import GIB, format_bytes
 
@@ -95,12 +96,17 @@ def _sequences(run: Run, gpu: Gpu, printer: Printer) -> None:
     another, without = (replace(run, batch_size=run.batch_size + step) for step in (1, -1))
     if not another.is_known:
         return
-    more = peak_change(run, another, gpu)
-    cost = f"one more sequence costs {format_bytes(more)}"
-    if without.batch_size and without.is_known:
-        fewer = peak_change(run, without, gpu)
-        cost += f", one fewer frees {format_bytes(-fewer)}"
-    printer.line(f"  {cost}")
+    if not without.batch_size or not without.is_known:
+        more = peak_change(run, another, gpu)
+        printer.line(f"  one more sequence costs {format_bytes(more)}")
+        return
+    fewer, drawn_on = peak_change(run, without, gpu), peak_beside(run, without, gpu)
+    if drawn_on is None:
+        more = peak_change(run, another, gpu)
+    else:
+        more = drawn_on - replay(run, gpu).peak.allocated_bytes
+    costs, frees = format_bytes(more), format_bytes(-fewer)
+    printer.line(f"  one more sequence costs {costs}, one fewer frees {frees}")
 
 
 def _row(printer: Printer, label: str, nbytes: int, remark: str = "") -> None:

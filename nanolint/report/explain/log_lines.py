@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.gpt import GPT
-from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Tape
-from nanolint.memory.tensors.device import Device
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nanolint.memory.tensors.parameter import Parameter
     from nanolint.run.run import Run
+
+MATRICES = 4  # of each block: c_attn, c_proj, c_fc, c_proj
+VECTORS = 2  # of each block: its norms' weights
+BIASES = 6  # of each block: of the matrices and of the norms
 
 
 def log_lines(run: Run) -> list[str]:
@@ -23,17 +19,14 @@ def log_lines(run: Run) -> list[str]:
     """
     if run.program is not None:
         return []
-    parameters = GPT(Device(Tape()), Shapes.of(run)).parameters()
-    matrices = [parameter for parameter in parameters if parameter.ndim >= 2]
-    vectors = [parameter for parameter in parameters if parameter.ndim < 2]
+    c, layers = run.n_embd, run.n_layer
+    decayed = (run.vocab_size + run.block_size) * c + layers * 12 * c * c
+    matrices = 2 + MATRICES * layers
+    vectors = 1 + VECTORS * layers + (1 + BIASES * layers) * run.bias
     return [
         f"tokens per iteration will be: {run.tokens_per_iter:,}",
         f"number of parameters: {run.parameters_reported / 1e6:.2f}M",
-        f"num decayed parameter tensors: {_counted(matrices)}",
-        f"num non-decayed parameter tensors: {_counted(vectors)}",
+        f"num decayed parameter tensors: {matrices}, with {decayed:,} parameters",
+        f"num non-decayed parameter tensors: {vectors}, "
+        f"with {run.parameters - decayed:,} parameters",
     ]
-
-
-def _counted(parameters: Sequence[Parameter]) -> str:
-    numel = sum(parameter.numel for parameter in parameters)
-    return f"{len(parameters)}, with {numel:,} parameters"

@@ -8,16 +8,7 @@ from typing import Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.compiled.derive.derived import Derived
-from nanolint.memory.model.gpt import GPT
 from nanolint.memory.recording import allocated_peak
-from nanolint.memory.tape import Component, Tape
-from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.dtypes import INT64
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import empty
-from tests.memory.compiled.test_saved import ROWS as NANOGPT
-from tests.memory.compiled.test_saved import Unformulated, shapes_of
 from validation import accuracy
 from validation.record_derived import figures, release_of
 from validation.record_read import CARD, TORCH, case_of
@@ -61,18 +52,17 @@ def test_a_read_models_evaluation_peaks_as_pytorch_compiles_it(row: dict[str, An
 
 
 def test_what_is_not_known_is_replayed_eagerly_and_said() -> None:
-    shapes = replace(shapes_of(NANOGPT[0]), n_layer=1)
-    peaks = []
-    for model in (GPT, Unformulated):
-        device = Device(Tape())
-        compiled = Derived(model(device, shapes), device)
-        x = empty(device, (4, 128), INT64, role("X", Component.INPUTS))
-        held = compiled(x, x)
-        peaks.append(sum(device.tape.sizes))
-        assert held[1].shape == ()
-        assert bool(device.tape.doubts) is (model is Unformulated)
-    assert "cummax" in device.tape.doubts[0]
-    assert peaks[1] > peaks[0]
+    row = next(row for row in ROWS if row["model"] == "llama")
+    case = case_of(row, compile=True)
+    (source,) = case.sources
+    place = "        return h + self.feed_forward(self.ffn_norm(h))"
+    text = source.text.replace(place, "        h = h.cummax(-1).values\n" + place)
+    assert text != source.text
+    card = find(CARD).gpu
+    known = case.read(card, TORCH)
+    tape = case._replace(sources=(replace(source, text=text),)).read(card, TORCH)
+    assert known.doubts == [] and "cummax" in tape.doubts[0]
+    assert allocated_peak(tape) > allocated_peak(known)
 
 
 def test_a_residual_that_is_added_in_place_is_added() -> None:

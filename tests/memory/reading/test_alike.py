@@ -12,8 +12,9 @@ import pytest
 from nanolint.gpus.lookup import find
 from nanolint.memory.located import Located
 from nanolint.memory.model.reading.alike import Layers
-from nanolint.memory.recording import write, write_own
+from nanolint.memory.recording import card_of, write, write_own
 from nanolint.memory.shapes import Shapes
+from nanolint.memory.tensors.asked import Asked
 from nanolint.run.program import FromRun, ReadModel, SourceText
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.trainers.nanogpt.resolve import default_run
@@ -104,7 +105,7 @@ def reader(text: str, **settings: Any) -> Callable[[], Located]:
 
     def read() -> Located:
         tape = Located()
-        write(run, Shapes.of(run, GPU), tape, compiled=False)
+        write(run, Shapes.of(run, GPU), Asked(card_of(GPU)), tape, compiled=False)
         return tape
 
     return read
@@ -328,7 +329,7 @@ def test_nanogpt_read_so_writes_the_same(
 
     def read() -> Located:
         tape = Located()
-        write_own(run, Shapes.of(run, GPU), GPU, tape, compiled=False)
+        write_own(run, Shapes.of(run, GPU), Asked(card_of(GPU)), tape, compiled=False)
         return tape
 
     expected = one_by_one(read, monkeypatch)
@@ -369,10 +370,10 @@ def test_what_cannot_be_read_holds_nothing_until_python_looks_for_garbage(
     before = gc.get_threshold()
     try:
         gc.set_threshold(1 if collects else 0)
-        write_own(run, Shapes.of(run, GPU), GPU, tape, compiled=False)
+        write_own(run, Shapes.of(run, GPU), Asked(card_of(GPU)), tape, compiled=False)
     finally:
         gc.set_threshold(*before)
     plain = Located()
     monkeypatch.setattr("nanolint.trainers.nanogpt.own.own_script", lambda: own)
-    write_own(run, Shapes.of(run, GPU), GPU, plain, compiled=False)
+    write_own(run, Shapes.of(run, GPU), Asked(card_of(GPU)), plain, compiled=False)
     assert tape.events == plain.events

@@ -63,7 +63,7 @@ def test_elsewhere_the_fix_is_safe_as_ever(gpu: str, text: str) -> None:
     )
     assert found.fix is not None
     assert found.fix.safety is Safety.SAFE
-    assert not any("float16" in note for note in found.notes)
+    assert not any("counted in float16" in note for note in found.notes)
 
 
 def test_of_several_targets_only_those_without_bfloat16_count_in_float16() -> None:

@@ -12,7 +12,6 @@ from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
-from nanolint.memory.compiled.sums import scratch_of_sum
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64
 from nanolint.memory.tensors.dtypes import BOOL as BOOLEAN
@@ -234,7 +233,7 @@ class Emission:
                 direct += [self._buffer(each.memory) for each in reader.writes]
         node.direct = tuple(direct)
         added = self._asked.ask(scratch_bytes, (splits, numel), (numel, 1), (0,), 4)
-        node.passing = tuple(scratch_of_sum(added) for _ in direct)
+        node.passing = tuple(_scratch_of_sum(added) for _ in direct)
 
 
 def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:
@@ -250,3 +249,9 @@ def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:
                 seen.add(maker)
                 unseen.append(inside[maker])
     return False
+
+
+def _scratch_of_sum(sizes: tuple[int, int]) -> tuple[Buffer, ...]:
+    """What a sum of PyTorch's own takes while it runs (nanolint/memory/tensors/ops/sums.py)."""
+    label, of = "partial results", Component.ACTIVATIONS
+    return tuple(Buffer(label, each, FLOAT, of) for each in sizes if each)

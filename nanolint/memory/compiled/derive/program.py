@@ -14,10 +14,12 @@ from nanolint.memory.compiled.derive.passes import capture
 from nanolint.memory.compiled.derive.plans import Plans, base_of
 from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.compiled.derive.timing import timed
+from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import Leaf, numbers
 from nanolint.memory.tensors.device import MAIN, NotTraced, Storage
 from nanolint.memory.tensors.gradients import land, matched
 from nanolint.memory.tensors.layout import is_contiguous
+from nanolint.memory.tensors.role import PlacedRole
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
@@ -137,6 +139,9 @@ class Program:
         ]  # fmt: skip
         self._slots = slots
         graph = found.graph
+        for learned, gradient in zip(self._learned, graph.gradients, strict=False):
+            if gradient is not None:
+                _name(base_of(gradient), learned.role)
         found.let_go()
         try:
             self.plans = Plans(graph, slots, weights, self.device, inductor)
@@ -277,6 +282,14 @@ class _GraphNode(Node):
             return [None] * len(self.edges)
         self.saved = []
         return matched(self, self.play(given))
+
+
+def _name(gradient: Operation, of: Role) -> None:
+    """A sum over rows, say, is what it is for: the gradient of a norm's weight."""
+    to = of.gradient
+    if to.component is Component.GRADIENTS and gradient.role.component is not to.component:
+        role = gradient.role
+        gradient.role = PlacedRole(to, role.where) if isinstance(role, PlacedRole) else to
 
 
 def _tensor(source: Source, leaves: Sequence[Any]) -> Tensor:

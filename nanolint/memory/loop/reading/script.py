@@ -44,11 +44,14 @@ def read_script(
     inductor: Inductor | None = None,
     whole: bool = False,
     weights: Weights | None = None,
+    takes_bounds: bool = False,
 ) -> None:
     """Write the events of a script to the tape of ``device``; ``whole`` reads every turn.
 
     Without ``inductor`` nothing is compiled. ``weights`` are those of checkpoints that it goes on
-    from; raises WeightsFound where it has one that is not among them.
+    from; raises WeightsFound where it has one that is not among them. ``takes_bounds``: where that
+    is not derived, the events are those of the run without it, and the tape says so among its
+    doubts.
 
     Raises Unread where its memory depends on what is not known.
     """
@@ -85,7 +88,8 @@ def read_script(
             raise machine.unread("the script ends before its third optimizer step")
         device.tape.close()
     if machine.phases.done:
-        for each in device.tape.doubts[: machine.phases.doubts]:  # eager, it takes another amount
+        early = [] if takes_bounds else device.tape.doubts[: machine.phases.doubts]
+        for each in early:  # eager, it takes another amount
             raise machine.unread(each)
         _name(device.tape)
         if run.on_gpu and not _trains(device.tape):

@@ -41,5 +41,7 @@ def count_tokens(model: Instance) -> int:
 
 def kind_of(name: str) -> str:
     """A name without the numbers of layers: what is alike is called alike."""
-    parts = name.removeprefix("transformer.").split(".")
+    for wrapper in ("module.", "_orig_mod.", "transformer."):
+        name = name.removeprefix(wrapper)
+    parts = name.split(".")
     return ".".join(each for each in parts if not each.isdigit())

@@ -5,14 +5,19 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
+from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64
+from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
-    from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
+
+
+LOGITS = role("logits of a chunk", Component.LOGITS_AND_LOSS)
 
 
 def chunk_rows(rows: int, width: int, words: int) -> int:
@@ -27,15 +32,17 @@ def chunk_rows(rows: int, width: int, words: int) -> int:
 
 
 @traced
-def linear_cross_entropy(x: Tensor, weight: Tensor, logits: Role) -> Tensor:
-    """The loss of x (N, C) and weight (V, C), with LinearCrossEntropyOptions() and class targets.
+def linear_cross_entropy(x: Tensor, weight: Tensor, target: Tensor) -> Tensor:
+    """The loss of x (N, C), weight (V, C) and classes, with LinearCrossEntropyOptions().
 
     Autocast does not reach it. Where a gradient is wanted, those of x and weight are made with the
     loss, and autograd hands them on; the logits of a chunk live to the end.
     """
+    if x.ndim != 2 or target.dtype is not INT64:
+        raise NotModelled("F.linear_cross_entropy of other than rows and their classes")
     device, (rows, width), words = x.device, x.shape, weight.shape[0]
-    chunk = empty(device, (chunk_rows(rows, width, words), words), FLOAT32, logits)
-    loss = empty(device, (), FLOAT32, logits.made("loss"))
+    chunk = empty(device, (chunk_rows(rows, width, words), words), FLOAT32, LOGITS)
+    loss = empty(device, (), FLOAT32, LOGITS.made("loss"))
     gradients: tuple[Tensor, ...] = ()
     if device.grad_enabled:
         gradients = tuple(

@@ -4,7 +4,6 @@ The interpreter reads this text; nothing imports it. After https://github.com/ka
 copyright (c) 2022 Andrej Karpathy, which has the same licence as nanolint.
 """
 
-import inspect
 import math
 from dataclasses import dataclass
 
@@ -101,6 +100,7 @@ class GPTConfig:
     dropout: float = 0.0
     bias: bool = True
     checkpoints_blocks: bool = False
+    chunks_loss: bool = False
 
 
 class GPT(nn.Module):
@@ -133,6 +133,9 @@ class GPT(nn.Module):
             else:
                 x = block(x)
         x = self.transformer.ln_f(x)
+        if self.config.chunks_loss:
+            rows = x.view(-1, x.size(-1))
+            return None, F.linear_cross_entropy(rows, self.lm_head.weight, targets.view(-1))
         logits = self.lm_head(x)
         loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=-1)
         return logits, loss
@@ -155,13 +158,3 @@ class GPT(nn.Module):
         n_layer, n_head, n_embd = sizes[kind]
         config = GPTConfig(1024, 50257, n_layer, n_head, n_embd, override.get("dropout", 0.0), True)
         return cls(config)
-
-    def configure_optimizers(self, weight_decay, learning_rate, betas, device_type):
-        named = {name: each for name, each in self.named_parameters() if each.requires_grad}
-        groups = [
-            {"params": [p for p in named.values() if p.dim() >= 2], "weight_decay": weight_decay},
-            {"params": [p for p in named.values() if p.dim() < 2], "weight_decay": 0.0},
-        ]
-        has_fused = "fused" in inspect.signature(torch.optim.AdamW).parameters
-        extra = dict(fused=True) if has_fused and device_type == "cuda" else dict()
-        return torch.optim.AdamW(groups, lr=learning_rate, betas=betas, **extra)

@@ -5,9 +5,9 @@ those of a run. After https://github.com/karpathy/nanoGPT, copyright (c) 2022 An
 has the same licence as nanolint.
 """
 
+import inspect
 import os
 
-import numpy as np
 import torch
 from torch.distributed import destroy_process_group, init_process_group
 from torch.nn.parallel import DistributedDataParallel as DDP
@@ -35,6 +35,7 @@ attention = "flash"
 evaluation_deletes_logits = False
 training_deletes_logits = False
 checkpoints_blocks = False
+chunks_loss = False
 exec(open("configurator.py").read())
 
 device = "cuda"
@@ -50,23 +51,15 @@ if attention == "math":  # as before torch 2.0
 
 
 def get_batch(split):
-    data = np.memmap(f"{split}.bin", dtype=np.uint16, mode="r")
-    starts = torch.randint(len(data) - block_size, (batch_size,))
-    x = torch.stack([torch.from_numpy(data[i : i + block_size].astype(np.int64)) for i in starts])
-    y = torch.stack(
-        [torch.from_numpy(data[i + 1 : i + 1 + block_size].astype(np.int64)) for i in starts]
-    )
-    x, y = (
-        x.pin_memory().to(device, non_blocking=True),
-        y.pin_memory().to(device, non_blocking=True),
-    )
+    x = torch.empty(batch_size, block_size, dtype=torch.int64, device=device)
+    y = torch.empty(batch_size, block_size, dtype=torch.int64, device=device)
     return x, y
 
 
 model_args = dict(
     n_layer=n_layer, n_head=n_head, n_embd=n_embd, block_size=block_size, bias=bias,
     vocab_size=vocab_size, dropout=dropout,
-    checkpoints_blocks=checkpoints_blocks,
+    checkpoints_blocks=checkpoints_blocks, chunks_loss=chunks_loss,
 )  # fmt: skip
 iter_num = 0
 if init_from in ("scratch", "resume"):
@@ -75,7 +68,15 @@ else:
     model = GPT.from_pretrained(init_from, dict(dropout=dropout))
 if block_size < model.config.block_size:
     model.crop_block_size(block_size)
-optimizer = model.configure_optimizers(0.1, 6e-4, (0.9, 0.95), "cuda")
+has_fused = "fused" in inspect.signature(torch.optim.AdamW).parameters
+extra = dict(fused=True) if has_fused else dict()
+optimizer = torch.optim.AdamW(
+    [
+        {"params": [p for p in model.parameters() if p.dim() >= 2], "weight_decay": 0.1},
+        {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0},
+    ],
+    lr=6e-4, betas=(0.9, 0.95), **extra,
+)  # fmt: skip
 if init_from == "resume":  # of these sizes; its weights stay a global
     state_dict = {
         name: torch.empty_like(each, device=device) for name, each in model.named_parameters()

@@ -1,0 +1,55 @@
+"""Cards that answer alike what a reading asks of them share its tape, and others do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nanolint.gpus.lookup import find
+from nanolint.memory.loop.played import representative
+from nanolint.memory.recording import card_of, device_of, recorded, write_own
+from nanolint.memory.shapes import Shapes
+from nanolint.memory.tape import Tape
+from nanolint.memory.tensors.asked import Asked, Card
+from nanolint.trainers.nanogpt.resolve import default_run
+
+RUN = replace(
+    default_run(),
+    batch_size=8, gradient_accumulation_steps=2, n_layer=1, n_head=4, n_embd=512, vocab_size=1000,
+)  # fmt: skip
+CARDS = ("rtx-4060", "rtx-3060", "rtx-4070", "rtx-3080", "rtx-4080", "rtx-4090", "l40s")
+
+
+def sizes(name: str, *, compiled: bool) -> list[int]:
+    """Those of the run, read for one card alone."""
+    gpu, tape = find(name).gpu, Tape()
+    run = representative(replace(RUN, compile=compiled))
+    write_own(run, Shapes.of(run, gpu), Asked(card_of(gpu)), tape, compiled=compiled)
+    return tape.sizes
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_shared_tape_is_that_of_each_card(compiled: bool) -> None:
+    run = representative(replace(RUN, compile=compiled))
+    tapes = {name: recorded(run, find(name).gpu).tape for name in CARDS}
+    for name, tape in tapes.items():
+        assert tape.sizes == sizes(name, compiled=compiled), name
+    assert len({id(tape) for tape in tapes.values()}) < len(CARDS)
+
+
+def test_a_card_that_answers_otherwise_has_a_tape_of_its_own() -> None:
+    few, many = (recorded(RUN, find(name).gpu).tape for name in ("rtx-4060", "rtx-4090"))
+    assert few.sizes != many.sizes
+
+
+def test_what_was_not_asked_does_not_matter() -> None:
+    asked = Asked(Card(46, 1536, 1))
+    assert asked.answers_alike(Card(1, 1, 1))
+    device = device_of(RUN, Shapes.of(RUN), asked, Tape(), compiled=False)
+    assert device.asked.ask(_has_many, 40)
+    assert asked.answers_alike(Card(41, 1, 1)) and not asked.answers_alike(Card(40, 1536, 1))
+
+
+def _has_many(card: Card, least: int) -> bool:
+    return card.multiprocessors > least
