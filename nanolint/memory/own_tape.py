@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from nanolint.memory.shapes import Shapes
     from nanolint.memory.tape import Tape
 
-MADE = "tensor (B, T) int64"  # X or Y, as our text of train.py makes it
 BATCH = "batch (B, T) int64"
 
 
 def as_nanogpt(tape: Tape, shapes: Shapes) -> None:
     """Call what is on ``tape`` as nanoGPT's files do."""
     names = in_letters(tape.names, shapes)
-    for handle, name in enumerate(names):
-        if name == MADE:
+    # X or Y, as our text of train.py makes them; where T is 1 its letters might be others.
+    made = f"tensor ({shapes.batch_size}, {shapes.block_size}) int64"
+    for handle, name in enumerate(tape.names):
+        if name == made:
             names[handle] = BATCH
             tape.components[handle] = Component.INPUTS
     if isinstance(tape, Located):  # of sizes that are told apart line by line
