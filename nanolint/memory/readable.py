@@ -64,12 +64,13 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
 
 
 def own(resolution: Resolution, target: Machine | None) -> Resolution:
-    """A run of nanoGPT's own, with what its texts leave in doubt; any other as it is."""
+    """A run of nanoGPT's own, with what its texts leave in doubt; any other as it is, and so is
+    one without a card, of whose memory nothing is said."""
     run = resolution.run
-    if run is None or run.program is not None or not run.on_gpu:
+    if run is None or target is None or run.program is not None or not run.on_gpu:
         return resolution
     try:
-        tape = recorded(run, target.gpu if target else None).tape
+        tape = recorded(run, target.gpu).tape
     except Unread as error:
         why = Unresolved(MEMORY, f"the run cannot be read: {error}")
         return replace(resolution, run=None, unresolved=(*resolution.unresolved, why))

@@ -119,9 +119,15 @@ class TestTheBudget:
         places = [out.index(f"\n  {name}", out.index("each phase")) for name in names]
         assert places == sorted(places)
 
-    def test_what_a_sequence_costs(self, config: str) -> None:
+    def test_what_one_more_sequence_costs_where_there_is_room(self, config: str) -> None:
+        told = words(nanolint("explain", config, "--gpu=rtx-4090").out)
+        assert "one more sequence costs 623.95 MiB" in told
+        assert "one fewer" not in told
+
+    def test_what_one_fewer_frees_where_there_is_none(self, config: str) -> None:
         told = words(nanolint("explain", config, "--gpu=rtx-3060").out)
-        assert "one more sequence costs 623.95 MiB, one fewer frees 623.95 MiB" in told
+        assert "one fewer frees 623.95 MiB" in told
+        assert "one more" not in told
 
 
 class TestTheVerdict:

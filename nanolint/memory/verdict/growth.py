@@ -94,16 +94,6 @@ class Growth:
         return max(1, one + int((limit - reserved[one]) / slope)) if slope > 0 else run.batch_size
 
 
-def peak_beside(run: Run, less: Run, gpu: Gpu | None) -> int | None:
-    """The most that ``run`` allocates with one sequence more, from what it does with one ``less``;
-    None where their events differ."""
-    growth = Growth(gpu)
-    for each in (run, less):
-        growth.read(each)
-    tape = growth.guess(replace(run, batch_size=run.batch_size + 1))
-    return None if tape is None else allocated_peak(tape)
-
-
 def _between(known: Known, run: Run) -> Tape | None:
     """The sizes of the two nearest tapes, drawn on to the micro-batch of ``run``."""
     size, passes = run.batch_size, _passes(run)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from nanolint.memory.verdict.growth import peak_beside
 from nanolint.memory.verdict.overhead import overhead
-from nanolint.memory.verdict.replay import peak_change, replay
+from nanolint.memory.verdict.replay import peak_change
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import GIB, format_bytes
 
@@ -60,7 +59,7 @@ def render(case: Case, verdict: Verdict, printer: Printer) -> None:
     run = case.run
     assert run is not None  # a verdict implies a run
     account(verdict, run.world_size, printer, sure=not case.resolution.doubts)
-    _sequences(run, verdict.target.gpu, printer)
+    _sequences(run, verdict, printer)
 
 
 def account(verdict: Judged, world_size: int, printer: Printer, *, sure: bool) -> None:
@@ -91,22 +90,16 @@ def account(verdict: Judged, world_size: int, printer: Printer, *, sure: bool) -
     _row(printer, "nvidia-smi would show", verdict.process_bytes)
 
 
-def _sequences(run: Run, gpu: Gpu, printer: Printer) -> None:
-    """What one more sequence in the micro-batch costs, and one fewer gives back, where known."""
-    another, without = (replace(run, batch_size=run.batch_size + step) for step in (1, -1))
-    if not another.is_known:
+def _sequences(run: Run, verdict: Verdict, printer: Printer) -> None:
+    """What one more sequence in the micro-batch costs a run that fits, or one fewer frees of one
+    that does not; where known."""
+    fits = verdict.margin_bytes >= 0
+    other = replace(run, batch_size=run.batch_size + (1 if fits else -1))
+    if not other.batch_size or not other.is_known:
         return
-    if not without.batch_size or not without.is_known:
-        more = peak_change(run, another, gpu)
-        printer.line(f"  one more sequence costs {format_bytes(more)}")
-        return
-    fewer, drawn_on = peak_change(run, without, gpu), peak_beside(run, without, gpu)
-    if drawn_on is None:
-        more = peak_change(run, another, gpu)
-    else:
-        more = drawn_on - replay(run, gpu).peak.allocated_bytes
-    costs, frees = format_bytes(more), format_bytes(-fewer)
-    printer.line(f"  one more sequence costs {costs}, one fewer frees {frees}")
+    change = peak_change(run, other, verdict.target.gpu)
+    costs, frees = format_bytes(change), format_bytes(-change)
+    printer.line(f"  one more sequence costs {costs}" if fits else f"  one fewer frees {frees}")
 
 
 def _row(printer: Printer, label: str, nbytes: int, remark: str = "") -> None:
