@@ -98,14 +98,22 @@ def _rows(config: ConfigFile, targets: Sequence[tuple[Machine, bool]]) -> list[R
 
 
 def _row(config: ConfigFile, of: tuple[Machine, bool]) -> Row:
+    from nanolint.memory.model.reading.values import Unread
     from nanolint.memory.verdict.fit import best_fit
     from nanolint.report.fit import Row
+    from nanolint.rule.case import Case
 
     target, named = of
     case = config.case(target)
-    fit = None
-    if case.run is not None and case.run.on_gpu:
-        fit = best_fit(case.run, target)
+    # What no reading changes needs none of the file's own micro-batch: doubts are of what is shown.
+    run = case.settled.run if case.settled.read is None else case.run
+    try:
+        fit = best_fit(run, target) if run is not None and run.on_gpu else None
+    except Unread:
+        return Row(target, case.resolution, None, named)
+    if fit is not None and run is case.settled.run:
+        case = Case(replace(case.settled, run=fit.run), target)
+        return Row(target, replace(case.resolution, run=run), fit, named)
     return Row(target, case.resolution, fit, named)
 
 

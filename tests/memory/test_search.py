@@ -13,6 +13,7 @@ from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.verdict import search
 from nanolint.memory.verdict.changes import micro_batch
+from nanolint.memory.verdict.growth import Growth
 from nanolint.memory.verdict.search import best_micro_batch, divisors_down
 from nanolint.memory.verdict.verdict import (
     Outcome,
@@ -176,12 +177,13 @@ def test_the_search_starts_where_the_tensors_fill_the_card(
     run = replace(RUN, batch_size=720, n_embd=1024, **changes)
     for mib in (1500, 2000, 4000):
         machine = replace(card(mib), platform=platform)
-        guess = search._likely_batch(run, machine)
+        guess = search._likely_batch(run, machine, Growth(machine.gpu))
         needed = allocated_bytes(replace(run, batch_size=guess), card(mib).gpu)
         room = comfortable_limit(run, machine) * 110 // 100
         assert needed == pytest.approx(room, rel=0.07)
-    assert search._likely_batch(run, card(20)) == 0
-    assert search._likely_batch(replace(run, device="cpu"), card(20)) == 720
+    growth = Growth(card(20).gpu)
+    assert search._likely_batch(run, card(20), growth) == 0
+    assert search._likely_batch(replace(run, device="cpu"), card(20), growth) == 720
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nanolint.memory.recorded import Recorded
     from nanolint.run.run import Run
 
-MOST_KNOWN = 12  # tapes of one run that other cards go by
+MOST_KNOWN = 32  # tapes of one run that other cards go by
 
 # By the passes that are read, and the micro-batch.
 Known: TypeAlias = "dict[tuple[int, int], Recorded[Tape]]"
@@ -36,15 +36,20 @@ class Growth:
         self._gpu = gpu
         self._known: Known = {}
 
-    def read(self, run: Run) -> None:
-        """Remember the tape of ``run``, which is read where it was not. Raises Unread."""
-        if run.on_gpu and not isinstance(run.program, Profiled):  # which is as cheap as a guess
-            found = recorded(run, self._gpu)
+    def read(self, run: Run) -> Recorded[Tape]:
+        """The tape of ``run``, which is read where it was not, and remembered. Raises Unread."""
+        found = recorded(run, self._gpu)
+        if not isinstance(run.program, Profiled):  # which is as cheap as a guess
             self._known[_passes(run), run.batch_size] = found
             others = self._of_others(run)
             others[_passes(run), run.batch_size] = found
             while len(others) > MOST_KNOWN:
                 del others[next(iter(others))]
+        return found
+
+    def of_another_card(self, run: Run) -> Recorded[Tape] | None:
+        """The tape of ``run`` as another card of the kind has it, where one was read."""
+        return self._of_others(run).get((_passes(run), run.batch_size))
 
     def guess(self, run: Run) -> Tape | None:
         """About the tape of ``run``; None where it was read, or no two tapes tell."""
@@ -56,9 +61,8 @@ class Growth:
         """About the tape of ``run``, as other cards have it."""
         if not run.on_gpu or (_passes(run), run.batch_size) in self._known:
             return None
-        others = self._of_others(run)
-        found = others.get((_passes(run), run.batch_size))
-        return _between(others, run) if found is None else found.tape
+        found = self.of_another_card(run)
+        return _between(self._of_others(run), run) if found is None else found.tape
 
     def _of_others(self, run: Run) -> Known:
         plain = replace(run, batch_size=1, gradient_accumulation_steps=1, micro_batches=None)

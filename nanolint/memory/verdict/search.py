@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from nanolint.memory.model.read import Unread
 from nanolint.memory.recording import (
-    allocated_bytes,
     allocated_peak,
     floor_bytes,
-    recorded,
     state_bytes,
 )
 from nanolint.memory.shapes import Shapes
@@ -106,9 +104,7 @@ def best_micro_batch(
 
     if not candidates:
         return None
-    for each, _, growth in grown:
-        growth.read(like or each)
-    guess = min(_likely_batch(like or run, target) for run, target in cases)
+    guess = min(_likely_batch(like or each, target, growth) for each, target, growth in grown)
     start = bisect_left(candidates, -guess, key=lambda pair: -pair[0])
     hopeful = candidates[first_that_holds(candidates, has_hope, start) :]
     found = next(filter(fits, hopeful[:MOST_TRIES]), None)
@@ -126,6 +122,8 @@ def best_micro_batch(
 
 def _would_be_hopeless(run: Run, target: Machine, growth: Growth) -> bool:
     """``is_hopeless``, guessed where other tapes tell."""
+    if not run.on_gpu:
+        return False
     tape = growth.guess(run) or growth.guess_by_others(run)
     peak = growth.peak(run) if tape is None else allocated_peak(tape)
     if peak is not None:
@@ -151,8 +149,9 @@ def _would_fail(run: Run, target: Machine, growth: Growth) -> bool:
 def _does_fit(run: Run, target: Machine, growth: Growth) -> bool:
     """Whether a run is comfortable; what was read of it helps to guess about others."""
     comfortable = is_comfortable(run, target)
-    with suppress(Unread):
-        growth.read(run)
+    if run.on_gpu:
+        with suppress(Unread):
+            growth.read(run)
     return comfortable
 
 
@@ -180,13 +179,17 @@ def first_that_holds(
     return low
 
 
-def _likely_batch(run: Run, target: Machine) -> int:
-    """About the largest micro-batch whose allocated bytes fit: they grow almost evenly with it."""
+def _likely_batch(run: Run, target: Machine, growth: Growth) -> int:
+    """About the largest micro-batch whose allocated bytes fit: they grow almost evenly with it.
+
+    By what another card has of ``run``, where one has: it is read for this one only else.
+    """
     if not run.on_gpu:
         return run.batch_size
+    tape = growth.of_another_card(run) or growth.read(run)
     limit = comfortable_limit(run, target) * (100 + DIP_PERCENT) // 100
-    fixed = state_bytes(run) or recorded(run, target.gpu).answer(floor_bytes)
-    growing = max(1, allocated_bytes(run, target.gpu) - fixed)
+    fixed = state_bytes(run) or tape.answer(floor_bytes)
+    growing = max(1, tape.answer(allocated_peak) - fixed)
     return max(0, limit - fixed) * run.batch_size // growing
 
 

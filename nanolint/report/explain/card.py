@@ -11,7 +11,7 @@ from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import GIB, format_bytes
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Gpu, Machine
+    from nanolint.gpus.gpu import Machine
     from nanolint.memory.verdict.replay import Replay
     from nanolint.memory.verdict.verdict import Outcome, Verdict
     from nanolint.report.printer import Printer
