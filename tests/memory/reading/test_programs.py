@@ -80,6 +80,10 @@ def line_of(text: str, words: str) -> int:
         ("B, *_, C = x.shape\nassert C == 32, f'{C} columns'\nx = x * 2", "x = x * 2"),
         ("x = getattr(torch, 'mul')(x, 2)", "x = x * 2"),
         ("x = sum(p.numel() for p in self.parameters()) / 2048 * x", "x = 1.0 * x"),
+        (
+            "w = self.table.weight\nx = x.view(len({y.data_ptr() for y in (w, w, x)}), -1, 32)",
+            "x = x.view(2, -1, 32)",
+        ),
         ("x = x.view(*x.shape[:-1], 4, -1).flatten(2)", "x = x.view(2, 8, 4, 8).flatten(2)"),
         ("x = {'a': {'b': x}}['a'].pop('b') * 2", "x = x * 2"),
         ("def twice(y):\n    return y * 2\nx = twice(x)", "x = x * 2"),

@@ -151,6 +151,13 @@ def _retain(machine: Machine, x: Tensor) -> None:
         raise machine.unread("a gradient that retain_grad keeps")
 
 
+def _address(machine: Machine, x: Tensor) -> Value:
+    """Where a tensor starts: for who asks whether two are one. Allocations start at 512 bytes."""
+    if x.storage is None or x.is_view:
+        return machine.unknown("where a part of a tensor starts")
+    return id(x.storage) * 512
+
+
 OWN: dict[str, Callable[..., Any]] = {
     "requires_grad_": _requires,
     "to": _to,
@@ -164,6 +171,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "register_post_accumulate_grad_hook": hooks.after,
     "get_device": lambda machine, x: 0 if x.device is machine.card else -1,
     "is_complex": lambda _machine, x: x.dtype.kind == 3,
+    "data_ptr": _address,
 }
 
 
