@@ -48,3 +48,14 @@ def test_a_script_and_what_lies_beside_it_are_in_no_package(tmp_path: Path) -> N
 
 def test_a_group_of_flags_knows_its_own(tmp_path: Path) -> None:
     assert peak(tmp_path, BASE.replace(SIZES, GROUPS)) == peak(tmp_path, BASE)
+
+
+def test_a_script_that_refuses_its_launch_line_is_no_run_and_says_why(tmp_path: Path) -> None:
+    asks = GROUPS.replace(
+        "model_args =", "if args.lr < 0.01:\n    parser.error('--lr is too small')\nmodel_args ="
+    )
+    assert peak(tmp_path, BASE.replace(SIZES, asks.replace("1e-3", "1e-2"))) > 0
+    found = explained(tmp_path, BASE.replace(SIZES, asks), card="h200")
+    assert found["peak"] is None
+    (why,) = [each for each in found["unresolved"] if each["key"] == "the memory"]
+    assert "it takes no such launch line: --lr is too small" in why["reason"]

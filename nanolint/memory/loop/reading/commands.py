@@ -28,3 +28,11 @@ def table(machine: Script, parser: Value) -> Namespace:
     names |= {each: silent(each) for each in TELL}
     names |= {each: silent(each) for each in ("Path", "Choice")}
     return Namespace("click", names)
+
+
+def refuses(machine: Script, why: Value) -> Value:
+    """``parser.error``: what was typed is not taken, so that nothing behind it is done."""
+    said = why if isinstance(why, str) else "a text that only the run has"
+    error = machine.unread(f"it takes no such launch line: {said}")
+    error.decided = True
+    raise error

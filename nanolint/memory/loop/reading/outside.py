@@ -64,6 +64,7 @@ def table(machine: Script) -> dict[str, Value]:
             "reducer": Native("reducer", lambda *a: ddp.made(machine, *a), plain=False),
             "without_sync": Native("no_sync", ddp.without_sync, plain=False),
             "doubt": Native("doubt", lambda what: _doubt(machine, what), plain=False),
+            "refuse": Native("refuse", lambda why: commands.refuses(machine, why), plain=False),
             "assumed": Native("assumed", machine.doubts.append, plain=False),
             "batches": Native(
                 "batches", lambda *a: Generated(arrays.batches(machine, *a)), plain=False

@@ -46,6 +46,9 @@ class ArgumentParser:
         for name, value in values.items():
             self.flags.setdefault(name, {"dest": name})["default"] = value
 
+    def error(self, message):
+        refuse(message)
+
     def parse_known_args(self, *args):
         return self.parse_args(), []
 
