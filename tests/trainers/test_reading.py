@@ -163,6 +163,27 @@ def test_a_list_that_is_filled_on_a_condition_has_no_known_size() -> None:
     assert isinstance(found.roles[Role.MICRO_BATCH], NotKnown)
 
 
+def test_a_model_of_a_checkpoint_or_a_new_one_takes_the_batch_that_it_is_given() -> None:
+    either = """
+def loaded(path):
+    saved = torch.load(path)
+    model = Net(Config(**saved["config"]))
+    model.load_state_dict(saved["model"])
+    return model, saved
+
+if os.path.exists("out/last.pt") and os.listdir("out"):
+    model, saved = loaded("out/last.pt")
+else:
+    model = Net(Config(seq_len=T))
+"""
+    text = script(PLAIN).replace("model = Net(Config(seq_len=T))\n", either)
+    found = read(text)
+    sizes = [found.value(each) for each in (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)]
+    assert sizes == [8, 512, 4]
+    other = text.replace('Net(Config(**saved["config"]))', 'Config(**saved["config"])')
+    assert isinstance(read(other).roles[Role.MICRO_BATCH], NotKnown)
+
+
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_what_only_a_run_tells_is_not_known_and_has_its_line(name: str) -> None:
     found = read(script(UNKNOWN[name]))

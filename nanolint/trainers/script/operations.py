@@ -130,13 +130,28 @@ def merged(one: Thing | None, other: Thing | None, doubt: NotKnown) -> Thing | N
         return row([merged(left, right, doubt) or doubt for left, right in pairs])
     if isinstance(one, (External, NotKnown)) and one == other:
         return one
-    return _merged_wrappers(one, other) or doubt
+    return _merged_wrappers(one, other, doubt) or doubt
 
 
-def _merged_wrappers(one: Thing, other: Thing) -> Thing | None:
+def _merged_models(one: Thing, other: Thing, doubt: NotKnown) -> Instance | None:
+    """A model that is built anew or, in the other branch, from a checkpoint: what both have."""
+    if not isinstance(one, Instance) or not isinstance(other, Instance):
+        return None
+    if one is other:
+        return one
+    if one.of is not other.of or not other.is_model:
+        return None
+    fields = {
+        name: merged(one.fields.get(name, doubt), other.fields.get(name, doubt), doubt) or doubt
+        for name in (*one.fields, *other.fields)
+    }
+    return Instance(other.of, other.place, fields)
+
+
+def _merged_wrappers(one: Thing, other: Thing, doubt: NotKnown) -> Thing | None:
     """A model that is perhaps wrapped: the longer of two chains around the same model."""
-    inner = unwrapped(one)
-    if inner is not unwrapped(other) or not isinstance(inner, Instance):
+    inner = _merged_models(unwrapped(one), unwrapped(other), doubt)
+    if inner is None:
         return None
     chains = [_wrappers(one), _wrappers(other)]
     longest = max(chains, key=len)
