@@ -12,8 +12,6 @@ from nanolint.run.run import Run
 from nanolint.run.settled import MEMORY, Unresolved
 from nanolint.run.trust import Doubt, Subject
 from nanolint.settings.torch_version import NEWEST
-from nanolint.trainers.nanogpt.keys import ROLES
-from nanolint.trainers.script.gpt2 import is_gpt2
 from nanolint.trainers.script.things import TERMS
 
 if TYPE_CHECKING:
@@ -99,25 +97,10 @@ def _size(found: Described, role: Role, otherwise: int) -> int:
     return value if isinstance(value, int) and value > 0 else otherwise
 
 
-def of_model(found: Described) -> tuple[tuple[Unresolved, ...], tuple[Doubt, ...]]:
-    """Why no number can be given for the model, or what is in doubt where one can.
-
-    nanoGPT's replay stands for a model whose every piece is known to allocate what nanoGPT's does,
-    and for no other.
-    """
+def of_model(found: Described) -> Unresolved:
+    """Why no number can be given for the model before it is read."""
     built = found.model
     if isinstance(built, NotKnown):
-        return (Unresolved("the model", str(built)),), ()
+        return Unresolved("the model", str(built))
     name = f"{built.class_name} in {built.path.name if built.path else found.script.name}"
-    strange = Unresolved(MEMORY, f"{name} is another network than nanoGPT's")
-    if built.path is None or not is_gpt2(built.path, built.class_name):
-        return (strange,), ()
-    missing = [role for role, _ in found.missing if role in ROLES]
-    if missing:
-        reasons = tuple(
-            Unresolved(ROLES[role], str(why), name=f"the {role.value}")
-            for role, why in found.missing
-            if role in ROLES
-        )
-        return reasons, ()
-    return (), (own_loop(found),)
+    return Unresolved(MEMORY, f"{name} is another network than nanoGPT's")

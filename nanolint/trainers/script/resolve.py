@@ -149,15 +149,10 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         return Resolution(None, settings, (refusal,), described=found)
     doubts = list(_doubts(found, options, target, world_size, around))
     outline = outline_of(found, gpu, world_size, options) if has_outline(found) else None
-    run = None
     if outline is not None:
-        strangers, model_doubts = of_model(found)
-        unresolved, doubts = (*unresolved, *strangers), [*doubts, *model_doubts]
-        if not unresolved:
-            run = outline
-            doubts += not_covered(run, gpu)
+        unresolved = (*unresolved, of_model(found))
     resolution = Resolution(
-        run,
+        None,
         settings,
         unresolved,
         ordered(doubts),
@@ -166,9 +161,9 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         outline=outline,
     )
     resolution = traced(resolution, settings, project_of(path), options, gpu, text)
-    if resolution.provenance is not None or outline is None:
+    if resolution.run is not None or outline is None:
         return resolution
-    model = None if resolution.run is not None else _read(resolution, found, outline, gpu)
+    model = _read(resolution, found, outline, gpu)
     whole = _read_whole(resolution, found, outline, gpu, (text, path, around))
     if isinstance(whole, NotKnown):
         return replace(_because(resolution, whole), read=model)
@@ -250,7 +245,6 @@ def _read_whole(
     program = whole_script(text, path, described, outline, around)
     if isinstance(program, NotKnown):
         return program
-    loop = own_loop(described)
     run = read_run(outline, program, gpu)
-    doubts = [each for each in found.doubts if each != loop] + list(not_covered(run, gpu))
+    doubts = [*found.doubts, *not_covered(run, gpu)]
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
