@@ -30,7 +30,7 @@ from nanolint.memory.recording import record
 from nanolint.rule.case import case_of
 from nanolint.run.program import ReadScript
 from validation.read_models import entries, first_difference
-from validation.trace_scripts import Row, played, rows, traced, write
+from validation.trace_scripts import HERE, Row, played, rows, traced, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def figures(row: Row, checkout: Path, python: str, cache: Path) -> Row:
     found["eager"] = {
         "allocated": played(mine.tape)[0],
         "traced": theirs.allocated_bytes,
-        "difference": None if difference is None else difference[:300],
+        "difference": None if difference is None else difference.replace(f"{HERE}/", "")[:300],
     }
     return found
 
