@@ -127,6 +127,8 @@ def _of_instance(
         core.state.journal.write(inner.fields, "compiled in place", Number(value=True))
         return NONE
     if isinstance(inner.of, External):
+        if name == "forward" and not core.state.building:
+            return core.call(owner, arguments, named, place)
         found = settings_files.method(inner, name, place)
         found = found or starters.method(core, inner, name, place)
         if found is not None:

@@ -271,6 +271,24 @@ def length(core: Core, part: ast.Slice, size: Thing, scope: Scope) -> Thing:
     return total
 
 
+def _multiplied_out(node: ast.expr) -> ast.expr:
+    """``(i + 1) * n`` as ``i * n + n``; any other as it is."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return node
+    for sum_, by, is_left in ((node.left, node.right, True), (node.right, node.left, False)):
+        if isinstance(sum_, ast.BinOp) and isinstance(sum_.op, (ast.Add, ast.Sub)):
+            parts = [_times(each, by, is_left) for each in (sum_.left, sum_.right)]
+            return ast.copy_location(ast.BinOp(parts[0], sum_.op, parts[1]), node)
+    return node
+
+
+def _times(part: ast.expr, by: ast.expr, is_left: bool) -> ast.expr:
+    if isinstance(part, ast.Constant) and part.value == 1:
+        return by
+    left, right = (part, by) if is_left else (by, part)
+    return ast.copy_location(ast.BinOp(left, ast.Mult(), right), part)
+
+
 def _as_written(node: ast.expr, scope: Scope) -> ast.expr:
     """What a name was set to, so that ``end = start + T`` and ``start`` are T apart."""
     return scope.written.get(node.id, node) if isinstance(node, ast.Name) else node
@@ -293,6 +311,7 @@ def _difference(upper: ast.expr, lower: ast.expr) -> list[tuple[str, ast.expr]] 
 
 
 def _terms(node: ast.expr, sign: str) -> Iterator[tuple[str, ast.expr]]:
+    node = _multiplied_out(node)
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         yield from _terms(node.left, sign)
         other = "-" if sign == "+" else "+"

@@ -47,13 +47,14 @@ def numpy(machine: Script) -> Namespace:
 
     found: dict[str, Value] = {
         each: Native(f"numpy.{each}", tokens, plain=False)
-        for each in ("load", "memmap", "fromfile", "frombuffer")
+        for each in ("load", "memmap", "fromfile", "frombuffer", "fromstring")
     }
     torch = machine.library("torch").names
     found |= {name: torch[name] for name in ("stack", "zeros", "ones", "empty", "full", "arange")}
     found |= {
         "concatenate": torch["cat"],
         "random": of_numpy(machine),
+        "split": Native("numpy.split", lambda *given: _split(machine, *given), plain=False),
         "newaxis": None,
         "dtype": Native("numpy.dtype", lambda kind: _kind(machine, kind)),
         **dict.fromkeys(("array", "asarray", "ascontiguousarray"), _made(machine)),
@@ -61,6 +62,15 @@ def numpy(machine: Script) -> Namespace:
     found |= {name: kind for name, kind in DTYPES.items() if name != "bool"}
     found |= {"uint16": UINT16, "ndarray": Namespace("ndarray", {})}
     return Namespace("numpy", found)
+
+
+def _split(machine: Script, data: Value, at: Value, *_: Value) -> Value:
+    """``numpy.split`` of a file of tokens: each part is as long as what is read of it."""
+    bounds = isinstance(at, list | tuple)
+    if not isinstance(data, Tensor) or not is_tokens(data) or not (bounds or type(at) is int):
+        return machine.unknown("numpy.split")
+    count = len(at) + 1 if bounds else at
+    return [empty(machine.host, (TOKENS,), data.dtype, DATA) for _ in range(count)]
 
 
 def _kind(machine: Script, kind: Value) -> Value:
@@ -210,10 +220,10 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
     before = machine.card.tape.mark()
     lengths = machine.lengths = Lengths()
     try:
-        batch = _batch(machine, next(elements), size, collate)
+        batch = _batch(machine, elements, size, collate)
         if lengths.were_asked:
             lengths.are_halved = True
-            shorter = _batch(machine, next(elements), size, collate)
+            shorter = _batch(machine, elements, size, collate)
             if _shapes(shorter) != _shapes(batch):
                 if not lengths.are_bounded:
                     raise machine.unread("how long a sequence is")
@@ -255,14 +265,44 @@ def _elements(machine: Script, dataset: Value) -> Iterator[Value]:
         yield machine.unknown(LOADS)
 
 
-def _batch(machine: Script, element: Value, size: Value, collate: Value) -> Value:
+def _batch(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:
+    doubts = len(machine.doubts)
+    element = next(elements)
     if size is None:  # the data set makes batches by itself
         return element
     if not isinstance(size, int):
         return machine.unknown(LOADS)
+    if _lies_on_card(machine, element):
+        if len(machine.doubts) > doubts:  # a sample was taken for a batch
+            del machine.doubts[doubts:]
+            raise machine.unread("what a sample on the card is")
+        # The data set puts each of them there; all are, until the batch is made of them.
+        samples = [element, *(next(elements) for _ in range(size - 1))]
+        del element
+        return machine.call(collate, [samples]) if collate else _stacked(machine, samples)
     if collate is not None:
         return machine.call(collate, [[element] * size])
     return _collated(machine, element, size)
+
+
+def _lies_on_card(machine: Script, element: Value) -> bool:
+    if isinstance(element, tuple | list):
+        return any(_lies_on_card(machine, each) for each in element)
+    if isinstance(element, dict):
+        return _lies_on_card(machine, list(element.values()))
+    return isinstance(element, Tensor) and element.device is machine.card
+
+
+def _stacked(machine: Script, samples: list[Value]) -> Value:
+    """``default_collate`` of samples on the card."""
+    first = samples[0]
+    if isinstance(first, tuple | list):
+        return type(first)(_stacked(machine, list(each)) for each in zip(*samples, strict=True))
+    if isinstance(first, dict):
+        return {name: _stacked(machine, [each[name] for each in samples]) for name in first}
+    if isinstance(first, Tensor) and first.device is machine.card:
+        return machine.call(machine.library("torch").names["stack"], [samples])
+    return _collated(machine, first, len(samples))
 
 
 def _collated(machine: Script, element: Value, size: int) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.offsets import Index
@@ -17,6 +18,32 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 DATA = role("data", Component.INPUTS)
+
+
+class Start(Tensor):
+    """A tensor of one number by chance, and what a window that begins there is told by:
+    ``data[start : start + length]``."""
+
+    __slots__ = ("offset",)
+
+    def __init__(self, of: Tensor, offset: Index) -> None:
+        super().__init__(of.device, of.storage, of.shape, of.strides, of.dtype, of.role)
+        self.offset = offset
+
+
+def start(machine: Script, made: Value) -> Value:
+    """What ``torch.randint`` gives: of one number, where windows may begin."""
+    one = isinstance(made, Tensor) and made.device is machine.host and made.shape in ((), (1,))
+    return Start(made, drawn(machine, None)) if one else made
+
+
+def moved_on(left: Value, op: ast.operator, right: Value, found: Value) -> Value:
+    """``start + length``, which is as many numbers behind it."""
+    if isinstance(left, Start) and type(right) is int and isinstance(op, ast.Add | ast.Sub):
+        return Start(found, left.offset.shifted(right if isinstance(op, ast.Add) else -right))
+    if isinstance(right, Start) and type(left) is int and isinstance(op, ast.Add):
+        return Start(found, right.offset.shifted(left))
+    return found
 
 
 def drawn(machine: Script, size: Value) -> Value:

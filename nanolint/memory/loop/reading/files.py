@@ -40,6 +40,9 @@ _SAVED = re.compile(r"ckpt|check|latest|last|best|resume|model|weight|state|snap
 MOST_OF_MAKER = 200_000  # statements of a program that prepares data
 
 
+PACKED = ("gzip", "bz2", "lzma")  # what is packed so is no text that is known
+
+
 class File(Unknown):
     """A file that is open; what it holds is not known."""
 
@@ -80,6 +83,15 @@ class Numbering(Unknown):
     """A table with a number for each character."""
 
     __slots__ = ()
+
+
+def opens(machine: Script) -> Native:
+    """``open``."""
+
+    def opened(path: Value = "", *_: Value, **__: Value) -> Value:
+        return File(written(path), machine.place)
+
+    return Native("open", opened, plain=False)
 
 
 def lines(machine: Script, file: File) -> list[str] | None:

@@ -16,7 +16,7 @@ from nanolint.memory.loop.reading import (
     tokenizers,
     training,
 )
-from nanolint.memory.loop.reading.chances import drawn
+from nanolint.memory.loop.reading.chances import Start, drawn, moved_on
 from nanolint.memory.loop.reading.compiling import compile_in_place, original
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.weights import Stored
@@ -107,7 +107,10 @@ class Values(Interpreter, Script):
         for each in (left, right):
             if isinstance(each, Index):
                 return each.bare()
-        return super().binary(op, left, right)
+        return moved_on(left, op, right, super().binary(op, left, right))
+
+    def bound(self, value: Value) -> Value:
+        return value.offset if isinstance(value, Start) else value
 
     def unary(self, op: ast.unaryop, operand: Value) -> Value:
         found = super().unary(op, operand)

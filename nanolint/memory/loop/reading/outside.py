@@ -103,6 +103,7 @@ def table(machine: Script) -> dict[str, Value]:
         "os.path": files.paths(machine),
         "sys": Namespace("sys", _interpreter(machine)),
         "pathlib": training.read_text(machine, "paths.py", "pathlib", around),
+        **{name: Namespace(name, {"open": files.opens(machine)}) for name in files.PACKED},
         "glob": Namespace("glob", {"glob": files.listed(machine)}),
         "argparse": Namespace(
             "argparse",
@@ -149,11 +150,7 @@ def builtins(machine: Script) -> dict[str, Value]:
 
     return {
         "sorted": Native("sorted", in_order, plain=False),
-        "open": Native(
-            "open",
-            lambda path="", *_, **__: files.File(files.written(path), machine.place),
-            plain=False,
-        ),
+        "open": files.opens(machine),
         "compile": Native("compile", lambda text, *_, **__: text, plain=False),
         "exec": Native("exec", lambda text, *given, **_: run(machine, text, *given), plain=False),
     }
@@ -252,7 +249,7 @@ def _without_bounds(machine: Script) -> Native:
         sizes = () if "size" in options else given[-1:]
         bounds = [1 for _ in given[: len(given) - len(sizes)]]
         named = {name: each for name, each in options.items() if name not in ("low", "high")}
-        return machine.call(made, [*bounds, *sizes], named)
+        return chances.start(machine, machine.call(made, [*bounds, *sizes], named))
 
     return Native("randint", randint, plain=False)
 

@@ -168,7 +168,7 @@ def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Value:
 
 def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Value:
     parts = [
-        None if each is None else machine.evaluate(each, frame)
+        None if each is None else machine.bound(machine.evaluate(each, frame))
         for each in (node.lower, node.upper, node.step)
     ]
     return window(*parts) or unknown_of(parts) or slice(*parts)

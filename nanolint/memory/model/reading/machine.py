@@ -259,6 +259,10 @@ class Machine:
         """``owner[index]``."""
         raise NotImplementedError
 
+    def bound(self, value: Value) -> Value:
+        """What a slice begins or ends with."""
+        return value
+
     def set_item(self, owner: Value, index: Value, value: Value) -> None:
         """``owner[index] = value``."""
         raise NotImplementedError
