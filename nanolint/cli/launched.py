@@ -92,6 +92,17 @@ def is_foreign(script: Path) -> bool:
     return find_project(script, train_script=script).foreign
 
 
+def _takes_dashes(script: Path) -> bool:
+    """Whether the configurator of a script takes ``--key=value``, as nanoGPT's does."""
+    from nanolint.trainers.nanogpt.configurator import needs_dashes
+    from nanolint.trainers.nanogpt.project import find_project
+
+    project = find_project(script, train_script=script)
+    if project.tree is None or project.configurator is None or project.root is None:
+        return True
+    return needs_dashes(project.tree.body[project.configurator], project.root)
+
+
 def locate(launch: Launch, around: Path | None = None) -> Launched:
     """``launch`` with its paths found from the working folder; raises NotJudged.
 
@@ -112,7 +123,7 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
     if is_foreign(script):
         return found
     try:
-        read = read_arguments(launch.arguments)
+        read = read_arguments(launch.arguments, dashed=_takes_dashes(script))
     except ValueError as error:
         raise NotJudged(str(error)) from error
     written = next((a for a in read if isinstance(a, Path) and str(a) in launch.written), None)

@@ -41,7 +41,8 @@ def refused_by_project(
         return None
     project = find_project(path, train_script=train_script)
     if project.tree is not None and project.configurator is not None and project.root is not None:
-        given = next((each for each in options.arguments if isinstance(each, Override)), None)
+        words = [each for each in options.arguments if isinstance(each, Override)]
+        given = next((each for each in words if each.dashed and not each.in_config), None)
         if given and not needs_dashes(project.tree.body[project.configurator], project.root):
             return f"the configurator takes {given.key}=VALUE; with dashes it sets no such key"
     return "; ".join(reason for _, reason in override_faults(overrides, project)) or None

@@ -38,16 +38,19 @@ def parse_override(argument: str) -> tuple[str, Value]:
     return key, _value(text)
 
 
-def read_arguments(words: Sequence[Argument]) -> tuple[Path | Override, ...]:
-    """What ``train.py`` is given on a launch line, in order: config files and overrides.
+def read_arguments(
+    words: Sequence[Argument], *, dashed: bool = True
+) -> tuple[Path | Override, ...]:
+    """What ``train.py`` is given on a launch line, in order: config files and overrides; not
+    ``dashed`` where its configurator takes ``key=value``.
 
     Raises ValueError, in one line, for what configurator.py would not accept, and for a config
     that is not known.
     """
-    return tuple(map(_argument, words))
+    return tuple(_argument(each, dashed=dashed) for each in words)
 
 
-def _argument(word: Argument) -> Path | Override:
+def _argument(word: Argument, *, dashed: bool) -> Path | Override:
     text = word.text
     if "=" not in text:
         if word.unknown is not None:
@@ -55,16 +58,18 @@ def _argument(word: Argument) -> Path | Override:
         if text.startswith("--"):
             raise ValueError(f"nanoGPT needs a value: {_format(text)}=VALUE")
         return Path(text)
-    if not text.startswith("--"):
+    has_dashes = text.startswith("--")
+    if dashed and not has_dashes:
         raise ValueError(f"nanoGPT needs two dashes: --{_format(text)}")
     if word.unknown is None:
         key, value = parse_override(text)
         value_place = _value_place(word)
-        return Override(key, value, word.place or value_place, value_place)
+        place = word.place or value_place
+        return Override(key, value, place, value_place, dashed=has_dashes)
     key = text.removeprefix("--").partition("=")[0]
     if not key.isidentifier():
         raise ValueError(word.unknown)
-    return Override(key, Unknown(word.unknown), word.place)
+    return Override(key, Unknown(word.unknown), word.place, dashed=has_dashes)
 
 
 def _value_place(word: Argument) -> Span | None:

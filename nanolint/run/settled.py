@@ -245,7 +245,7 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """``--key=value`` on a launch line.
+    """``--key=value`` on a launch line; not ``dashed`` where it is ``key=value`` there.
 
     ``place`` is where it stands in the text of a script, ``value_place`` where the value alone
     does, if it stands there as it is. ``in_config``: it is a line of a config that stands in that
@@ -257,6 +257,7 @@ class Override:
     place: Span | None = None
     value_place: Span | None = None
     in_config: bool = False
+    dashed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

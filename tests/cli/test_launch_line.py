@@ -12,6 +12,15 @@ from tests.support.project_tree import write_project
 
 CONFIG = "config/large.py"
 LARGE = "batch_size = 8\ngradient_accumulation_steps = 64\ndtype = 'bfloat16'\n"
+WITHOUT_DASHES = """\
+import sys
+for word in sys.argv[1:]:
+    if '=' not in word:
+        exec(open(word).read())
+        continue
+    key, value = word.split('=')
+    globals()[key] = eval(value)
+"""
 OOM = {"NL101", "NL102"}
 GPU, JSON = "--gpu=rtx-3060-12gb", "--output-format=json"
 
@@ -47,17 +56,20 @@ class TestLaunch:
 
     @pytest.mark.parametrize("command", ["check", "explain", "fit"])
     def test_a_configurator_without_dashes_sets_no_key_with_them(self, command: str) -> None:
-        text = (
-            "import sys\nfor word in sys.argv[1:]:\n"
-            "    if '=' not in word:\n        exec(open(word).read())\n        continue\n"
-            "    key, value = word.split('=')\n    globals()[key] = eval(value)\n"
-        )
-        Path("configurator.py").write_text(text)
+        Path("configurator.py").write_text(WITHOUT_DASHES)
         line = ["train.py", CONFIG, "--batch_size=4"]
         outcome = nanolint(command, GPU, "--", *line)
         assert outcome.status == 2
         assert "the configurator takes batch_size=VALUE" in outcome.err
         assert nanolint(command, GPU, "--", *line[:2]).status != 2
+        assert nanolint(command, GPU, "--", *line[:2], "batch_size=4").status != 2
+
+    def test_words_without_dashes_are_taken_where_the_configurator_takes_them(self) -> None:
+        line = f"python train.py {CONFIG} batch_size=16"
+        assert nanolint("launch", GPU, "--", *line.split()).status == 2  # nanoGPT's takes none
+        Path("configurator.py").write_text(WITHOUT_DASHES)
+        outcome = nanolint("explain", GPU, "--format=json", "--", *line.split())
+        assert json.loads(outcome.out)["run"]["batch_size"] == 16
 
     @pytest.mark.parametrize("processes", ["4", "8", "16"])
     def test_a_node_is_used_in_part_whole_or_several_times(self, processes: str) -> None:
