@@ -4,7 +4,8 @@
 karpathy/nanochat, and prints docs/trainers.md's table. ``--all N`` reads up to N versions of each
 script instead, and counts those for which an equation is found; a crash ends it. ``--blind`` takes
 the scripts that were read before nanolint had seen them; ``--unseen`` others that nobody had;
-``--popular`` those of trainers and courses that many people use.
+``--popular`` those of trainers and courses that many people use; ``--second`` others of those,
+which were read after all of these.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import io
 import json
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections import Counter
 from contextlib import contextmanager
@@ -40,12 +40,13 @@ READ = ROOT / "validation" / "trainers_read.json"
 BLIND = ROOT / "validation" / "trainers_blind.json"
 UNSEEN = ROOT / "validation" / "trainers_unseen.json"
 POPULAR = ROOT / "validation" / "trainers_popular.json"
+SECOND = ROOT / "validation" / "trainers_second.json"
 ROLES = {
     "micro_batch": Role.MICRO_BATCH,
     "context": Role.CONTEXT,
     "accumulation": Role.ACCUMULATION,
 }
-KINDS = ("*.py", "*.yaml", "*.yml", "*.json", "*.toml")  # of files that a script is read with
+KINDS = (".py", ".yaml", ".yml", ".json", ".toml")  # of files that a script is read with
 LONGEST = 60  # characters of an equation
 
 
@@ -57,8 +58,14 @@ def main() -> None:
     parser.add_argument("--blind", action="store_true", help="the scripts that were read before")
     parser.add_argument("--unseen", action="store_true", help="others that nobody had seen")
     parser.add_argument("--popular", action="store_true", help="those that many people use")
+    parser.add_argument("--second", action="store_true", help="others that many people use")
     options = parser.parse_args()
-    others = {BLIND: options.blind, UNSEEN: options.unseen, POPULAR: options.popular}
+    others = {
+        BLIND: options.blind,
+        UNSEEN: options.unseen,
+        POPULAR: options.popular,
+        SECOND: options.second,
+    }
     chosen = next((each for each, is_asked in others.items() if is_asked), READ)
     rows = json.loads(chosen.read_text("utf-8"))
     if options.all:
@@ -145,13 +152,10 @@ def described(
 def checkout(repository: Path, commit: str, script: str) -> Iterator[Path]:
     """A script of a commit on disk, with the modules and settings beside it, for a while."""
     with tempfile.TemporaryDirectory() as folder:
-        listed = git(repository, "ls-tree", "-r", "--name-only", commit).splitlines()
-        kinds = [each for each in KINDS if any(name.endswith(each[1:]) for name in listed)]
-        archive = ["git", "-C", str(repository), "archive", commit, "--", *kinds]
-        packed = subprocess.run(archive, capture_output=True, check=False).stdout
-        if packed:
-            with tarfile.open(fileobj=io.BytesIO(packed)) as files:
-                files.extractall(folder, filter="data")
+        for name, content in stored(repository, commit):
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         (Path(folder) / ".git").mkdir(exist_ok=True)
         path = Path(folder) / script
         if not path.exists():
@@ -159,6 +163,24 @@ def checkout(repository: Path, commit: str, script: str) -> Iterator[Path]:
             path.write_text(git(repository, "show", f"{commit}:{script}"), encoding="utf-8")
         forget()
         yield path
+
+
+def stored(repository: Path, commit: str) -> Iterator[tuple[str, bytes]]:
+    """The files of a commit that a script is read with, but those that the repository lacks."""
+    names = {}
+    for line in git(repository, "ls-tree", "-r", commit).splitlines():
+        about, _, name = line.partition("\t")
+        _, kind, blob = about.split()
+        if kind == "blob" and name.endswith(KINDS):
+            names[name] = blob
+    asked = "\n".join(names.values()).encode()
+    command = ["git", "-C", str(repository), "cat-file", "--batch"]
+    answers = io.BytesIO(subprocess.run(command, input=asked, capture_output=True).stdout)
+    for name in names:
+        *_, size = answers.readline().split()  # or "missing"
+        if size.isdigit():
+            yield name, answers.read(int(size))
+            answers.read(1)
 
 
 def read(path: Path, world: int | None = None) -> Described | None:

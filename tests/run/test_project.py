@@ -237,10 +237,41 @@ def test_the_configurator_line_may_look_otherwise(tmp_path: Path) -> None:
         "seed = 7; exec(open('ü.py').read())\n",
     ):
         text = train_script().replace(CONFIGURATOR_LINE, line)
-        found = project(tmp_path, {"train.py": text.encode()})
+        found = project(tmp_path, {"train.py": text.encode(), "ü.py": CONFIGURATOR})
         assert found.problems == ()
         assert found.settings_end is not None
         assert text[found.settings_end :].startswith(line.removeprefix("seed = 7; "))
+
+
+def test_a_configurator_may_be_opened_above_its_line(tmp_path: Path) -> None:
+    line = "path = 'configurator.py'\ncode = open(path).read()\nexec(code)\n"
+    text = train_script().replace(CONFIGURATOR_LINE, line)
+    found = project(tmp_path, {"train.py": text.encode()})
+    assert (found.problems, found.settings_end) == ((), text.index("exec(code)"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "exec('batch_size = 2')\n",
+        "exec(input())\n",
+        "exec(open('config/a.py').read())\n",
+        "exec(open('elsewhere.py').read())\n",
+        "code = input()\nexec(code)\n",
+    ],
+)
+def test_what_else_exec_runs_is_no_configurator(tmp_path: Path, line: str) -> None:
+    text = train_script().replace(CONFIGURATOR_LINE, line)
+    found = project(tmp_path, {"train.py": text.encode(), "config/a.py": b"batch_size = 2\n"})
+    assert "it loads no configurator" in (found.unusable or "")
+
+
+@pytest.mark.parametrize("line", ["exec('batch_size = 2')\n", "exec(input())\n"])
+def test_above_the_configurator_it_may_set_any_default(tmp_path: Path, line: str) -> None:
+    text = train_script().replace(CONFIGURATOR_LINE, f"{line}{CONFIGURATOR_LINE}")
+    found = project(tmp_path, {"train.py": text.encode()})
+    assert found.unusable is None
+    assert isinstance(found.defaults["batch_size"], Unknown)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

@@ -61,7 +61,7 @@ def _read_project(train_script: Path) -> Project:
     """Raises Unusable when ``train_script`` is not nanoGPT's kind."""
     root = train_script.parent
     text = read_source(train_script)
-    script = read_train_script(text, root_importer(root))
+    script = read_train_script(text, root_importer(root), root)
     recognition = recognise(script.tree, train_script)
     others = _other_scripts(train_script)
     own = names_read(script.tree)
@@ -128,7 +128,7 @@ def _configured(path: Path) -> tuple[frozenset[str] | None, frozenset[str]]:
         tree = syntax_tree(text) if "configurator" in text else None
     except Unusable:
         return None, frozenset()
-    found = None if tree is None else settable_keys(tree)
+    found = None if tree is None else settable_keys(tree, path.parent)
     if tree is None or found is None:
         return None, frozenset()
     return found, names_read(tree)

@@ -11,11 +11,13 @@ from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
 from nanolint.source.python import nodes
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.configurator import WORDS
 from nanolint.trainers.nanogpt.keys import KEYS
-from nanolint.trainers.nanogpt.reading import syntax_tree
+from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from nanolint.source.values import Value
 
@@ -23,6 +25,7 @@ FOREIGN = "a trainer of its own"  # how the reason starts, as against a file tha
 
 # Fewer of nanoGPT's keys above the configurator line, and the script is not nanoGPT's.
 LEAST_SHARED_KEYS = 3
+PROGRAM = ".py"
 STEPS = "gradient_accumulation_steps"
 _ASKS_FOR_DDP = re.compile("ddp|distributed|rank|world", re.IGNORECASE)
 # Bookkeeping of train.py that no config sets.
@@ -46,15 +49,16 @@ class TrainScript:
 
 
 def read_train_script(
-    text: str, star_import: Callable[[str], Mapping[str, Value] | None]
+    text: str, star_import: Callable[[str], Mapping[str, Value] | None], folder: Path
 ) -> TrainScript:
-    """Understand the text of a train.py. Raises Unusable when it is not nanoGPT's kind."""
+    """Understand the text of a train.py in ``folder``. Raises Unusable when it is not nanoGPT's
+    kind."""
     from nanolint.source.parse import Unparsable, parse
     from nanolint.source.refusals import TooComplex
 
     tree = syntax_tree(text)
-    statement = _configurator_statement(tree)
-    end = settings_end(tree, text)
+    statement = _configurator_statement(tree, folder)
+    end = None if statement is None else _offset(statement, text)
     if statement is None or end is None:
         raise Unusable(f"{FOREIGN}: it loads no configurator")
     try:
@@ -63,7 +67,7 @@ def read_train_script(
     except (Unparsable, TooComplex) as error:
         raise Unusable(str(error)) from None
     environment = module.final
-    keys = (settable_keys(tree) or frozenset()) | {
+    keys = (settable_keys(tree, folder) or frozenset()) | {
         key for key, value in module.imported if isinstance(value, Known) or key in KEYS
     }
     if len(environment.keys() & KEYS.keys()) < LEAST_SHARED_KEYS:
@@ -80,11 +84,8 @@ def read_train_script(
     )
 
 
-def settings_end(tree: ast.Module, text: str) -> int | None:
-    """The character offset of the statement that loads the configurator, None without one."""
-    statement = _configurator_statement(tree)
-    if statement is None:
-        return None
+def _offset(statement: ast.stmt, text: str) -> int:
+    """The character offset of a statement."""
     # ast counts lines as the tokenizer does, which str.splitlines() does not.
     starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
     start = starts[statement.lineno - 1]
@@ -92,9 +93,10 @@ def settings_end(tree: ast.Module, text: str) -> int | None:
     return start + len(line.decode("utf-8", "surrogatepass"))
 
 
-def settable_keys(tree: ast.Module) -> frozenset[str] | None:
-    """The globals above a script's configurator line, None when it loads no configurator."""
-    statement = _configurator_statement(tree)
+def settable_keys(tree: ast.Module, folder: Path) -> frozenset[str] | None:
+    """The globals above the configurator line of a script in ``folder``, None when it loads no
+    configurator."""
+    statement = _configurator_statement(tree, folder)
     if statement is None:
         return None
     above = tree.body[: tree.body.index(statement)]
@@ -106,24 +108,65 @@ def _is_key(name: str) -> bool:
     return not name.startswith("_") and name not in _NOT_KEYS
 
 
-def _configurator_statement(tree: ast.Module) -> ast.stmt | None:
+def _configurator_statement(tree: ast.Module, folder: Path) -> ast.stmt | None:
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    for statement in tree.body:
-        if isinstance(statement, definitions):
-            continue
-        if any(map(_loads_configurator, ast.walk(statement))):
+    body = [each for each in tree.body if not isinstance(each, definitions)]
+    for index, statement in enumerate(body):
+        if any(map(_imports_configurator, ast.walk(statement))):
+            return statement
+        if any(_runs_configurator(each, body[: index + 1], folder) for each in ast.walk(statement)):
             return statement
     return None
 
 
-def _loads_configurator(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id == "exec"
+def _imports_configurator(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").split(".")[-1] == "configurator"
     if isinstance(node, ast.Import):
         return any(alias.name.split(".")[-1] == "configurator" for alias in node.names)
     return False
+
+
+def _runs_configurator(node: ast.AST, upto: Sequence[ast.stmt], folder: Path) -> bool:
+    """Whether ``exec`` runs a file that is called so, or takes the launch line. Any other that it
+    runs is no configurator: what it sets is its own. ``upto`` are the statements to its own."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        return False
+    if node.func.id != "exec":
+        return False
+    asked = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    texts = list(_texts(node))
+    for statement in reversed(upto):
+        if _binds(statement, asked) and not any(map(_is_program, texts)):
+            texts += _texts(statement)
+            asked |= {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+    return any(_takes_configs(text, folder) for text in texts if _is_program(text))
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
+
+
+def _binds(statement: ast.stmt, names: Collection[str]) -> bool:
+    return any(
+        isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id in names
+        for each in ast.walk(statement)
+    )
+
+
+def _is_program(text: str) -> bool:
+    return text.endswith(PROGRAM)
+
+
+def _takes_configs(path: str, folder: Path) -> bool:
+    if "configurator" in path:
+        return True
+    try:
+        return not path.startswith("/") and WORDS in read_source(folder / path)
+    except Unusable:
+        return False
 
 
 def _assigned_names(statement: ast.stmt) -> Iterator[str]:
