@@ -4,6 +4,7 @@ UserError                  a mistake that the user can mend: a command, a settin
 ├── UsageError             in a command line                          (nanolint.cli.parser)
 ├── SettingsError          in a settings file or variable             (nanolint.settings)
 ├── NoChoice, NotEditable  in what an editor asked for                (nanolint.lsp)
+├── Killed                 a process that was ended from outside      (nanolint.cli)
 └── Refused                text that is not read
     ├── Unusable           a file that cannot be used
     ├── Unwritable         a file that was not replaced               (nanolint.files)

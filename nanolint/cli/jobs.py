@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.cli.judging import Work, internal_error, judge_file
+from nanolint.cli.judging import Work, judge_file
 from nanolint.cli.processes import after_a_while, in_processes, workers_for
 from nanolint.frozen import dataclass
+from nanolint.report.results import FileResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
     from nanolint.linting.discovery import Candidate
     from nanolint.linting.plan import Plan
-    from nanolint.report.results import FileResult
 
 PARALLEL_FROM = 96  # files; below, starting a second process mostly takes longer than it saves
 FILES_PER_WORKER = 32  # at least
@@ -91,4 +91,4 @@ def _judge(common: Common, job: Job) -> FileResult:
 
 
 def _killed(job: Job, error: Exception) -> FileResult:
-    return internal_error(job.candidate.name, error)
+    return FileResult(job.candidate.name, error=str(error))

@@ -8,6 +8,7 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from nanolint.errors import UserError
 from nanolint.files import interrupts
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class Killed(RuntimeError):
-    """A worker process ended before its work did."""
+class Killed(UserError):
+    """A worker process was ended before its work was done; by what, in one line."""
 
 
 def workers_for(items: int, *, each: int = 1) -> int:
@@ -60,9 +61,38 @@ def in_processes(
 ) -> Iterator[Result]:
     """What ``do``, a function of a module, makes of each item, in their order.
 
-    ``size`` items are handed to a worker at once. ``instead`` is asked for the results of one that
-    is killed; without it, raises Killed.
+    ``size`` items are handed to a worker at once. Where one is killed, what is left is done by one
+    process after the other. ``instead`` is asked for the result of an item with which such a one
+    is killed too; without it, raises Killed.
     """
+    chunks = [items[at : at + size] for at in range(0, len(items), size)]
+    try:
+        for chunk in _in_pool(do, common, chunks, workers):
+            yield from chunk
+            chunks = chunks[1:]
+    except Killed:
+        left = [item for chunk in chunks for item in chunk]
+    else:
+        return
+    while left:
+        try:
+            for results in _in_pool(do, common, [[item] for item in left], 1):
+                yield from results
+                left = left[1:]
+        except Killed as error:  # noqa: PERF203 (once for each that cannot be done)
+            if instead is None:
+                raise
+            yield instead(left[0], error)
+            left = left[1:]
+
+
+def _in_pool(
+    do: Callable[[Common, Item], Result],
+    common: Common,
+    chunks: Sequence[Sequence[Item]],
+    workers: int,
+) -> Iterator[list[Result]]:
+    """The results of each chunk. Raises Killed where a worker was ended from outside."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -73,23 +103,31 @@ def in_processes(
     with _safe_path():
         pool = ProcessPoolExecutor(workers, context, _start, (do, common))
         try:
-            chunks = [items[at : at + size] for at in range(0, len(items), size)]
             with interrupts.waiting():  # a process that is half begun cannot be ended
                 futures = [pool.submit(_do, chunk) for chunk in chunks]
-            for chunk, future in zip(chunks, futures, strict=True):
-                try:
-                    yield from future.result()
-                except BrokenProcessPool as error:  # noqa: PERF203 (one try for a chunk of items)
-                    killed = Killed("the worker process that checked this file was killed")
-                    if instead is None:
-                        raise killed from error
-                    yield from (instead(item, killed) for item in chunk)
+                begun = multiprocessing.active_children()
+            for future in futures:
+                yield future.result()
+        except BrokenProcessPool as error:
+            raise Killed(_ended([each.exitcode for each in begun])) from error
         except BaseException:  # nobody waits for what takes seconds to be read
             for each in multiprocessing.active_children():
                 each.terminate()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _ended(codes: Sequence[int | None]) -> str:
+    """Why the work was not done, by how its processes ended: the pool terminates the others."""
+    numbers = {-code for code in codes if code is not None and code < 0}
+    number = min(numbers - {signal.SIGTERM} or numbers, default=0)
+    if not number:
+        return "the process that checked it ended before it was done"
+    told = f"the process that checked it was ended by {signal.Signals(number).name}"
+    if number == getattr(signal, "SIGKILL", None):
+        return f"{told}: this machine may have too little memory (RAM) for it"
+    return told
 
 
 def _processors() -> int:
