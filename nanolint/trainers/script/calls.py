@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 YIELDED = "yield"  # the name under which a generator's scope has what it gave
 _MODELS = ("transformers", "peft", "x_transformers")  # packages that have them
+GIVEN = "what the model gives"
 _NO_GRADIENT = ("no_grad", "inference_mode")
 
 
@@ -230,8 +231,20 @@ def call_model(
         called = attribute(core, inner, "__call__", place)
         if isinstance(called, Function):
             return core.call(called, arguments, named, place)
-    tensors = [each for each in (*arguments, *named.values()) if isinstance(each, Tensor)]
+    given = (*arguments, *named.values())
+    tensors = [each for each in given if isinstance(each, Tensor)]
+    if given and _may_be_batch(given[0]):  # what stands behind it is not the batch
+        tensors = [Tensor(None), *tensors]
     if not core.state.building:
         plain = len(tensors) == len(arguments) == 2 and not named
-        core.state.happen("model", place, model, tensors, plain=plain)
-    return core.unknown("what the model gives", place)
+        behind = any(isinstance(each, NotKnown) and each.reason == GIVEN for each in given)
+        core.state.happen("model", place, model, tensors, plain=plain, behind=behind)
+    return core.unknown(GIVEN, place)
+
+
+def _may_be_batch(first: Thing) -> bool:
+    """Whether a model's first argument may be its batch, of which no dimension is known. What a
+    model gave is none: a criterion is given it, with targets that are like its batch."""
+    if isinstance(first, NotKnown):
+        return first.reason != GIVEN
+    return isinstance(first, Instance) and isinstance(first.of, External)

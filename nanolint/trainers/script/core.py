@@ -146,6 +146,7 @@ class Event:
     tensors: tuple[Tensor, ...] = ()
     # Of a model: it is called with indices and targets, and nothing else; of backward: on a loss.
     plain: bool = False
+    behind: bool = False  # of a model: it is given what another gave, as a criterion is
 
 
 @dataclasses.dataclass(slots=True)
@@ -189,10 +190,11 @@ class State:
         tensors: Sequence[Tensor] = (),
         *,
         plain: bool = False,
+        behind: bool = False,
     ) -> None:
         """Note an event."""
         context = Context(tuple(self.loops), tuple(self.managers), tuple(self.tests))
-        self.events.append(Event(kind, place, context, subject, tuple(tensors), plain))
+        self.events.append(Event(kind, place, context, subject, tuple(tensors), plain, behind))
 
 
 class Core:

@@ -22,7 +22,8 @@ from nanolint.trainers.script.operations import (
     texts_joined,
     unknown_at,
 )
-from nanolint.trainers.script.tensors import broadcast, length, sliced
+from nanolint.trainers.script.slices import length, sliced
+from nanolint.trainers.script.tensors import broadcast
 from nanolint.trainers.script.things import (
     ITEMS,
     REST,

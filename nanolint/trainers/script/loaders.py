@@ -92,6 +92,6 @@ def collated(item: Thing, size: Thing, place: Place) -> Thing:
     if isinstance(item, TERMS):
         text = isinstance(scalar(item), str)
         return Repeated(item, size) if text else Tensor((size,))
-    if isinstance(item, NotKnown):
+    if isinstance(item, NotKnown) or (isinstance(item, Instance) and isinstance(item.of, External)):
         return Tensor((size, unknown), perhaps_more=True, perhaps_several=True)
     return unknown

@@ -152,7 +152,8 @@ def _call_before(backward: Event, events: Sequence[Event]) -> Event | None:
     innermost = backward.context.loops[-1]
     within = [each for each in before if innermost in each.context.loops]
     with_batch = [each for each in within if each.tensors]
-    for found in (with_batch, within, before):
+    ahead = [each for each in with_batch if not each.behind]
+    for found in (ahead, with_batch, within, before):
         if found:
             return found[-1]
     return None
