@@ -285,13 +285,15 @@ class LateSync:
 class NotKnown:
     """Why only a run would tell a value, and where that is decided.
 
-    ``like`` is what is known of it where it is a text: ``*`` stands for what is not.
+    ``like`` is what is known of it where it is a text: ``*`` stands for what is not. ``period`` is
+    N of a test that is met every N-th time.
     """
 
     reason: str
     path: Path | None = None
     line: int = 0
     like: str = ""
+    period: Term | None = None
 
     def __str__(self) -> str:
         """``read from the tokenizer (train.py:461)``."""

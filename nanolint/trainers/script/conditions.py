@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nanolint.run.equation import NotKnown, Turn
 from nanolint.run.saved import ANY
 from nanolint.run.terms import Number
+from nanolint.trainers.script.modules import follows_from_turns
 from nanolint.trainers.script.operations import made, merged, scalar, unknown_at
 from nanolint.trainers.script.things import (
     REST,
@@ -62,6 +64,18 @@ def truth(thing: Thing) -> bool | None:
     return True
 
 
+def period_of(core: Core, test: ast.expr, scope: Scope) -> Thing | None:
+    """N of a condition that is met every N-th time: ``(step + 1) % N == 0``."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            loop = next((each.node for each in core.state.loops if each.trains), None)
+            names = {each.id for each in ast.walk(node.right) if isinstance(each, ast.Name)}
+            if loop is not None and names & follows_from_turns(loop):
+                return unknown_at("changes with each turn of a loop", node, scope)
+            return core.value(node.right, scope)
+    return None
+
+
 def _boolean(core: Core, node: ast.BoolOp, scope: Scope) -> Thing:
     """The first operand that decides. One that is not known leaves it open, unless a later one
     decides all the same."""
@@ -89,7 +103,10 @@ def _comparison(core: Core, node: ast.Compare, scope: Scope) -> Thing:
     for operator, comparator in zip(node.ops, node.comparators, strict=True):
         right = core.value(comparator, scope)
         found = _compared(core, operator, left, right, node, scope)
-        if isinstance(found, NotKnown) or not scalar(found):
+        if isinstance(found, NotKnown):
+            period = period_of(core, node, scope)
+            return replace(found, period=period) if isinstance(period, TERMS) else found
+        if not scalar(found):
             return found
         result = found if left is first else made("and", (result, found), None, 0)
         left = right

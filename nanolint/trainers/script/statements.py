@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import Check, NotKnown
 from nanolint.run.terms import Number
 from nanolint.trainers.script import assignments, definitions, imports, loops
-from nanolint.trainers.script.conditions import truth, turn
+from nanolint.trainers.script.conditions import period_of, truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow
-from nanolint.trainers.script.modules import calls, follows_from_turns
+from nanolint.trainers.script.modules import calls
 from nanolint.trainers.script.operations import made, merged
 from nanolint.trainers.script.settings_files import is_of_file
 from nanolint.trainers.script.things import COUNT, TERMS, Row, Scope, Thing
@@ -63,7 +63,7 @@ def _if(core: Core, statement: ast.If, scope: Scope) -> Flow:
             if isinstance(test, NotKnown)
             else core.unknown("a condition at run time", scope.source.at(statement))
         )
-        period = _period(core, statement.test, scope)
+        period = period_of(core, statement.test, scope) or _remembered(test, scope, statement)
         tests = core.state.tests
         tests.append((statement.test, period))
 
@@ -107,17 +107,11 @@ def _learn(core: Core, test: ast.expr, scope: Scope) -> None:
                 core.state.journal.write(counted.slot, COUNT, count)
 
 
-def _period(core: Core, test: ast.expr, scope: Scope) -> Thing:
-    """N of a condition that is met every N-th time: ``(step + 1) % N == 0``."""
-    for node in ast.walk(test):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-            loop = next((each.node for each in core.state.loops if each.trains), None)
-            names = {each.id for each in ast.walk(node.right) if isinstance(each, ast.Name)}
-            if loop is not None and names & follows_from_turns(loop):
-                why = "changes with each turn of a loop"
-                return NotKnown(why, scope.source.path, node.lineno)
-            return core.value(node.right, scope)
-    return NotKnown("a condition at run time", scope.source.path, test.lineno)
+def _remembered(test: Thing, scope: Scope, statement: ast.If) -> Thing:
+    """N where the test was made before: ``is_update = (step + 1) % N == 0``."""
+    period = test.period if isinstance(test, NotKnown) else None
+    path, line = scope.source.path, statement.test.lineno
+    return period or NotKnown("a condition at run time", path, line)
 
 
 def _ends(body: Sequence[ast.stmt]) -> bool:
