@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -57,7 +58,7 @@ def count(checkout: Path, gpu: str, limit: int) -> Counted:
     taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     found["seconds"] = round(taken, 1)
     if done.returncode not in (0, 1):
-        late = taken >= limit - 1
+        late = -done.returncode in (signal.SIGXCPU, signal.SIGKILL)
         found["stopped"] = f"over {limit} s" if late else done.stderr.strip()[-400:]
         return {**found, "runs": []}
     runs = json.loads(done.stdout)["runs"]

@@ -27,7 +27,7 @@ ROWS = ROOT / "validation" / "derivatives_traced.json"
 STAND_IN = ROOT / "validation" / "stand_ins" / "forks.py"
 CARD = "a100-80gb"
 # The release that the traces are made with.
-RELEASE = "import torch; print('.'.join(torch.__version__.split('+')[0].split('.')[:2]))"
+RELEASE = "from importlib.metadata import version; print(*version('torch').split('.')[:2], sep='.')"
 
 Row = dict[str, Any]
 
