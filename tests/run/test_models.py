@@ -162,35 +162,3 @@ def test_how_attention_is_computed(
     script = write_project(tmp_path, {"model.py": source}) / "train.py"
     found_model = recognise_model(script, "model.GPT", None)
     assert found_model.manual_attention is manual
-
-
-GELU = """
-def new_gelu(x):
-    cube = 0.044715 * torch.pow(x, 3.0)
-    return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + cube)))
-class MLP:
-    def forward(self, x):
-        x = self.c_fc(x)
-        x = new_gelu(x)
-        x = self.c_proj(x)
-        x = self.dropout(x)
-        return x
-"""
-
-
-def about_gelu(root: Path, text: str, model: str) -> list[str]:
-    doubts = settle(root, text, files={"model.py": model}).doubts
-    return [doubt.text for doubt in doubts if "MLP.forward" in doubt.text or "gelu" in doubt.text]
-
-
-def test_gelu_by_nanogpts_old_formula_is_known_where_it_is_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = LLAMA + GELU
-    knowing(monkeypatch, source, "GPT.forward", "new_gelu")
-    assert about_gelu(tmp_path, "compile = True\n", source) == []
-    assert about_gelu(tmp_path, "compile = False\n", source) == [
-        "MLP.forward computes GELU by a formula, of which eager mode keeps every term"
-    ]
-    other = source.replace("torch.pow(x, 3.0)", "self.table[x]")
-    assert about_gelu(tmp_path, "compile = True\n", other) == ["new_gelu is not nanoGPT's own"]

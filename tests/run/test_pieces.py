@@ -77,7 +77,7 @@ def test_the_digest_is_the_same_on_every_python() -> None:
 def test_every_piece_has_known_versions() -> None:
     known = pieces.known_pieces()
     names = {f"{name}.{method}" for name, all_ in pieces.MODEL_METHODS.items() for method in all_}
-    names |= {*pieces.TRAIN_FUNCTIONS, pieces.TRAINING_LOOP, pieces.FORMULA, STATEMENTS}
+    names |= {*pieces.TRAIN_FUNCTIONS, pieces.TRAINING_LOOP, STATEMENTS}
     assert known.keys() == names
     assert all(known.values())
     for versions in known.values():
@@ -185,7 +185,6 @@ LOGGED = LOOP.replace(
             ),
         ),
         train_script(loader=LOADER.replace("torch.tensor([", "torch.stack([")),
-        train_script(loader=PIECEMEAL),
         train_script(loop=LOOP + "    seen.append(error.detach().cpu().numpy())\n"),
         train_script(evaluation=EVALUATION.replace("    means", "    model.eval()\n    means")),
         train_script(loop=LOOP + "    print(model.get_num_params())\n"),
@@ -235,20 +234,7 @@ def test_logging_and_names_in_the_loop_are_not_strange(script: str) -> None:
             "training loop is not nanoGPT's own",
         ),
         (train_script(loader=""), "train.py has no get_batch"),
-        (
-            train_script(
-                loader=PIECEMEAL.replace("    return", "    mask = inputs > 3\n    return")
-            ),
-            "get_batch is not nanoGPT's own",
-        ),
-        (
-            train_script(loader=PIECEMEAL.replace("stack(inputs)", "stack(inputs).to(device)")),
-            "get_batch is not nanoGPT's own",
-        ),
-        (
-            train_script(loader=PIECEMEAL.replace("labels.to(device)", "labels.cuda().short()")),
-            "get_batch is not nanoGPT's own",
-        ),
+        (train_script(loader=PIECEMEAL), "get_batch is not nanoGPT's own"),
         (
             train_script(evaluation=EVALUATION.replace("@torch.no_grad()", "")),
             "estimate_loss is not nanoGPT's own",

@@ -92,7 +92,7 @@ def resolve(
     lone = project.train_script is None and project.unusable is None
     assumed = _assumed(settings) if lone else ()  # says also that no script is near
     run = None if unresolved else with_passes(needed, roles)
-    doubts = [*(assumed or project.doubts), *doubts_of(roles, run)]
+    doubts = [*(assumed or project.doubts), *doubts_of(roles)]
     doubts += options.in_doubt(world_size, target.count if target else None)
     release = options.torch_version or NEWEST
     if run is not None:
@@ -151,8 +151,7 @@ def _read(
     if program is None or unresolved or project.unusable:
         return None
     run = with_passes(read_run(replace(shaped, torch=needed.torch), program, gpu), roles)
-    of_model = {*roles.model.doubts, *roles.model.eager_doubts}
-    doubts = [each for each in found.doubts if each not in of_model]
+    doubts = [each for each in found.doubts if each not in roles.model.doubts]
     doubts += [*roles.model.optimizer_doubts, *not_covered(run, gpu)]
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
 

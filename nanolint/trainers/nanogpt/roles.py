@@ -27,7 +27,7 @@ from nanolint.trainers.nanogpt.vocabulary import pickled_vocabulary, whether_it_
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection
 
     from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
@@ -295,9 +295,6 @@ class _Settling:
         return Mystery(reason)
 
 
-def doubts_of(roles: Roles, run: Run | None) -> Iterator[Doubt]:
+def doubts_of(roles: Roles) -> tuple[Doubt, ...]:
     """What a run with these roles rests on and is not known."""
-    yield from roles.doubts
-    yield from roles.model.doubts
-    if run is not None and not run.compile:
-        yield from roles.model.eager_doubts
+    return (*roles.doubts, *roles.model.doubts)

@@ -16,7 +16,6 @@ from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.recognition.kept import kept_tensors
 from nanolint.trainers.nanogpt.recognition.pieces import (
-    FORMULA,
     compared_of_model,
     digests,
     known_pieces,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.source.values import Plain
-    from nanolint.trainers.nanogpt.recognition.fingerprint import Piece
 
 # What makes a model a GPT of nanoGPT's: with none of these, it is another network.
 CORE = (
@@ -59,16 +57,14 @@ class Model:
     """The model of a script, as far as it is known.
 
     ``stranger`` says why it is another network than nanoGPT's, of which nothing is known here.
-    ``defaults`` are the fields of its configuration that have one. ``eager_doubts`` are those of a
-    run that is not compiled. ``optimizer_doubts`` are those of ``doubts`` about how its optimizer
-    is made, which is left where the rest of the model is read.
+    ``defaults`` are the fields of its configuration that have one. ``optimizer_doubts`` are those
+    of ``doubts`` about how its optimizer is made, left where the rest of the model is read.
     """
 
     doubts: tuple[Doubt, ...] = ()
     manual_attention: ManualAttention = ManualAttention.NEVER
     stranger: str | None = None
     defaults: Mapping[str, Plain] = field(default_factory=lambda: NANOGPT_CONFIG)
-    eager_doubts: tuple[Doubt, ...] = ()
     optimizer_doubts: tuple[Doubt, ...] = ()
 
 
@@ -114,17 +110,7 @@ def recognise_model(script: Path, model: str, config: str | None) -> Model:
         doubts=(*kept_tensors(tree, path), *doubts),
         manual_attention=manual_attention(found),
         defaults=_fields(tree, config.rpartition(".")[2]) if config else {},
-        eager_doubts=_eager_doubts(pieces, path),
     )
-
-
-def _eager_doubts(pieces: Mapping[str, Piece | None], path: Path) -> tuple[Doubt, ...]:
-    if pieces.get(FORMULA) is None or pieces.get("MLP.forward") is None:
-        return ()
-    forward = pieces["MLP.forward"]
-    used = forward is not None and FORMULA in ast.unparse(forward.statements[0])
-    text = "MLP.forward computes GELU by a formula, of which eager mode keeps every term"
-    return (Doubt(Subject.PIECE, text, path, forward.line),) if forward and used else ()
 
 
 def file_of(module: str, script: Path) -> Path | None:

@@ -24,7 +24,6 @@ from nanolint.trainers.nanogpt.recognition.fingerprint import (
     import_aliases,
     local_names,
 )
-from nanolint.trainers.nanogpt.recognition.loading import loads_plainly
 from nanolint.trainers.nanogpt.recognition.strangers import STATEMENTS, simple, strangers
 from nanolint.trainers.nanogpt.recognition.training_loop import (
     find_loop,
@@ -46,9 +45,6 @@ MODEL_METHODS = {
     "Block": ("__init__", "forward"),
     "GPT": ("__init__", "forward", "configure_optimizers"),
 }
-# nanoGPT's own GELU of early 2023, a formula. Compiled, it is what nn.GELU is (measured with
-# validation/record_compiled.py on a model.py that has it); eager mode keeps every term of it.
-FORMULA = "new_gelu"
 EVALUATION, TRAINING_LOOP = "estimate_loss", "training loop"
 LOADER = "get_batch"
 TRAIN_FUNCTIONS = (LOADER, EVALUATION)
@@ -99,8 +95,6 @@ def recognise(train: ast.Module, train_script: Path) -> Recognition:
     """Compare the loop of a train.py, and what is around it, with nanoGPT's. Never raises."""
     try:
         pieces = train_pieces(train)
-        if _loads_plainly(train):
-            del pieces[LOADER]
         doubts = unrecognised_pieces(pieces, digests(train, pieces), train_script)
         doubts += _unrecognised_calls(train, train_script)
         doubts = doubts or unrecognised_statements(train, train_script, _compared(train))
@@ -109,12 +103,6 @@ def recognise(train: ast.Module, train_script: Path) -> Recognition:
         return Recognition((Doubt(Subject.PIECE, text, train_script),))
     deleting = frozenset(name for name, piece in pieces.items() if piece and piece.deletes_logits)
     return Recognition(tuple(doubts), deleting)
-
-
-def _loads_plainly(train: ast.Module) -> bool:
-    functions = [node for node in nodes(train) if isinstance(node, ast.FunctionDef)]
-    (found,) = _function(functions, LOADER) or (None,)
-    return isinstance(found, ast.FunctionDef) and loads_plainly(found)
 
 
 def model_pieces(tree: ast.Module, whole: str = "GPT") -> dict[str, Piece | None]:
@@ -126,9 +114,6 @@ def model_pieces(tree: ast.Module, whole: str = "GPT") -> dict[str, Piece | None
     if whole in classes:
         classes["GPT"] = classes[whole]
     pieces: dict[str, Piece | None] = {}
-    formula = _function([node for node in tree.body if isinstance(node, ast.FunctionDef)], FORMULA)
-    if formula is not None:
-        pieces[FORMULA] = _model_piece(formula)
     for name, methods in MODEL_METHODS.items():
         if name not in classes and name != "GPT":
             continue  # whoever would use it is another piece, and not nanoGPT's then
@@ -218,7 +203,7 @@ def _compared(train: ast.Module) -> set[ast.stmt]:
 
 def compared_of_model(tree: ast.Module) -> set[ast.stmt]:
     """The statements of a model.py that are compared with its pieces."""
-    methods = {name for names in MODEL_METHODS.values() for name in names} | {FORMULA}
+    methods = {name for names in MODEL_METHODS.values() for name in names}
     return {
         statement
         for node in nodes(tree)
