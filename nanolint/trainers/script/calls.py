@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.trainers.script.attributes import attribute, bound_to
 from nanolint.trainers.script.core import DEEPEST
+from nanolint.trainers.script.fitting import FITTED
 from nanolint.trainers.script.operations import merged, row, unwrapped
 from nanolint.trainers.script.things import (
     NONE,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 YIELDED = "yield"  # the name under which a generator's scope has what it gave
 _MODELS = ("transformers", "peft", "x_transformers")  # packages that have them
 GIVEN = "what the model gives"
+_FOR_A_TASK = re.compile(r"For[A-Z]\w+$|LMHead")  # Qwen2ForCausalLM
 _NO_GRADIENT = ("no_grad", "inference_mode")
 
 
@@ -219,7 +222,10 @@ def is_library_model(instance: Instance) -> bool:
     """Whether a library made a model: ``AutoModelForCausalLM.from_pretrained(...)``."""
     name = instance.of.name if isinstance(instance.of, External) else ""
     package, _, made = name.partition(".")
-    return package in _MODELS and "model" in made.lower() and "parallel" not in made.lower()
+    if name == FITTED:
+        return True
+    is_one = "model" in made.lower() or _FOR_A_TASK.search(made) is not None
+    return package in _MODELS and is_one and "parallel" not in made.lower()
 
 
 def call_model(

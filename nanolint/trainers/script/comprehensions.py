@@ -92,7 +92,7 @@ def turns(core: Core, over: Thing, node: ast.expr, scope: Scope) -> Sequence[Thi
 def _dict_comprehension(core: Core, node: ast.DictComp, scope: Scope) -> Thing:
     why = unknown_at("a dictionary filled at run time", node, scope)
     generator = node.generators[0]
-    over = core.value(generator.iter, scope)
+    over = repeated(core.value(generator.iter, scope))
     items = turns(core, over, generator.iter, scope)
     table, inner = Table(), Scope(scope.source, {}, scope)
     if len(node.generators) == 1 and isinstance(over, Repeated) and items is None:

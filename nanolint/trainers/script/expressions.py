@@ -80,7 +80,8 @@ def _attribute(core: Core, node: ast.Attribute, scope: Scope) -> Thing:
 def _subscript(core: Core, node: ast.Subscript, scope: Scope) -> Thing:
     owner = repeated(core.value(node.value, scope))
     if isinstance(owner, Repeated) and isinstance(node.slice, ast.Slice):
-        return Repeated(owner.item, length(core, node.slice, owner.count, scope))
+        of = ast.unparse(node.value)
+        return Repeated(owner.item, length(core, node.slice, owner.count, scope, of))
     if isinstance(owner, Tensor) and owner.perhaps_several and _is_plain(node.slice):
         return Tensor(owner.shape, owner.perhaps_more, not _is_text(node.slice))
     if isinstance(owner, Tensor) or _is_sliced_array(owner, node.slice):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanolint.files.door import exists
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Place
 from nanolint.trainers.script.core import GOES_ON, Flow
@@ -13,6 +14,7 @@ from nanolint.trainers.script.things import External, Imported, Scope, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from nanolint.trainers.script.core import Core
 
@@ -28,8 +30,26 @@ def _import(core: Core, statement: ast.Import, scope: Scope) -> Flow:
 
 def _imported(core: Core, name: str, scope: Scope) -> Imported | None:
     path = find_module(name, core.state.roots, scope.source.path)
+    if path is not None and not name.startswith(".") and _is_library(path, name):
+        return None
     inner = core.module(path, name) if path is not None else None
     return Imported(inner) if inner is not None else None
+
+
+# What the libraries have that are known by name: in their own repositories they are no project.
+_PARTS = {
+    "accelerate": "accelerator.py",
+    "deepspeed": "runtime/engine.py",
+    "lightning": "pytorch/trainer/trainer.py",
+    "transformers": "training_args.py",
+    "trl": "trainer/sft_trainer.py",
+}
+
+
+def _is_library(path: Path, name: str) -> bool:
+    first = name.partition(".")[0]
+    above = next((each for each in path.parents if each.name == first), None)
+    return above is not None and first in _PARTS and exists(above / _PARTS[first])
 
 
 def _import_from(core: Core, statement: ast.ImportFrom, scope: Scope) -> Flow:

@@ -75,6 +75,8 @@ def call(
         found = tensors.constructed(last, arguments, named, place)
         if found is not None:
             return found
+    if name.startswith("transformers.") and last == "from_json_file":
+        return _HANDLERS["json.load"](core, arguments, named, place)
     if name.startswith("os.path.") or name == "input":
         return core.unknown(f"calls {name} at run time", place)
     instance = Instance(function, place, {}, tuple(arguments), dict(named))

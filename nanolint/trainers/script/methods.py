@@ -11,9 +11,9 @@ from nanolint.source.bounds import Unevaluable
 from nanolint.source.scope import Scope as Bounds
 from nanolint.source.scope import guarded
 from nanolint.trainers.script import arguments as argparse
-from nanolint.trainers.script import engines, settings_files, starters, tensors
+from nanolint.trainers.script import engines, fitting, settings_files, starters, tensors
 from nanolint.trainers.script.forgetting import forget
-from nanolint.trainers.script.operations import keys, made, row, scalar, unwrapped
+from nanolint.trainers.script.operations import keys, made, merged, row, scalar, unwrapped
 from nanolint.trainers.script.parameters import parameters
 from nanolint.trainers.script.passes import ACCUMULATES
 from nanolint.trainers.script.things import (
@@ -110,6 +110,9 @@ def _of_instance(
     size = engines.size_of_engine(owner, name, core.state.around.world_size, place)
     if size is not None:
         return size
+    fitted = fitting.method(core, inner, name, arguments, named, place)
+    if fitted is not None:
+        return fitted
     if name in _FLUENT:
         given = [*arguments, *named.values()]
         casts = [each for each in given if isinstance(each, External) and each.last in _DTYPES]
@@ -130,7 +133,7 @@ def _of_instance(
         if name == "forward" and not core.state.building:
             return core.call(owner, arguments, named, place)
         found = settings_files.method(inner, name, place)
-        found = found or starters.method(core, inner, name, place)
+        found = found or starters.method(core, inner, name, named, place)
         if found is not None:
             return found
         if inner.of.last in ("device", "Namespace", "SimpleNamespace") and name == "__dict__":
@@ -205,14 +208,17 @@ def _of_list(core: Core, owner: Row, name: str, arguments: Sequence[Thing], plac
 
 
 def _filled(core: Core, owner: Row, item: Thing, around: Sequence[Loop], place: Place) -> None:
-    """A list that a loop fills, of which one turn is followed."""
+    """A list that a loop fills, of which one turn is followed: an item is what all have alike."""
+    unlike = core.unknown("one of the items of a list", place)
+    for each in owner.items:
+        item = merged(each, item, unlike) or unlike
     count: Thing = core.unknown("how long a list gets that a loop fills", place)
-    counts = [each.count for each in around]
+    counts = [each.count for each in around if each.count is not None]
     decided = len(core.state.tests) <= owner.tests
-    if counts and decided and not owner.items and None not in counts:
+    if counts and decided and not owner.items and len(counts) == len(around):
         count = Number(1)
-        for each in counts:
-            count = each if count == Number(1) else made("*", (count, each), None, 0)  # type: ignore[arg-type,assignment]
+        for turns in counts:
+            count = turns if count == Number(1) else made("*", (count, turns), None, 0)
     core.state.journal.write(owner.slot, ITEMS, (item,))
     core.state.journal.write(owner.slot, COUNT, count)
 

@@ -128,6 +128,9 @@ def merged(one: Thing | None, other: Thing | None, doubt: NotKnown) -> Thing | N
     if isinstance(one, Row) and isinstance(other, Row) and len(one.items) == len(other.items):
         pairs = zip(one.items, other.items, strict=True)
         return row([merged(left, right, doubt) or doubt for left, right in pairs])
+    if isinstance(one, Repeated) and isinstance(other, Repeated):
+        item, count = merged(one.item, other.item, doubt), merged(one.count, other.count, doubt)
+        return Repeated(item or doubt, count or doubt)
     if isinstance(one, (External, NotKnown)) and one == other:
         return one
     return _merged_wrappers(one, other, doubt) or doubt

@@ -8,6 +8,7 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
 from nanolint.trainers.script.architecture import own_cast
 from nanolint.trainers.script.engines import precision_of_engine
+from nanolint.trainers.script.fitting import FITTED
 from nanolint.trainers.script.operations import scalar, unwrapped
 from nanolint.trainers.script.things import External, Instance
 
@@ -34,6 +35,8 @@ def dtype_of(call: Event | None, state: State) -> Term | NotKnown:
     by_engine = _by_engine(state)
     if by_engine is not None:
         return by_engine
+    if isinstance(subject := unwrapped(call.subject), Instance) and subject.of == External(FITTED):
+        return NotKnown("the precision of Lightning's Fabric")
     casts = [each.subject for each in state.events if each.kind == "cast"]
     last: Thing | None = next((each for each in reversed(casts)), None)
     last = last or own_cast(unwrapped(call.subject), state)

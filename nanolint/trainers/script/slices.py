@@ -49,14 +49,26 @@ def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
     return Tensor((*kept, *(rest or [])), perhaps_more=more)
 
 
-def length(core: Core, part: ast.Slice, size: Thing, scope: Scope) -> Thing:
-    """How long a slice is: ``i : i + T`` is T, ``: -1`` one less than all, ``: n`` is n."""
+def length(core: Core, part: ast.Slice, size: Thing, scope: Scope, of: str = "") -> Thing:
+    """How long a slice is: ``i : i + T`` is T, ``: -1`` one less than all, ``: n`` is n, and
+    ``len(x) - n :`` is n, where ``of`` is what it is cut out of: ``x``."""
     lower, upper = part.lower, part.upper
     below = core.value(lower, scope) if lower is not None else Number(0)
+    begin = scalar(below)
+    from_end = isinstance(begin, int) and begin < 0
+    if upper is None and from_end:
+        return _tail(size, below)
+    if upper is None and isinstance(lower, ast.BinOp) and isinstance(lower.op, ast.Sub):
+        is_all = of and ast.unparse(lower.left) == f"len({of})"
+        if is_all:
+            return core.value(lower.right, scope)
     if upper is None:
         return made("-", (size, below), None, 0) if below != Number(0) else size
     above = core.value(upper, scope)
     end = scalar(above)
+    if from_end:
+        within = isinstance(end, int) and end < 0
+        return made("-", (above, below), None, 0) if within else NotKnown("a length")
     if isinstance(end, int) and end < 0:
         shorter = plus(size, end)
         return made("-", (shorter, below), None, 0) if below != Number(0) else shorter
@@ -76,6 +88,16 @@ def length(core: Core, part: ast.Slice, size: Thing, scope: Scope) -> Thing:
         else:
             total = made(sign, (total, value), None, 0)
     return total
+
+
+def _tail(size: Thing, below: Thing) -> Thing:
+    """The length of ``[-n:]``: n, but of what is shorter all."""
+    at = scalar(below)
+    assert isinstance(at, int)
+    whole = scalar(size)
+    if isinstance(size, TERMS) and isinstance(whole, int) and whole < -at:
+        return size
+    return Number(-at) if isinstance(below, Number) else made("neg", (below,), None, 0)
 
 
 def _multiplied_out(node: ast.expr) -> ast.expr:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
-from nanolint.run.terms import Given, Surface
+from nanolint.run.terms import Given, Number, Surface
 from nanolint.trainers.script.core import literal, plain_name
-from nanolint.trainers.script.operations import row
+from nanolint.trainers.script.fitting import ARGUMENTS, OF_TRANSFORMERS
+from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.things import NONE, Class, External, Function, Instance, Row
 
-PARSER = External("transformers.HfArgumentParser")
+PARSERS = (External("transformers.HfArgumentParser"), External("trl.TrlParser"))
+PARSES = ("parse_args_into_dataclasses", "parse_args_and_config")
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,21 +27,30 @@ def _start(
 ) -> Thing:
     """``fire.Fire(main)``: its parameters are the flags, each with its own default."""
     started = arguments[0] if arguments else NONE
-    if not isinstance(started, (Class, Function)):
+    if not isinstance(started, (Class, Function, External)) or (
+        isinstance(started, External) and started.last not in ARGUMENTS
+    ):
         return core.unknown("what a command line starts", place)
     return core.call(started, [], _flags(core, started), place)
 
 
-def method(core: Core, owner: Instance, name: str, place: Place) -> Thing | None:
-    """``HfArgumentParser(Config).parse_args_into_dataclasses()``: one of each class."""
-    if owner.of != PARSER or name != "parse_args_into_dataclasses":
+def method(
+    core: Core, owner: Instance, name: str, named: Mapping[str, Thing], place: Place
+) -> Thing | None:
+    """``HfArgumentParser(Config).parse_args_into_dataclasses()``: one of each class, and the words
+    that are left where they are asked for."""
+    if owner.of not in PARSERS or name not in PARSES:
         return None
     given = owner.argument(0, "dataclass_types")
     classes = given.items if isinstance(given, Row) else () if given is None else (given,)
-    return row([_start(core, [each], {}, place) for each in classes])
+    found = [_start(core, [each], {}, place) for each in classes]
+    asked = named.get("return_remaining_strings")
+    if asked is not None and scalar(asked) is not False:
+        found.append(core.unknown("the words that are left", place))
+    return row(found)
 
 
-def _flags(core: Core, started: Class | Function) -> dict[str, Thing]:
+def _flags(core: Core, started: Class | Function | External) -> dict[str, Thing]:
     """What the launch line says of the parameters, or of the fields."""
     defaults = {str(name): value for name, value in _defaults(started).items()}
     found: dict[str, Thing] = {}
@@ -64,11 +75,17 @@ def _flags(core: Core, started: Class | Function) -> dict[str, Thing]:
     return found
 
 
-def _defaults(started: Class | Function) -> Mapping[object, Thing]:
+def _defaults(started: Class | Function | External) -> Mapping[object, Thing]:
     if isinstance(started, Function):
         named = [*started.node.args.args, *started.node.args.kwonlyargs]
         return {each.arg: started.defaults.get(each.arg, NONE) for each in named}
-    return {name: started.find(name) or NONE for name in started.all_declared}
+    found: dict[object, Thing] = {}
+    if isinstance(started, External) or started.derives_from(*ARGUMENTS):
+        found |= {name: Number(value) for name, value in OF_TRANSFORMERS.items()}
+        found["auto_find_batch_size"] = NONE
+    if isinstance(started, Class):
+        found |= {name: started.find(name) or NONE for name in started.all_declared}
+    return found
 
 
 HANDLERS: dict[str, Handler] = {
