@@ -121,9 +121,11 @@ def test_what_a_library_trains_with_is_what_it_is_given(
     assert [found.value(each) for each in roles] == [micro_batch, context, passes]
 
 
-def test_the_precision_of_fabric_is_its_own_matter() -> None:
-    found = read(f"{HEAD}{CASES[-1][0]}")
+@pytest.mark.parametrize("script", [CASES[0][0], CASES[10][0], CASES[-1][0]])
+def test_the_precision_is_the_librarys_own_matter(script: str) -> None:
+    found = read(f"{HEAD}model = Net(Config())\n{script}")
     assert isinstance(found.roles[Role.DTYPE], NotKnown)
+    assert isinstance(found.model, NotKnown)
 
 
 def test_a_model_of_a_library_may_be_called_by_its_task() -> None:

@@ -197,7 +197,7 @@ def _steps(core: Core, batch: Sequence[Tensor], passes: Thing, place: Place) -> 
     state = core.state
     counted = passes if isinstance(passes, (NotKnown, *TERMS)) else None
     outer, inner = (Loop(_LOOP, place, count, trains=True) for count in (None, counted))
-    model = core.unknown("the model that a library trains", place)
+    model = core.unknown("a library trains it", place)
     state.loops.append(outer)
     state.loops.append(inner)
     state.happen("model", place, model, batch)

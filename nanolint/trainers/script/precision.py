@@ -35,8 +35,11 @@ def dtype_of(call: Event | None, state: State) -> Term | NotKnown:
     by_engine = _by_engine(state)
     if by_engine is not None:
         return by_engine
-    if isinstance(subject := unwrapped(call.subject), Instance) and subject.of == External(FITTED):
-        return NotKnown("the precision of Lightning's Fabric")
+    subject = unwrapped(call.subject)
+    if isinstance(subject, NotKnown) or (
+        isinstance(subject, Instance) and subject.of == External(FITTED)
+    ):
+        return NotKnown("a library decides it", call.place.path, call.place.line)
     casts = [each.subject for each in state.events if each.kind == "cast"]
     last: Thing | None = next((each for each in reversed(casts)), None)
     last = last or own_cast(unwrapped(call.subject), state)

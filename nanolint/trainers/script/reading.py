@@ -195,6 +195,8 @@ def _compiled(call: Event | None) -> Term | NotKnown:
             place = call.place
             return NotKnown("whether the model is compiled", place.path, place.line)
         subject = subject.inner
+    if isinstance(subject, NotKnown):
+        return subject
     in_place = isinstance(subject, Instance) and "compiled in place" in subject.fields
     return Number(in_place)
 
