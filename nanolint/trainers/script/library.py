@@ -18,6 +18,7 @@ from nanolint.trainers.script import (
 from nanolint.trainers.script.arguments import is_parser, takes_others
 from nanolint.trainers.script.calls import note_library_module
 from nanolint.trainers.script.conditions import truth
+from nanolint.trainers.script.loaders import length
 from nanolint.trainers.script.operations import made, scalar, unwrapped
 from nanolint.trainers.script.things import (
     TERMS,
@@ -65,6 +66,10 @@ def call(
         return handler(core, arguments, named, place)
     if name in _WRAPPERS or last in _WRAPPERS:
         return _wrapped(core, name, arguments, named, place)
+    if name == "len" and arguments and isinstance(arguments[0], Instance):
+        found = length(core, arguments[0], place)
+        if found is not None:
+            return found
     if name in FUNCTIONS:
         if named:  # max(sizes, key=...), round(x, ndigits=...)
             return core.unknown(f"{name} with {next(iter(named))}=", place)
@@ -72,9 +77,9 @@ def call(
     if last in _WORLD:
         return World(core.state.around.world_size)
     if name.startswith(_TENSORS):
-        found = tensors.constructed(last, arguments, named, place)
-        if found is not None:
-            return found
+        tensor = tensors.constructed(last, arguments, named, place)
+        if tensor is not None:
+            return tensor
     if name.startswith("transformers.") and last == "from_json_file":
         return _HANDLERS["json.load"](core, arguments, named, place)
     if name.startswith("os.path.") or name == "input":

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
 from nanolint.trainers.script.attributes import attribute
-from nanolint.trainers.script.operations import row, scalar
+from nanolint.trainers.script.operations import made, row, scalar
 from nanolint.trainers.script.things import (
     CALLABLE,
     NONE,
     TERMS,
     Class,
     External,
+    Function,
     Instance,
     Repeated,
     Row,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 LOADERS = ("DataLoader", "StatefulDataLoader")
 # Where DataLoader's parameters stand: torch/utils/data/dataloader.py.
-_DATASET, _SIZE, _SAMPLER, _COLLATE = 0, 1, 4, 6
+_DATASET, _SIZE, _DRAWN, _SAMPLER, _COLLATE, _DROP = 0, 1, 3, 4, 6, 8
 
 
 def batched(core: Core, loader: Instance, place: Place) -> Thing:
@@ -46,6 +47,28 @@ def batched(core: Core, loader: Instance, place: Place) -> Thing:
     if collate is None or collate == NONE:
         return collated(item, size, place)
     return _by_function(core, collate, item, size, place)
+
+
+def length(core: Core, thing: Instance, place: Place) -> Thing | None:
+    """``len`` of a data set of the project, or of a loader of one; None where it is not known."""
+    if isinstance(thing.of, Class):
+        called = attribute(core, thing, "__len__", place)
+        found = core.call(called, [], {}, place) if isinstance(called, Function) else None
+        return found if isinstance(found, TERMS) else None
+    if thing.of.last not in LOADERS:
+        return None
+    dataset, size = thing.argument(_DATASET, "dataset"), thing.argument(_SIZE, "batch_size")
+    samplers = (thing.argument(_DRAWN, "sampler"), thing.argument(_SAMPLER, "batch_sampler"))
+    if not isinstance(dataset, Instance) or any(each not in (None, NONE) for each in samplers):
+        return None
+    count, size = length(core, dataset, place), size or Number(1)
+    dropped = thing.argument(_DROP, "drop_last") or Number(value=False)
+    if count is None or size == NONE or not isinstance(dropped, TERMS):
+        return count if size == NONE else None
+    if not scalar(dropped):  # the last batch may be smaller
+        one_less = made("-", (size, Number(1)), place.path, place.line)
+        count = made("+", (count, one_less), place.path, place.line)
+    return made("//", (count, size), place.path, place.line)
 
 
 def _size(core: Core, loader: Instance, place: Place) -> Thing:

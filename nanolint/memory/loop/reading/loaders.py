@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading import arrays, training
 from nanolint.memory.loop.reading.chances import DATA
-from nanolint.memory.model.reading.values import Namespace, Native
+from nanolint.memory.model.reading.values import Generated, Namespace, Native
 from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
-SAMPLERS = ("RandomSampler", "SequentialSampler", "DistributedSampler", "SubsetRandomSampler")
+NAMES = (
+    *("DataLoader", "TensorDataset", "Subset", "Sampler", "BatchSampler", "DistributedSampler"),
+    "random_split",
+)
+SAMPLERS = ("RandomSampler", "SequentialSampler", "SubsetRandomSampler")
 
 
-def table(packages: dict[str, Value]) -> dict[str, Value]:
+def table(machine: Script, packages: dict[str, Value]) -> dict[str, Value]:
     """The modules by their names."""
-    names = ("DataLoader", "TensorDataset", "Subset", "Sampler", "BatchSampler", "random_split")
-    found = {name: packages[name] for name in names}
-    found |= dict.fromkeys(SAMPLERS, packages["Sampler"])
+    given = {
+        "batches": Native(
+            "batches", lambda *a: Generated(arrays.batches(machine, *a)), plain=False
+        ),
+        "world_size": Native("world_size", lambda: machine.group.size, plain=False),
+    }
+    made = training.read_text(machine, "data.py", "torch.utils.data", given).names
+    found = {name: made[name] for name in NAMES}
+    found |= dict.fromkeys(SAMPLERS, made["Sampler"])
     found |= dict.fromkeys(("Dataset", "IterableDataset"), packages["Arguments"])
     modules = ("dataset", "dataloader", "sampler", "distributed")
     of_modules = {each: Namespace(f"torch.utils.data.{each}", dict(found)) for each in modules}

@@ -24,7 +24,6 @@ from nanolint.memory.loop.reading.executing import known, run
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import (
-    Generated,
     Namespace,
     Native,
     Unknown,
@@ -66,9 +65,6 @@ def table(machine: Script) -> dict[str, Value]:
             "doubt": Native("doubt", lambda what: _doubt(machine, what), plain=False),
             "refuse": Native("refuse", lambda why: commands.refuses(machine, why), plain=False),
             "assumed": Native("assumed", machine.doubts.append, plain=False),
-            "batches": Native(
-                "batches", lambda *a: Generated(arrays.batches(machine, *a)), plain=False
-            ),
         },
     ).names
     bar = packages["Progress"]
@@ -102,6 +98,7 @@ def table(machine: Script) -> dict[str, Value]:
         "os": Namespace("os", _system(machine)),
         "os.path": files.paths(machine),
         "sys": Namespace("sys", _interpreter(machine)),
+        "platform": Namespace("platform", _machine(machine)),
         "pathlib": training.read_text(machine, "paths.py", "pathlib", around),
         **{name: Namespace(name, {"open": files.opens(machine)}) for name in files.PACKED},
         "glob": Namespace("glob", {"glob": files.listed(machine)}),
@@ -137,7 +134,7 @@ def table(machine: Script) -> dict[str, Value]:
         "torch.nn.utils.rnn": machine.library("torch.nn.utils").names.setdefault(
             "rnn", loaders.padding(machine)
         ),
-        **loaders.table(packages),
+        **loaders.table(machine, packages),
         **watching.table(machine),
     }
 
@@ -191,6 +188,20 @@ def _interpreter(machine: Script) -> dict[str, Value]:
         "exit": Native("exit", lambda *_: _ends(machine), plain=False),
         "executable": "python",
         "platform": "linux",
+    }
+
+
+def _machine(machine: Script) -> dict[str, Value]:
+    """``platform``: a Linux, of which no more is known."""
+    names = (
+        *("architecture", "freedesktop_os_release", "libc_ver", "machine", "node", "platform"),
+        *("processor", "python_build", "python_compiler", "python_revision", "python_version"),
+        *("python_version_tuple", "release", "uname", "version"),
+    )
+    known = {name: _unknown(machine, f"what platform.{name} gives") for name in names}
+    return known | {
+        "system": silent("system", "Linux"),
+        "python_implementation": silent("python_implementation", "CPython"),
     }
 
 

@@ -20,14 +20,19 @@ if TYPE_CHECKING:
 # What a program may ask of a value: none of these reaches outside of it, or grows without bound.
 TEXT = frozenset(
     {
-        *("capitalize", "count", "endswith", "find", "index", "isalnum", "isalpha", "isdigit"),
-        *("isidentifier", "islower", "isnumeric", "isupper", "lower", "lstrip", "partition"),
-        *("removeprefix", "removesuffix", "rpartition", "rsplit", "rstrip", "split"),
-        *("splitlines", "startswith", "strip", "title", "upper"),
+        *("capitalize", "casefold", "count", "endswith", "find", "index", "isalnum", "isalpha"),
+        *("isascii", "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric"),
+        *("isprintable", "isspace", "istitle", "isupper", "lower", "lstrip", "partition"),
+        *("removeprefix", "removesuffix", "rfind", "rindex", "rpartition", "rsplit", "rstrip"),
+        *("split", "splitlines", "startswith", "strip", "swapcase", "title", "upper"),
     }
 )
+BYTES = (TEXT | {"hex"}) - {
+    *("casefold", "isdecimal", "isidentifier", "isnumeric", "isprintable"),
+}
 METHODS: dict[type, frozenset[str]] = {
     str: TEXT,
+    bytes: BYTES,
     list: frozenset(
         {"append", "clear", "copy", "count", "index", "insert", "pop", "remove", "reverse"}
     ),
@@ -39,11 +44,18 @@ METHODS: dict[type, frozenset[str]] = {
             *("issubset", "issuperset", "pop", "remove", "symmetric_difference", "union"),
         }
     ),
-    frozenset: frozenset({"difference", "intersection", "issubset", "issuperset", "union"}),
-    int: frozenset({"bit_length", "is_integer", "as_integer_ratio"}),
-    float: frozenset({"is_integer"}),
+    frozenset: frozenset(
+        {
+            *("copy", "difference", "intersection", "isdisjoint", "issubset", "issuperset"),
+            *("symmetric_difference", "union"),
+        }
+    ),
+    int: frozenset({"as_integer_ratio", "bit_count", "bit_length", "conjugate", "is_integer"}),
+    float: frozenset({"as_integer_ratio", "conjugate", "hex", "is_integer"}),
+    complex: frozenset({"conjugate"}),
     range: frozenset({"count", "index"}),
 }
+UNCHANGING = (str, bytes, int, float, complex)
 PARTS: dict[type, frozenset[str]] = {
     int: frozenset({"real", "imag", "numerator", "denominator"}),
     float: frozenset({"real", "imag"}),
@@ -60,9 +72,7 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return Native(f"{type(owner).__name__}.{name}", own, plain=False)
     for kind, names in METHODS.items():
         if isinstance(owner, kind) and name in names:
-            return Native(
-                f"{kind.__name__}.{name}", getattr(owner, name), plain=kind in (str, int, float)
-            )
+            return Native(f"{kind.__name__}.{name}", getattr(owner, name), plain=kind in UNCHANGING)
     for kind, names in PARTS.items():
         if isinstance(owner, kind) and name in names:
             return getattr(owner, name)
@@ -84,15 +94,17 @@ def _own(machine: Machine, owner: Value, name: str) -> Callable[..., Value] | No
     """A method that takes what only the interpreter can read, or that is bounded."""
     known: dict[str, Callable[..., Value]] = {}
     if isinstance(owner, str):
-        known = {"join": _join, "replace": _replace, "format": _format, "encode": _encoded}
+        known = OF_TEXT
+    elif isinstance(owner, bytes):
+        known = {"decode": _decoded}
     elif isinstance(owner, Queue):
         known = OF_QUEUE
     elif isinstance(owner, list):
         known = {"extend": _extend, "sort": _sort}
     elif isinstance(owner, dict):
-        known = {"get": _get, "update": _update}
+        known = {"get": _get, "update": _update, "fromkeys": _from_keys}
     elif isinstance(owner, set):
-        known = {"update": _add_all}
+        known = OF_SET
     method = known.get(name)
     return None if method is None else partial(method, machine, owner)
 
@@ -118,8 +130,49 @@ def _format(machine: Machine, _owner: str, *_: Value, **__: Value) -> Value:
     return machine.unknown("a formatted text")
 
 
-def _encoded(machine: Machine, _owner: str, *_: Value) -> Value:
+def _encoded(machine: Machine, _owner: str, *_: Value, **__: Value) -> Value:
     return machine.unknown("an encoded text")
+
+
+def _decoded(machine: Machine, owner: bytes, encoding: Value = "utf-8", *_: Value) -> Value:
+    if encoding in ("utf-8", "utf8", "ascii"):
+        return owner.decode(encoding)
+    return machine.unknown("a decoded text")
+
+
+def _mapped(machine: Machine, _owner: str, *_: Value) -> Value:
+    return machine.unknown("a text whose letters are replaced")
+
+
+def _filled(how: str) -> Callable[..., Value]:
+    """A method that makes a text as wide as is said: ``ljust``."""
+
+    def wide(machine: Machine, owner: str, width: Value, *fill: Value) -> Value:
+        for each in (width, *fill):
+            if isinstance(each, Unknown):
+                return each
+        machine.bounded(width if isinstance(width, int) else 0)
+        return getattr(owner, how)(width, *fill)
+
+    return wide
+
+
+def _with_spaces(machine: Machine, owner: str, tabsize: Value = 8) -> Value:
+    if isinstance(tabsize, Unknown):
+        return tabsize
+    machine.bounded(len(owner) * (tabsize if isinstance(tabsize, int) else 1))
+    return owner.expandtabs(tabsize)
+
+
+OF_TEXT: dict[str, Callable[..., Value]] = {
+    "join": _join,
+    "replace": _replace,
+    **dict.fromkeys(("format", "format_map"), _format),
+    "encode": _encoded,
+    **dict.fromkeys(("translate", "maketrans"), _mapped),
+    **{each: _filled(each) for each in ("center", "ljust", "rjust", "zfill")},
+    "expandtabs": _with_spaces,
+}
 
 
 def _extend(machine: Machine, owner: list[Value], more: Value) -> None:
@@ -165,6 +218,34 @@ def _update(machine: Machine, owner: dict[Value, Value], *more: Value, **named: 
     owner.update(named)
 
 
+def _from_keys(
+    machine: Machine, _owner: dict[Value, Value], keys: Value, value: Value = None
+) -> Value:
+    return dict.fromkeys(machine.iterate(keys), value)
+
+
 def _add_all(machine: Machine, owner: set[Value], *more: Value) -> None:
     for each in more:
         owner.update(machine.iterate(each))
+
+
+def _keep_common(machine: Machine, owner: set[Value], *more: Value) -> None:
+    for each in more:
+        owner.intersection_update(list(machine.iterate(each)))
+
+
+def _take_out(machine: Machine, owner: set[Value], *more: Value) -> None:
+    for each in more:
+        owner.difference_update(list(machine.iterate(each)))
+
+
+def _keep_unshared(machine: Machine, owner: set[Value], more: Value) -> None:
+    owner.symmetric_difference_update(list(machine.iterate(more)))
+
+
+OF_SET: dict[str, Callable[..., Value]] = {
+    "update": _add_all,
+    "intersection_update": _keep_common,
+    "difference_update": _take_out,
+    "symmetric_difference_update": _keep_unshared,
+}
