@@ -27,7 +27,7 @@ from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
@@ -90,11 +90,13 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
     optim.names |= _others(machine, optim)
     machine.imported[OPTIM] = optim
     libraries["torch.optim.optimizer"] = optim
-    clip = Native("clip_grad_norm_", lambda *a, **k: _clip(machine, *a, **k), plain=False)
+    clip = _native(machine, "clip_grad_norm_", _clip)
     utils = Namespace(
         "torch.nn.utils",
         {
             "clip_grad_norm_": clip,
+            "get_total_norm": _native(machine, "get_total_norm", _total),
+            "clip_grads_with_norm_": _native(machine, "clip_grads_with_norm_", _clip_with),
             "clip_grad_value_": silent("clip_grad_value_"),
         },
     )
@@ -177,6 +179,10 @@ def _each(machine: Script, name: str) -> Native:
     return Native(f"_foreach_{name}", call, plain=False)
 
 
+def _native(machine: Script, name: str, function: Callable[..., Value]) -> Native:
+    return Native(name, lambda *a, **k: function(machine, *a, **k), plain=False)
+
+
 def _clip(machine: Script, parameters: Value, *_: Value, **__: Value) -> Value:
     """``clip_grad_norm_``: a norm per tensor in chunks, then the norm of the norms.
 
@@ -189,6 +195,25 @@ def _clip(machine: Script, parameters: Value, *_: Value, **__: Value) -> Value:
         if isinstance(each, Parameter) and each.gradient is not None
     ]
     del listed
+    norm = _norm(machine, grads)
+    if grads:
+        _coefficient(grads[0].device)
+    return norm
+
+
+def _total(machine: Script, tensors: Value, *_: Value, **__: Value) -> Value:
+    """``get_total_norm``: the first half of clipping, of any tensors."""
+    listed = [tensors] if isinstance(tensors, Tensor) else list(machine.iterate(tensors))
+    return _norm(machine, [each for each in listed if isinstance(each, Tensor)])
+
+
+def _clip_with(_machine: Script, _parameters: Value, _most: Value, norm: Value, *_: Value) -> None:
+    """``clip_grads_with_norm_``: the second half."""
+    if isinstance(norm, Tensor):
+        _coefficient(norm.device)
+
+
+def _norm(machine: Script, grads: Sequence[Tensor]) -> Tensor:
     if not grads:
         return empty(machine.host, (), FLOAT32, role("total gradient norm", Component.OPTIMIZER))
     card = grads[0].device
@@ -202,13 +227,17 @@ def _clip(machine: Script, parameters: Value, *_: Value, **__: Value) -> Value:
     stacked = _vector(card, len(norms), "gradient norms")
     norm = _scalar(card, "total gradient norm")
     del stacked, norms
+    return norm
+
+
+def _coefficient(card: Device) -> None:
+    """What the gradients are multiplied with."""
     summed = _scalar(card, "clip coefficient")
     inverse = _scalar(card, "clip coefficient")
     coefficient = _scalar(card, "clip coefficient")
     del inverse, summed
     clamped = _scalar(card, "clip coefficient")
     del coefficient, clamped
-    return norm
 
 
 def _scalar(device: Device, label: str) -> Tensor:

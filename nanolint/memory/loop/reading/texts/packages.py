@@ -186,6 +186,11 @@ class DistributedDataParallel(nn.Module):
     ):
         super().__init__()
         self.module = module
+        self.process_group = process_group  # None: all processes, for what is given it too
+        self.device_ids, self.output_device, self.dim = device_ids, output_device, dim
+        self.broadcast_buffers = broadcast_buffers
+        self.find_unused_parameters = find_unused_parameters
+        self.gradient_as_bucket_view, self.static_graph = gradient_as_bucket_view, static_graph
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
         self.sends_buffers = broadcast_buffers and others.get("forward_sync_buffers", True)
