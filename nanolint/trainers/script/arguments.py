@@ -2,50 +2,38 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Number, Surface
+from nanolint.trainers.script.flags import (
+    SWITCHES,
+    Flag,
+    misfits,
+    named_by,
+    number,
+    said,
+    takes_value,
+    typed,
+)
 from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.things import ITEMS, External, Instance, Row, Thing
+from nanolint.trainers.script.typed_words import left_over, of_namespace, own_words
 from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from nanolint.run.terms import Place
-    from nanolint.source.values import Scalar
     from nanolint.trainers.script.core import Core, Word
 
 PARSER = "argparse.ArgumentParser"
 _DECLARED = "declared flags"  # the field of a parser that holds them
 _OTHERS = "other flags"  # the field of one that may take more than those
-_SWITCHES: Mapping[str, tuple[bool, bool]] = {  # action: without the flag, with it
-    "store_true": (False, True),
-    "store_false": (True, False),
-}
 _MORE = frozenset({"parents", "prefix_chars", "fromfile_prefix_chars"})  # of ArgumentParser
-_TRUE = frozenset({"1", "true", "yes", "y", "t", "on"})
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """One ``add_argument``. ``flags`` are its spellings, none for a positional.
-
-    ``several``: it may take more than one value, or none.
-    """
-
-    name: str
-    flags: tuple[str, ...]
-    default: Thing
-    kind: str  # the last name of its ``type``; "" for text, "?" for one that is not known
-    action: str
-    several: bool = False
-    at: Place | None = None  # the line of the call
 
 
 def method(
@@ -71,15 +59,30 @@ def method(
         known = [_with_default(each, named.get(each.name)) for each in _flags(parser)]
         core.state.journal.write(parser.fields, _DECLARED, _hidden(known))
         return Number(None)
+    if name == "get_default" and arguments:
+        asked = scalar(arguments[0])
+        return next((e.default for e in _flags(parser) if e.name == asked), Number(None))
     if name in ("parse_args", "parse_known_args", "parse_intermixed_args"):
-        found = parsed(core, _flags(parser), place)
+        given = dict(zip(("args", "namespace"), arguments, strict=False)) | dict(named)
+        found = _given(core, _flags(parser), given, place)
         if name == "parse_known_args":
-            return row([found, row([])])
+            return row([found, left_over()])
         if not (arguments or named) and _is_whole(parser):
             core.state.refused += _refused(core.state.around.words, _flags(parser))
         return found
     takes_others(core, parser)
     return core.unknown(f"calls {name} of a parser", place)
+
+
+def _given(core: Core, flags: Sequence[Flag], given: Mapping[str, Thing], place: Place) -> Instance:
+    """What ``parse_args(args, namespace)`` gives."""
+    words = own_words(given.get("args"), lambda key: takes_value(key, flags), place)
+    beside = of_namespace(given.get("namespace"), place)
+    if isinstance(words, NotKnown):
+        return replace(parsed(core, flags, place), fields={flag.name: words for flag in flags})
+    if isinstance(beside, NotKnown):
+        return replace(parsed(core, flags, place), fields={flag.name: beside for flag in flags})
+    return parsed(core, flags, place, words, beside)
 
 
 def takes_others(core: Core, parser: Instance) -> None:
@@ -99,12 +102,12 @@ def _refused(words: Sequence[Word], flags: Sequence[Flag]) -> Iterator[str]:
     for word in words:
         if not word.key.startswith("--"):
             continue
-        named = list(_named_by(word.key, flags))
+        named = list(named_by(word.key, flags))
         if named:
             yield from (
                 f"{word.key} is no {each.kind}: {word.value}"
                 for each in named
-                if _misfits(word, each)
+                if misfits(word, each)
             )
             continue
         begun = [each for each in known if each.startswith(word.key)]
@@ -114,14 +117,6 @@ def _refused(words: Sequence[Word], flags: Sequence[Flag]) -> Iterator[str]:
         near = get_close_matches(word.key.replace("_", "-"), known, n=1)
         meant = next((each for each in known if _same(each, word.key)), near[0] if near else None)
         yield f"no flag {word.key}{f'; did you mean {meant}?' if meant else ''}"
-
-
-def _misfits(word: Word, flag: Flag) -> bool:
-    """Whether a value is none of the flag's type."""
-    takes = flag.kind in ("int", "float") and flag.action == "store" and not flag.several
-    if not takes or isinstance(word.value, NotKnown) or word.value is None:
-        return False
-    return isinstance(_converted(word.value, flag.kind), NotKnown)
 
 
 def _same(one: str, other: str) -> bool:
@@ -160,7 +155,7 @@ def declared(
     action = of.last if isinstance(of, External) else str(scalar(of) or "store")
     kind = named.get("type")
     convert = kind.name if isinstance(kind, External) else "" if kind is None else "?"
-    absent = _SWITCHES[action][0] if action in _SWITCHES else None
+    absent = SWITCHES[action][0] if action in SWITCHES else None
     default = named.get("default", Number(absent))
     if isinstance(default, Given) and default.surface is not Surface.FLAG:
         core.state.given.pop(default, None)
@@ -171,12 +166,26 @@ def declared(
     return Flag(str(destination), flags, default, convert, action, "nargs" in named, place)
 
 
-def parsed(core: Core, flags: Sequence[Flag], place: Place) -> Instance:
-    """What ``parse_args`` gives: each flag's default, or what the launch line says."""
-    values: dict[object, Thing] = {flag.name: _typed(flag.default, flag) for flag in flags}
-    for word in core.state.around.words:
-        for flag in _named_by(word.key, flags):
-            values[flag.name] = _set(core, flag, word)
+def parsed(
+    core: Core,
+    flags: Sequence[Flag],
+    place: Place,
+    words: Sequence[Word] | None = None,
+    beside: Mapping[object, Thing] = MappingProxyType({}),
+) -> Instance:
+    """What ``parse_args`` gives: each flag's default, or what the launch line says.
+
+    ``words`` are the script's own in place of the launch line's; ``beside`` is what they
+    are put to.
+    """
+    values: dict[object, Thing] = {flag.name: typed(flag.default, flag) for flag in flags}
+    values |= beside
+    for word in core.state.around.words if words is None else words:
+        for flag in named_by(word.key, flags):
+            if words is None:
+                values[flag.name] = _set(core, flag, word)
+            else:
+                values[flag.name] = number(said(flag, word))
     for flag in flags:
         change = core.state.around.change(flag.name)
         if change is not None:
@@ -205,76 +214,20 @@ def filled(core: Core, owner: Instance, name: str, value: Thing) -> Thing:
     return found
 
 
-def _named_by(key: str, flags: Sequence[Flag]) -> Iterator[Flag]:
-    """The flag that a word of the launch line names, also by its beginning as argparse allows."""
-    exact = [flag for flag in flags if key in flag.flags]
-    if exact or not key.startswith("--"):
-        yield from exact
-        return
-    negated = "--" + key.removeprefix("--no-") if key.startswith("--no-") else None
-    begun = [flag for flag in flags if any(each.startswith(key) for each in flag.flags)]
-    if len(begun) == 1:
-        yield begun[0]
-    elif negated is not None:
-        yield from (flag for flag in flags if negated in flag.flags)
-
-
 def _set(core: Core, flag: Flag, word: Word) -> Thing:
     if isinstance(word.value, NotKnown):
         return word.value
     default = flag.default.place if isinstance(flag.default, Given) else None
     if flag.default == Number(None) and flag.at is not None:
         default = core.default_of(flag.at)
-    if flag.action in _SWITCHES:
-        value: Scalar = _SWITCHES[flag.action][1]
-    elif flag.action == "BooleanOptionalAction":
-        value = not word.key.startswith("--no-")
-    else:
-        converted = _converted(word.value, flag.kind)
-        if isinstance(converted, NotKnown):
-            return converted
-        value = converted
+    value = said(flag, word)
+    if isinstance(value, NotKnown):
+        return value
     place = word.place or core.state.around.launched
     longest = next((each for each in flag.flags if each.startswith("--")), word.key)
     found = Given(longest, value, Surface.FLAG, place, default)
     core.state.given[found] = None
     return found
-
-
-def _typed(default: Thing, flag: Flag) -> Thing:
-    """argparse converts a default only where it is text."""
-    if isinstance(default, Given) and isinstance(default.value, str) and flag.kind:
-        value = _converted(default.value, flag.kind)
-        if isinstance(value, NotKnown):
-            return value
-        return Given(default.key, value, default.surface, default.place)
-    return default
-
-
-def _converted(value: Scalar, kind: str) -> Scalar | NotKnown:
-    text = str(value)
-    if kind == "":
-        return text
-    try:
-        if kind == "int":
-            return int(text)
-        if kind == "float":
-            return float(text)
-        if kind == "str":
-            return text
-        if kind == "bool":
-            return bool(text)  # as argparse does: any text is true
-    except ValueError:
-        return NotKnown(f"{text!r} is no {kind}")
-    if kind == "?":  # a function of the script: most turn words into true and false
-        if text.lower() in _TRUE or text.lower() in ("0", "false", "no", "n", "f", "off"):
-            return text.lower() in _TRUE
-        try:
-            found = ast.literal_eval(text)
-        except (SyntaxError, ValueError):
-            return text
-        return found if isinstance(found, (int, float, str)) else text
-    return NotKnown(f"{text!r} is converted by {kind} at run time")
 
 
 def is_parser(thing: Thing) -> bool:

@@ -12,8 +12,8 @@ from nanolint.trainers.script.things import External, Function, Instance
 
 if TYPE_CHECKING:
     from nanolint.run.terms import Place
-    from nanolint.trainers.script.arguments import Flag
     from nanolint.trainers.script.core import Core
+    from nanolint.trainers.script.flags import Flag
     from nanolint.trainers.script.things import Thing
 
 COMMAND, OPTION = "click.command", "click.option"

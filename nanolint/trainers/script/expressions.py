@@ -38,6 +38,7 @@ from nanolint.trainers.script.things import (
     Tensor,
     Thing,
 )
+from nanolint.trainers.script.typed_words import TYPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +90,8 @@ def _subscript(core: Core, node: ast.Subscript, scope: Scope) -> Thing:
     if isinstance(owner, Row) and isinstance(node.slice, ast.Slice):
         return _sliced_row(core, owner, node.slice, scope)
     if isinstance(owner, NotKnown):
+        return owner
+    if owner == TYPED and isinstance(node.slice, ast.Slice):
         return owner
     index = core.value(node.slice, scope)
     if isinstance(owner, External) and owner.name == "os.environ":

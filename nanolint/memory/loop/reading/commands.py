@@ -1,11 +1,12 @@
-"""click: commands whose options are decorators."""
+"""The words of the launch line, and click: commands whose options are decorators."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading.executing import known
 from nanolint.memory.loop.reading.training import read_text
-from nanolint.memory.model.reading.values import Namespace, Native, silent
+from nanolint.memory.model.reading.values import Namespace, Native, Unknown, silent
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -28,6 +29,23 @@ def table(machine: Script, parser: Value) -> Namespace:
     names |= {each: silent(each) for each in TELL}
     names |= {each: silent(each) for each in ("Path", "Choice")}
     return Namespace("click", names)
+
+
+def typed(machine: Script) -> list[str] | Unknown:
+    """The words of the launch line behind the script, as texts."""
+    given = known(machine.around.words)
+    unknown = next((value for _, value in given if isinstance(value, Unknown)), None)
+    if unknown is not None:
+        return unknown
+    return [f"--{name.lstrip('-')}={value}" for name, value in given]
+
+
+def is_typed(machine: Script, given: Value) -> bool:
+    """Whether a parser is given the words of the launch line."""
+    words = typed(machine)
+    if isinstance(words, Unknown):
+        return given is None or isinstance(given, Unknown)
+    return given is None or given == words
 
 
 def refuses(machine: Script, why: Value) -> Value:

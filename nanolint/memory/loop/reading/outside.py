@@ -58,6 +58,7 @@ def table(machine: Script) -> dict[str, Value]:
         "packages",
         {
             "words": known(machine.around.words),
+            "is_typed": Native("is_typed", partial(commands.is_typed, machine), plain=False),
             "argparse_boolean": "BooleanOptionalAction",
             "scaler_pieces": Native("scaler_pieces", lambda: training.scaler_pieces(machine)),
             "reducer": Native("reducer", lambda *a: ddp.made(machine, *a), plain=False),
@@ -178,11 +179,9 @@ def _system(machine: Script) -> dict[str, Value]:
 
 
 def _interpreter(machine: Script) -> dict[str, Value]:
-    given = known(machine.around.words)
-    words = [f"--{name.lstrip('-')}={value}" for name, value in given]
-    unknown = next((value for _, value in given if isinstance(value, Unknown)), None)
+    words = commands.typed(machine)
     return {
-        "argv": ["script.py", *words] if unknown is None else unknown,
+        "argv": words if isinstance(words, Unknown) else ["script.py", *words],
         "path": [],
         "modules": machine.imported,
         "exit": Native("exit", lambda *_: _ends(machine), plain=False),

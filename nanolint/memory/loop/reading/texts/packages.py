@@ -1,7 +1,8 @@
 """What scripts use beside torch, written as its users would: the interpreter reads this text.
 
-``words`` are the launch line's flags in their order, each a name and a value; ``scaler_pieces`` is
-what a gradient scaler allocates, ``reducer`` what DDP does with gradients.
+``words`` are the launch line's flags in their order, each a name and a value; ``is_typed`` says
+whether a list is those; ``scaler_pieces`` is what a gradient scaler allocates, ``reducer`` what DDP
+does with gradients.
 """
 
 import torch
@@ -49,27 +50,56 @@ class ArgumentParser:
     def error(self, message):
         refuse(message)
 
-    def parse_known_args(self, *args):
-        return self.parse_args(), []
-
-    def parse_args(self, *args):
-        found = Arguments()
+    def get_default(self, dest):
         for options in self.flags.values():
-            action = options.get("action")
-            default = options.get("default")
-            if default is None and action == "store_true":
-                default = False
-            if default is None and action == "store_false":
-                default = True
+            if options["dest"] == dest:
+                return self.default_of(options)
+        return None
+
+    def default_of(self, options):
+        default = options.get("default")
+        if default is None and options.get("action") == "store_true":
+            return False
+        if default is None and options.get("action") == "store_false":
+            return True
+        return default
+
+    def parse_args(self, args=None, namespace=None):
+        return self.parse_known_args(args, namespace)[0]
+
+    def parse_known_args(self, args=None, namespace=None):
+        found = Arguments() if namespace is None else namespace
+        for options in self.flags.values():
+            default = self.default_of(options)
             kind = options.get("type")
             if isinstance(default, str) and kind is not None:
                 default = kind(default)
             if not hasattr(found, options["dest"]):
                 setattr(found, options["dest"], default)
-        for name, value in words:
+        left = []
+        for name, value in words if is_typed(args) else self.words_of(args):
             options = self.flag(name)
-            if options is not None:
+            if options is None:
+                left.append("--" + name.lstrip("-") + "=" + str(value))
+            else:
                 self.put(found, options, value)
+        return found, left
+
+    def words_of(self, args):
+        """Names and values of the script's own words."""
+        args = list(args)
+        found = []
+        while args:
+            name, equals, value = args.pop(0).partition("=")
+            if not name.startswith("-"):
+                continue
+            options = self.flag(name)
+            if options is not None and "nargs" in options:
+                doubt("several values of " + name)
+            action = "" if options is None else options.get("action", "")
+            if not equals and options is not None and action in ("", "store") and args:
+                value = args.pop(0)
+            found.append((name, value))
         return found
 
     def flag(self, name):
