@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import chances, files
+from nanolint.memory.loop.reading import chances, files, saving
 from nanolint.memory.loop.reading.weights import Stored
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import Function, Unknown
@@ -30,6 +30,10 @@ def load(machine: Script, file: Value, map_location: Value = None, *_: Value, **
     mapped = _mapped(machine, map_location)
     if mapped is machine.host:
         return Stored(machine.place)
+    if mapped is not None or map_location is None:
+        own = saving.loaded(machine, path, mapped)
+        if own is not None:
+            return own
     return machine.checkpoint.load(machine.place, is_placed=mapped is not None)
 
 

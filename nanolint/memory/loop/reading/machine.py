@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.group import Group
     from nanolint.memory.loop.reading.lengths import Lengths
     from nanolint.memory.loop.reading.phases import Phases
+    from nanolint.memory.loop.reading.saving import Piece
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.loop.reading.weights import Checkpoint
@@ -42,6 +43,7 @@ class Script(Machine):
     group: Group  # the processes
     checkpoint: Checkpoint
     dumped: dict[str, Value]  # what was written to files, by their paths
+    saved: dict[str, dict[str, Piece] | None]  # and by torch.save
     lengths: Lengths  # of the texts that are read
 
     def another(self, program: SourceText, inputs: tuple[DataFile, ...]) -> Script:
