@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.exceptions import let_go
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.scopes import MISSING
+from nanolint.memory.model.reading.texts_of import text_of
 from nanolint.memory.model.reading.values import (
     CONTENTS,
     Class,
@@ -24,7 +25,6 @@ from nanolint.memory.model.reading.values import (
     Unknown,
 )
 from nanolint.memory.model.reading.watched import look, plain
-from nanolint.memory.tensors.dtypes import Dtype
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -97,9 +97,8 @@ def _text(machine: Machine, value: Value = "") -> Value:
         return str(value)
     if isinstance(value, Instance) and value.cls.has("__str__"):
         return machine.call(machine.attribute(value, "__str__"), [])
-    if isinstance(value, Dtype):
-        return f"torch.{value}"
-    return machine.unknown("the text of something that is not plain")
+    text = text_of(machine, value)
+    return machine.unknown("the text of something that is not plain") if text is None else text
 
 
 def table(machine: Machine) -> dict[str, Value]:

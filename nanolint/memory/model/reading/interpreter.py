@@ -230,6 +230,14 @@ class Interpreter(Machine):
         self.layers.runs(function)
 
     def load(self, name: str) -> Value:
+        module = self._loaded(name)
+        within, _, own = name.rpartition(".")
+        package = self.imported.get(within) if own and within else None
+        if isinstance(package, Namespace) and package.path:
+            package.names.setdefault(own, module)  # to its own statements, too
+        return module
+
+    def _loaded(self, name: str) -> Value:
         if name in self.imported:
             return self.imported[name]
         if name == NN:
