@@ -40,6 +40,8 @@ PROGRAMS = (
     "n = len(' a '.strip()) + len('ab'.upper().replace('A', 'xyz')) + 'abc'.find('c')",
     "n = int('12'.zfill(4)) + int('a'.startswith('a')) + int('b'.endswith(('a', 'b')))",
     "n = len(f'{3:>5}') + len(f'{2.5:.2f}') + len('%d-%s' % (1, 'x')) + len('{}{}'.format(1, 23))",
+    "n = len('ab'.ljust(9)) + len('ab'.rjust(5, '-')) + len('b'.center(6)) + int('7'.zfill(3))",
+    "n = 'abca'.rfind('a') + 'abca'.rindex('b') + int(' '.isspace()) + len('aB'.swapcase())",
     "n = 5 if 3 > 2 > 1 else 6",
     "n = (None or 4) + (0 and 5) + (3 or 9)",
     "n = 1\nfor k in range(5):\n    if k == 3:\n        break\n    n += k\nelse:\n    n = 99",

@@ -83,6 +83,19 @@ def test_a_sample_that_is_filled_up_is_as_long_as_it_says(tmp_path: Path, sample
     assert peak(of(tmp_path / "texts", sample)) == peak(of(tmp_path / "known", KNOWN))
 
 
+def test_what_is_compared_with_a_token_is_as_long_as_the_texts(tmp_path: Path) -> None:
+    """Which token it is makes no matter: ``mask[1:]`` has one less than the sample."""
+    sample = (
+        "e = tok(self.samples[index]['text'], padding='max_length', truncation=True, "
+        "max_length=self.length, return_tensors='pt')"
+        "\n        ids = e.input_ids.squeeze()"
+        "\n        mask = ids != tok.pad_token_id"
+        "\n        return torch.tensor(ids[:-1]), torch.tensor(mask[1:], dtype=torch.long)"
+    )
+    known = KNOWN.replace("return ids, ids", "return ids[:-1], ids[1:]")
+    assert peak(of(tmp_path / "texts", sample)) == peak(of(tmp_path / "known", known))
+
+
 def test_one_that_is_only_cut_is_taken_for_as_long_in_doubt(tmp_path: Path) -> None:
     found = of(tmp_path / "texts", CUT + "\n        return torch.tensor(ids), torch.tensor(ids)")
     assert [each for each in found["doubts"] if "as long as it is cut to" in each]

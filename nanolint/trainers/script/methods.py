@@ -49,7 +49,9 @@ _FLUENT = frozenset(
 _TEXT = frozenset(
     {
         *("startswith", "endswith", "lower", "upper", "strip", "lstrip", "rstrip", "isdigit"),
-        *("replace", "removeprefix", "removesuffix", "count", "find"),
+        *("replace", "removeprefix", "removesuffix", "count", "find", "rfind", "index", "rindex"),
+        *("capitalize", "casefold", "swapcase", "title", "isalnum", "isalpha", "isdecimal"),
+        *("islower", "isnumeric", "isspace", "isupper"),
     }
 )
 _CASTS = ("bfloat16", "half", "float", "double")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.operators import BINARY, COMPARE, UNARY
 from nanolint.memory.model.reading.torch.calling import operation
 from nanolint.memory.model.reading.values import Unknown
@@ -46,6 +47,8 @@ def compare(machine: Machine, op: ast.cmpop, left: Value, right: Value) -> Value
     name = COMPARE[type(op)][0]
     if right is None or left is None or isinstance(left if left is not None else right, str):
         return name == "ne"
+    # A whole number that nobody knows makes a tensor as large as any other would.
+    left, right = (0 if isinstance(each, Index) else each for each in (left, right))
     if isinstance(left, Tensor):
         return _apply(machine, f"__{name}__", left, right)
     return _apply(machine, f"__{name}__", right, left)
