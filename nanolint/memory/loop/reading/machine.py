@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.group import Group
     from nanolint.memory.loop.reading.lengths import Lengths
     from nanolint.memory.loop.reading.phases import Phases
-    from nanolint.memory.loop.reading.saving import Piece
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
-    from nanolint.memory.loop.reading.weights import Checkpoint
+    from nanolint.memory.loop.reading.weights import Checkpoint, Piece
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Namespace, Value
     from nanolint.memory.tensors.device import Device

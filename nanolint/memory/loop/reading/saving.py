@@ -5,27 +5,15 @@ Only sizes are kept, nothing is held: a file has no part in who holds a tensor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading.weights import Piece
 from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
     from nanolint.memory.tensors.device import Device
-    from nanolint.memory.tensors.dtypes import Dtype
-    from nanolint.memory.tensors.layout import Shape
-    from nanolint.memory.tensors.role import Role
-
-
-class Piece(NamedTuple):
-    """A tensor of a file; those with the same number share their memory."""
-
-    number: int
-    device: Device
-    shape: Shape
-    dtype: Dtype
-    role: Role
 
 
 def save(machine: Script, value: Value, path: Value = None, *_: Value, **__: Value) -> None:

@@ -65,6 +65,16 @@ class Weight(NamedTuple):
     role: Role
 
 
+class Piece(NamedTuple):
+    """A tensor of a file that the script writes; those with the same number share their memory."""
+
+    number: int
+    device: Device
+    shape: Shape
+    dtype: Dtype
+    role: Role
+
+
 class Load(NamedTuple):
     """The ``nth`` call of ``torch.load`` on that line."""
 
