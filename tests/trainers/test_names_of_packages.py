@@ -98,3 +98,24 @@ def test_the_text_of_a_device_tells_the_card_from_the_host(
     known = explained(folder, SCRIPT.replace("DECIDED", "True"))
     assert (found["trust"] == "read") is is_known
     assert not is_known or found["peak"] == known["peak"]
+
+
+def test_a_package_is_run_before_what_lies_in_it(tmp_path: Path) -> None:
+    """What its ``__init__.py`` does is done, although the script names a module of it alone."""
+    named = SCRIPT.replace("from layers import KINDS", "from layers.sizes import WIDTH")
+    named = named.replace('KINDS["wide"](64)', "nn.Linear(64, WIDTH, bias=False)")
+    named = named.replace("nn.Linear(64, 1000", "nn.Linear(WIDTH, 1000").replace("DECIDED", "True")
+    package = _package(tmp_path, "from . import sizes\nsizes.WIDTH = 128\n") / "layers"
+    (package / "sizes.py").write_text("WIDTH = 64\n", encoding="utf-8")
+    found = explained(tmp_path, named)
+    (tmp_path / "known").mkdir()
+    known = named.replace("from layers.sizes import WIDTH", "WIDTH = 128")
+    assert found["trust"] == "read"
+    assert found["peak"] == explained(tmp_path / "known", known)["peak"]
+
+
+def test_a_package_that_does_what_is_not_known_leaves_no_number(tmp_path: Path) -> None:
+    named = SCRIPT.replace("from layers import KINDS", "from layers.wide import Wide")
+    named = named.replace('KINDS["wide"](64)', "Wide(64)").replace("DECIDED", "True")
+    init = "import torch\ntorch.set_default_dtype(torch.bfloat16)\n"
+    assert explained(_package(tmp_path, init), named)["trust"] == "unknown"

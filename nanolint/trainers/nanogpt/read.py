@@ -164,10 +164,14 @@ def _shown(path: Path, root: Path) -> str:
 
 
 def imported_names(tree: ast.Module, name: str, *, is_package: bool) -> Iterator[str]:
-    """The full names of the modules that one called ``name`` imports, and of what may be one."""
+    """The full names of the modules that one called ``name`` imports, and of what may be one.
+
+    Behind them come the packages that they lie in, which Python runs before.
+    """
+    found: dict[str, None] = {}
     for node in nodes(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= dict.fromkeys(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
@@ -175,5 +179,8 @@ def imported_names(tree: ast.Module, name: str, *, is_package: bool) -> Iterator
                 drop = node.level - is_package
                 parts = parts[: len(parts) - drop] if drop else parts
                 base = ".".join((*parts, base) if base else parts)
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names if base)
+            found[base] = None
+            found |= dict.fromkeys(f"{base}.{alias.name}" for alias in node.names if base)
+    yield from found
+    for each in found:
+        yield from (each[:at] for at, letter in enumerate(each) if letter == "." and at)

@@ -256,7 +256,12 @@ class Interpreter(Machine):
             if any(each.startswith(f"{name}.") for each in self._sources):
                 return Namespace(name, {}, "")
             return Absent(f"{name} is no module of the project", self.place)
-        package = name if source.path.endswith("__init__.py") else name.rpartition(".")[0]
+        within = name.rpartition(".")[0]
+        if within in self._sources or f"{within}.__init__" in self._sources:
+            self.load(within)  # Python runs a package before what lies in it
+            if name in self.imported:
+                return self.imported[name]
+        package = name if source.path.endswith("__init__.py") else within
         given: dict[str, Value] = {"__name__": name, "__package__": package}
         module = self.imported[name] = Namespace(name, given, source.path)
         tree = parsed(source.text)
