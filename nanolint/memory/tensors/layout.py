@@ -13,6 +13,14 @@ Shape: TypeAlias = tuple[int, ...]
 Strides: TypeAlias = tuple[int, ...]
 
 
+def elements(shape: Shape) -> int:
+    """How many a tensor of that shape has. Raises TypeError where a size is a fraction."""
+    found = prod(shape)
+    if isinstance(found, float):
+        raise TypeError(f"sizes have to be integers: {shape}")
+    return found
+
+
 @lru_cache(maxsize=4096)
 def contiguous_strides(shape: Shape) -> Strides:
     """The strides of a tensor whose elements lie in order.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.dtypes import FLOAT32
-from nanolint.memory.tensors.layout import contiguous_strides
+from nanolint.memory.tensors.layout import contiguous_strides, elements
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
 
@@ -26,6 +26,7 @@ class Buffer(Tensor):
         self, device: Device, name: str, shape: Shape, dtype: Dtype = FLOAT32, dims: str = ""
     ) -> None:
         of_model = role(name, Component.PARAMETERS, dims)
+        elements(shape)
         super().__init__(device, None, shape, contiguous_strides(shape), dtype, of_model)
 
     def move(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tensors.layout import contiguous_strides, is_contiguous
+from nanolint.memory.tensors.layout import contiguous_strides, elements, is_contiguous
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,7 +132,7 @@ def empty(
     device: Device, shape: Shape, dtype: Dtype, role: Role, strides: Strides | None = None
 ) -> Tensor:
     """A new tensor; without ``strides`` its elements lie in order."""
-    nbytes = dtype.itemsize * prod(shape)
+    nbytes = dtype.itemsize * elements(shape)
     storage = device.alloc(nbytes, role.describe(shape, dtype), role.component) if nbytes else None
     if strides is None:
         strides = contiguous_strides(shape)

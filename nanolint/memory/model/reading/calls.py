@@ -140,7 +140,7 @@ def _object(
     """``owner(...)``: of a module its ``forward``, which its ``__call__`` passes arguments to."""
     if owner.cls.has("__call__"):
         return call(machine, machine.attribute(owner, "__call__"), arguments, keywords)
-    if owner.cls.has("forward"):
+    if owner.cls.is_module and owner.cls.has("forward"):
         read = partial(_forward, machine, owner, arguments, keywords)
         out = machine.copied(owner, arguments, keywords, read)
         return read() if out is READ else out

@@ -33,9 +33,14 @@ VIEW = ("view",)  # the same elements in the same order
 
 
 def sizes_of(sizes: Sequence[int | Sequence[int]]) -> Shape:
-    """The shape of arguments that may be written as one tuple: ``view(2, 3)``, ``view((2, 3))``."""
-    if len(sizes) == 1 and not isinstance(sizes[0], int):
-        return tuple(sizes[0])
+    """The shape of arguments that may be written as one tuple: ``view(2, 3)``, ``view((2, 3))``.
+
+    Raises TypeError where one is a fraction.
+    """
+    if len(sizes) == 1 and not isinstance(sizes[0], int | float):
+        sizes = tuple(sizes[0])
+    if any(isinstance(each, float) for each in sizes):
+        raise TypeError(f"sizes have to be integers: {sizes}")
     return tuple(sizes)  # type: ignore[arg-type]
 
 

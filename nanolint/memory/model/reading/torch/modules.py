@@ -92,8 +92,17 @@ def _look(inside: Instance, path: str, found: list[tuple[str, Instance]], seen: 
     seen.add(id(inside))
     found.append((path, inside))
     for name, value in inside.attributes.items():
-        if isinstance(value, Instance) and value.cls.is_module and id(value) not in seen:
+        if not isinstance(value, Instance) or id(value) in seen:
+            continue
+        if value.cls.is_module:
             _look(value, f"{path}.{name}" if path else name, found, seen)
+        elif value.cls.unknown is not None and _holds(value):
+            raise value.cls.unknown.unread()  # a module or none: who knows
+
+
+def _holds(inside: Instance) -> bool:
+    """Whether an object has what a module would have."""
+    return any(isinstance(each, Tensor) or is_module(each) for each in inside.attributes.values())
 
 
 def buffers(module: Instance, prefix: str = "") -> Iterator[tuple[str, Instance, Tensor]]:

@@ -1,0 +1,52 @@
+"""Classes that extend what is not known, and sizes that are fractions: neither has a sure tape."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.memory.reading.test_programs import line_of, read, text_of, unread
+
+OTHER = """
+import fused
+class Layer({base}):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(32))
+    def forward(self, x):
+        return self.apply(x)
+    def apply(self, x):
+        return x * self.scale
+"""
+
+
+@pytest.mark.parametrize("call", ["self.layer(x)", "self.layer.apply(x)"])
+def test_what_extends_a_class_that_is_not_known_may_be_a_module_or_none(call: str) -> None:
+    text = text_of(f"x = {call}", "self.layer = Layer()", OTHER.format(base="fused.Norm"))
+    said = f"fused is no module of the project (model.py:{line_of(text, 'import fused')})"
+    assert unread(text) == said
+
+
+def test_a_plain_object_of_such_a_class_is_no_part_of_the_model() -> None:
+    above = "import fused\nclass Config(fused.Settings):\n    width = 32\n"
+    held = read(text_of("x = x * self.config.width", "self.config = Config()", above))
+    assert held.events == read(text_of("x = x * 32")).events
+
+
+def test_an_object_that_is_no_module_is_not_called_by_its_forward() -> None:
+    text = text_of("x = self.layer(x)", "self.layer = Layer()", OTHER.format(base="object"))
+    assert "'Layer' object is not callable" in unread(text)
+
+
+@pytest.mark.parametrize(
+    ("forward", "init"),
+    [
+        ("x = x.view(2, 8, 4, 32 / 4).flatten(2)", ""),
+        ("x = x + self.scale.sum()", "self.scale = nn.Parameter(torch.ones(32, 1.5))"),
+        ("x = self.up(x)[..., :32]", "self.up = nn.Linear(32, 4.0 * 32)"),
+        ("x = x + torch.zeros(32 / 2, 2, device=x.device).sum()", ""),
+    ],
+)
+def test_sizes_that_are_fractions_are_refused_as_pytorch_refuses_them(
+    forward: str, init: str
+) -> None:
+    assert "sizes have to be integers" in unread(text_of(forward, init))
