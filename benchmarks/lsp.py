@@ -32,7 +32,7 @@ from tests.support.project_tree import write_project  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-KEYSTROKES, WARM_UP = 200, 20
+KEYSTROKES, WARM_UP = 100, 20
 TARGETS = {"a.py": 50, "model.py": 150}  # milliseconds at the 95th percentile
 CARDS = ("rtx-4090", "rtx-4070")  # one on which nanoGPT's default fits, and one on which not
 CONFIG = """\
