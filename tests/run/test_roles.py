@@ -196,6 +196,26 @@ def test_a_batch_shorter_than_the_model_is_a_doubt(tmp_path: Path) -> None:
     assert found.doubts[0].text == "the model is built for 1024 tokens, a batch has 512"
 
 
+SLICE = "corpus[start : start + block_size + 1]"
+
+
+@pytest.mark.parametrize(
+    ("slices", "tokens"),
+    [
+        ("corpus[start + 3 : start + 3 + block_size]", 1024),
+        ("corpus[start : block_size + 1 + start]", 1024),
+        ("corpus[start : start + block_size - 1]", 1023),
+        ("corpus[start + 1 : start + block_size]", 1023),
+        ("corpus[start - 2 : start + block_size]", 1026),
+    ],
+)
+def test_a_batch_has_as_many_tokens_as_its_slices(tmp_path: Path, slices: str, tokens: int) -> None:
+    loader = LOADER.replace(SLICE, slices)
+    found = settle(tmp_path, files={"train.py": train_script(loader=loader)})
+    assert sizes(found) == (12, tokens)
+    assert (found.trust is Trust.EXACT) is (tokens == 1024)
+
+
 def test_a_script_that_trains_in_a_function_is_followed_into_it(tmp_path: Path) -> None:
     text = train_script()
     head, configurator, tail = text.partition("exec(open('configurator.py').read())\n")

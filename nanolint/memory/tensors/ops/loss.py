@@ -185,7 +185,12 @@ def nll_loss(
     reduce: object = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``F.nll_loss``; without a reduction one loss for each class."""
+    """``F.nll_loss``; without a reduction one loss for each class.
+
+    Raises ValueError where there are more classes, or fewer, than rows.
+    """
+    if target.shape != (*log.shape[:-1][:1], *log.shape[2:]):
+        raise ValueError(f"the loss of {log.shape} is asked for targets of {target.shape}")
     wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))
     if wide.ndim > 2:
         return _nll_loss_2d(wide, target, reduction)

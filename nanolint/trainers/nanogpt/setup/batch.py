@@ -52,28 +52,44 @@ def _sequences(function: ast.FunctionDef) -> Iterator[ast.expr]:
 
 
 def _width(node: ast.AST) -> Iterator[ast.expr]:
-    """W of ``a : a + W``, however the sum is written; a lone 1 beside it shifts the target."""
+    """W of ``a : a + W``, however the sum is written; one token more is the last one's target."""
     if not isinstance(node, ast.Slice) or node.lower is None or node.upper is None:
         return
-    above, below = list(_terms(node.upper)), [ast.dump(each) for each in _terms(node.lower)]
-    left = []
-    for term in above:
-        if ast.dump(term) in below:
-            below.remove(ast.dump(term))
+    left: list[tuple[ast.expr, int]] = []
+    for term, sign in (*_terms(node.upper), *_terms(node.lower, -1)):
+        opposite = next((x for x in left if x[1] == -sign and _same_term(x[0], term)), None)
+        if opposite is None:
+            left.append((term, sign))
         else:
-            left.append(term)
-    left = [each for each in left if not (isinstance(each, ast.Constant) and each.value == 1)]
-    shifted = [each for each in below if "value=1" in each]
-    if len(left) == 1 and len(below) == len(shifted):
-        yield left[0]
+            left.remove(opposite)
+    if len(left) > 1:
+        left = [each for each in left if not (each[1] == 1 and _is_one(each[0]))]
+    if not left or any(sign < 0 and not isinstance(term, ast.Constant) for term, sign in left):
+        return
+    left.sort(key=lambda each: -each[1])  # what is taken away comes last
+    found = left[0][0]
+    for term, sign in left[1:]:
+        found = ast.copy_location(
+            ast.BinOp(found, ast.Add() if sign > 0 else ast.Sub(), term), found
+        )
+    yield found
 
 
-def _terms(node: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        yield from _terms(node.left)
-        yield from _terms(node.right)
+def _terms(node: ast.expr, sign: int = 1) -> Iterator[tuple[ast.expr, int]]:
+    """What a sum adds and takes away."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        yield from _terms(node.left, sign)
+        yield from _terms(node.right, sign if isinstance(node.op, ast.Add) else -sign)
     else:
-        yield node
+        yield node, sign
+
+
+def _same_term(one: ast.expr, other: ast.expr) -> bool:
+    return ast.dump(one) == ast.dump(other)
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 1
 
 
 def _same(found: list[Thing], what: str, line: int) -> Thing:

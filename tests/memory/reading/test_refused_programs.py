@@ -1,4 +1,4 @@
-"""Classes that extend what is not known, and sizes that are fractions: neither has a sure tape."""
+"""What extends what is not known, and what PyTorch refuses: neither has a sure tape."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.memory.reading.test_programs import line_of, read, text_of, unread
 
+MODEL_LOSS = "F.cross_entropy(logits.flatten(0, 1), targets.flatten())"
 OTHER = """
 import fused
 class Layer({base}):
@@ -50,3 +51,8 @@ def test_sizes_that_are_fractions_are_refused_as_pytorch_refuses_them(
     forward: str, init: str
 ) -> None:
     assert "sizes have to be integers" in unread(text_of(forward, init))
+
+
+def test_a_loss_of_other_rows_than_there_are_targets_is_refused() -> None:
+    shorter = MODEL_LOSS.replace("targets.flatten()", "targets[:, 1:].flatten()")
+    assert "is asked for targets of" in unread(text_of().replace(MODEL_LOSS, shorter))
