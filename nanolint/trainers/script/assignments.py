@@ -49,8 +49,17 @@ def _assign(core: Core, statement: ast.Assign, scope: Scope) -> Flow:
             found = given_literal(core, statement.value, value, key, surface, scope)
         elif _is_row(target) and _is_row(statement.value):
             found = _written_row(core, target, statement.value, value, scope)
-        core.bind(target, found, scope)
+        if isinstance(target, (ast.Attribute, ast.Subscript)) and _reads(statement.value, target):
+            _count(core, target, found, scope)
+        else:
+            core.bind(target, found, scope)
     return GOES_ON
+
+
+def _reads(value: ast.expr, target: ast.expr) -> bool:
+    """Whether a value is worked out from what its target holds: ``self.step = self.step + 1``."""
+    written = ast.dump(_loaded(target))
+    return any(isinstance(e, type(target)) and ast.dump(e) == written for e in ast.walk(value))
 
 
 def _key(target: ast.expr) -> str:
@@ -92,8 +101,21 @@ def _augmented(core: Core, statement: ast.AugAssign, scope: Scope) -> Flow:
     reading = ast.copy_location(
         ast.BinOp(_loaded(statement.target), statement.op, statement.value), statement
     )
-    core.bind(statement.target, core.value(reading, scope), scope)
+    _count(core, statement.target, core.value(reading, scope), scope)
     return GOES_ON
+
+
+def _count(core: Core, target: ast.expr, value: Thing, scope: Scope) -> None:
+    """Assign what a target is worked out from itself; in a loop it has another value each turn."""
+    journal = core.state.journal
+    mark = journal.mark()
+    core.bind(target, value, scope)
+    change = journal.last(mark)
+    if change is None or not core.state.loops:
+        return
+    holder, key, before = change
+    if isinstance(before, TERMS) and isinstance(value, TERMS) and before.value != value.value:
+        core.state.counted.append((holder, key))
 
 
 def _loaded(target: ast.expr) -> ast.expr:

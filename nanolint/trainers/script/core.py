@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from dataclasses import field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
@@ -149,6 +149,15 @@ class Event:
     behind: bool = False  # of a model: it is given what another gave, as a criterion is
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """How far a script was followed: what was changed and noted by then, and read."""
+
+    mark: int
+    lengths: tuple[int, ...]
+    modules: frozenset[Path]
+
+
 @dataclasses.dataclass(slots=True)
 class State:
     """What is found while a script is followed."""
@@ -170,6 +179,8 @@ class State:
     depth: int = 0
     unrolled: int = 0  # loops around that are followed turn by turn
     steps: int = 0
+    # What a loop counts up: where it is kept, and by which key.
+    counted: list[tuple[dict[object, Thing], object]] = field(default_factory=list)
     collating: bool = False  # what puts samples together is followed: they may be short
     saved: list[Saved] = field(default_factory=list)
     loaded: dict[Place, Node | None] = field(default_factory=dict)  # None: one of several
@@ -181,6 +192,27 @@ class State:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise Exhausted
+
+    def before(self) -> Before:
+        """A point to which ``return_to`` returns."""
+        lengths = tuple(len(each) for each in self._noted())
+        return Before(self.journal.mark(), lengths, frozenset(self.modules))
+
+    def has_trained(self, before: Before) -> bool:
+        """Whether anything went backward since."""
+        return any(each.kind == "backward" for each in self.events[before.lengths[0] :])
+
+    def return_to(self, before: Before) -> None:
+        """Forget what was found since."""
+        self.journal.take_back(before.mark)
+        for noted, length in zip(self._noted(), before.lengths, strict=True):
+            del noted[length:]
+        for path in self.modules.keys() - before.modules:  # their names are forgotten, too
+            del self.modules[path]
+        self.counted.clear()
+
+    def _noted(self) -> tuple[list[Any], ...]:
+        return self.events, self.checks, self.turns, self.refused, self.saved
 
     def happen(
         self,

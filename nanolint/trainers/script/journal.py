@@ -35,6 +35,10 @@ class Journal:
         """A point to which ``take_back`` returns."""
         return len(self._written)
 
+    def last(self, mark: int) -> tuple[dict[object, Any], object, Any] | None:
+        """The last change since ``mark``: its dictionary, its key, and what was there before."""
+        return self._written[-1] if len(self._written) > mark else None
+
     def take_back(self, mark: int) -> Changes:
         """Undo all changes since ``mark``; what they were."""
         changes: Changes = {}

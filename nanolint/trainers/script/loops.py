@@ -130,13 +130,30 @@ def _only_counts(statement: ast.For | ast.While) -> bool:
 
 
 def _turn(core: Core, statement: ast.For | ast.While, count: Thing | None, scope: Scope) -> Flow:
-    """One turn that stands for all."""
+    """One turn that stands for all. Where it counts up what is no name of its own, an attribute or
+    an entry, it is followed once more: that has another value in each."""
     changed = NotKnown("changes with each turn of a loop", scope.source.path, statement.lineno)
     for name in changed_in(statement):
         if name in scope.names and isinstance(scope.names[name], TERMS):
             core.state.journal.write(scope.names, name, changed)
-    place = scope.source.at(statement)
-    core.state.loops.append(Loop(statement, place, count, calls(statement, "backward")))
+    loop = Loop(statement, scope.source.at(statement), count, calls(statement, "backward"))
+    if core.state.loops:
+        return _once(core, loop, statement, scope)
+    before = core.state.before()
+    flow = _once(core, loop, statement, scope)
+    if core.state.counted and core.state.has_trained(before):
+        counted = list(core.state.counted)
+        core.state.return_to(before)
+        for holder, key in counted:
+            if isinstance(holder.get(key), TERMS):
+                core.state.journal.write(holder, key, changed)
+        flow = _once(core, loop, statement, scope)
+    core.state.counted.clear()
+    return flow
+
+
+def _once(core: Core, loop: Loop, statement: ast.For | ast.While, scope: Scope) -> Flow:
+    core.state.loops.append(loop)
     try:
         flow = core.run(statement.body, scope)
     finally:
