@@ -93,6 +93,8 @@ def judge(
         return _judge(raw, name, path, plan, work, explicit=explicit)
     except Undecodable as error:
         return FileResult(name, error=str(error)), raw
+    except MemoryError:
+        return FileResult(name, error=bugs.NO_MEMORY), raw
     except Exception as error:
         return internal_error(name, error), raw
 

@@ -65,6 +65,11 @@ def main(
         return INTERRUPTED
     except BrokenPipeError:
         return BROKEN_PIPE
+    except MemoryError:
+        from nanolint.cli.bugs import NO_MEMORY
+
+        streams.warn(f"nanolint: {NO_MEMORY}")
+        return FAILURE
     except Exception as error:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             streams.warn(f"nanolint: the report cannot be written: {error.strerror}")

@@ -108,3 +108,19 @@ def test_a_file_that_could_not_be_checked_is_named(
     assert "bug" not in done.err
     assert "2 runs checked" in done.out + done.err
     assert processes.MOST_WORKERS > 1
+
+
+def test_too_little_memory_is_no_bug(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def short(*_: object, **__: object) -> int:
+        raise MemoryError
+
+    path = tmp_path / "a.py"
+    path.write_text(CONFIG, encoding="utf-8")
+    monkeypatch.setattr("nanolint.cli.judging.lint", short)
+    done = nanolint(str(path), "--gpu", "rtx-4070")
+    told = "this machine has too little memory (RAM) for it"
+    assert (done.status, done.err.splitlines()[0]) == (2, f"nanolint: {path}: {told}")
+    assert "bug" not in done.err
+    monkeypatch.setattr("nanolint.cli.gpus.run", short)
+    done = nanolint("gpus")
+    assert (done.status, done.err) == (2, f"nanolint: {told}\n")

@@ -54,6 +54,12 @@ def test_what_a_criterion_is_given_is_no_batch() -> None:
     assert (found.value(Role.MICRO_BATCH), found.value(Role.CONTEXT)) == (16, 64)
 
 
+def test_what_an_embedding_made_is_given_with_targets_like_its_batch() -> None:
+    makes = "x = torch.randint(0, V, (B, T)); h = model.wte(x)"
+    found = read(HEAD + LOOP.format(makes=makes, calls="model(h, x)"))
+    assert (found.value(Role.MICRO_BATCH), found.value(Role.CONTEXT)) == (16, 64)
+
+
 @pytest.mark.parametrize(
     "makes",
     [

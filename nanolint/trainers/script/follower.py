@@ -124,7 +124,10 @@ class Follower(Core):
         if isinstance(function, Instance):
             if calls.is_library_model(function):
                 return calls.call_model(self, function, arguments, named, place)
-            return self.unknown("calls what a library made", place)
+            is_module = isinstance(function.of, External) and function.of.name.startswith(
+                "torch.nn."
+            )
+            return self.unknown(calls.GIVEN if is_module else "calls what a library made", place)
         return function if isinstance(function, NotKnown) else self.unknown("a call", place)
 
     def method(
