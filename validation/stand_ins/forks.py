@@ -19,6 +19,8 @@ EMPTY = ("wandb", "tiktoken", "pandas", "tqdm", "yaml", "transformers", "request
 EMPTY += ("matplotlib", "matplotlib.pyplot", "omegaconf", "torcheval", "torcheval.metrics")
 EMPTY += ("torcheval.metrics.functional", "torcheval.metrics.functional.text")
 EMPTY += ("torcheval.metrics.functional.text.perplexity", "torchinfo", "seaborn")
+EMPTY += ("megatron", "megatron.core", "megatron.core.datasets")
+EMPTY += ("megatron.core.datasets.indexed_dataset",)
 
 
 def memmap(_path, dtype=numpy.uint16, **_):
@@ -132,4 +134,5 @@ def open_or_stand_in(file, *given, **options):
 
 
 builtins.open = open_or_stand_in
-os.path.exists = lambda file: is_table(file) or exists(file)
+TOKENS_OF = ("train.bin", "val.bin")
+os.path.exists = lambda file: is_table(file) or str(file).endswith(TOKENS_OF) or exists(file)
