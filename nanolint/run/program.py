@@ -27,6 +27,7 @@ LOOP = frozenset(
 
 # How the names of what scripts save and go on from end.
 CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors")
+ALONE = "*"  # the name of words of a launch line that have no dashes
 SETTINGS = "settings:"  # how the name begins that a file of settings has in place of a module's
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.command import nanolint
 from tests.support.explained import explained
 
 if TYPE_CHECKING:
@@ -102,3 +104,39 @@ def test_a_parser_tells_its_defaults(tmp_path: Path) -> None:
     )
     wide = told.replace("args.width", "(2 * parser.get_default('width'))")
     assert explained(tmp_path, wide)["roles"]["width"]["value"] == 512
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        'sys.argv += ["--width", "512"]',
+        'sys.argv = ["train.py", "--width", "512"]',
+        'sys.argv.extend(["--width=512"])',
+    ],
+)
+def test_words_that_the_script_types_itself_are_not_the_launch_lines(
+    tmp_path: Path, before: str
+) -> None:
+    text = SCRIPT.replace("args = parser", f"{before}\nargs = parser").replace("GIVEN", "")
+    found = explained(tmp_path, text)
+    assert found["trust"] == "unknown"
+    assert found["roles"]["micro-batch"]["value"] is None
+
+
+ALONE = SCRIPT.replace('"--batch_size", type=int', '"batch_size", nargs="?", type=int')
+
+
+@pytest.mark.parametrize(("words", "trust"), [((), "read"), (("32",), "unknown")])
+def test_a_word_without_dashes_fills_a_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], trust: str
+) -> None:
+    (tmp_path / "train.py").write_text(ALONE.replace("GIVEN", ""), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    asked = ("explain", "--isolated", "--gpu", "a100-40gb", "--format", "json")
+    done = nanolint(*asked, "--", "python", "train.py", *words)
+    assert json.loads(done.out)["trust"] == trust
+
+
+def test_nor_is_one_of_the_scripts_own_passed_over(tmp_path: Path) -> None:
+    found = explained(tmp_path, ALONE.replace("GIVEN", '["32"]'))
+    assert found["trust"] == "unknown"

@@ -21,7 +21,12 @@ from nanolint.trainers.script.flags import (
 )
 from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.things import ITEMS, External, Instance, Row, Thing
-from nanolint.trainers.script.typed_words import left_over, of_namespace, own_words
+from nanolint.trainers.script.typed_words import (
+    changes_argv,
+    left_over,
+    of_namespace,
+    own_words,
+)
 from nanolint.units import listed
 
 if TYPE_CHECKING:
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
 
     from nanolint.run.terms import Place
     from nanolint.trainers.script.core import Core, Word
+    from nanolint.trainers.script.things import Scope
 
 PARSER = "argparse.ArgumentParser"
 _DECLARED = "declared flags"  # the field of a parser that holds them
@@ -77,12 +83,20 @@ def method(
 def _given(core: Core, flags: Sequence[Flag], given: Mapping[str, Thing], place: Place) -> Instance:
     """What ``parse_args(args, namespace)`` gives."""
     words = own_words(given.get("args"), lambda key: takes_value(key, flags), place)
+    if words is None and changes_argv(each.source.text for each in _followed(core)):
+        words = NotKnown("what the script puts into sys.argv", place.path, place.line)
     beside = of_namespace(given.get("namespace"), place)
     if isinstance(words, NotKnown):
         return replace(parsed(core, flags, place), fields={flag.name: words for flag in flags})
     if isinstance(beside, NotKnown):
         return replace(parsed(core, flags, place), fields={flag.name: beside for flag in flags})
     return parsed(core, flags, place, words, beside)
+
+
+def _followed(core: Core) -> Iterator[Scope]:
+    """The script, and what of the project it has imported so far."""
+    yield core.script_scope()
+    yield from (each for each in core.state.modules.values() if each is not None)
 
 
 def takes_others(core: Core, parser: Instance) -> None:
@@ -180,6 +194,10 @@ def parsed(
     """
     values: dict[object, Thing] = {flag.name: typed(flag.default, flag) for flag in flags}
     values |= beside
+    alone = core.state.around.has_others if words is None else any(not e.key for e in words)
+    if alone:
+        why = NotKnown("a word without dashes", place.path, place.line)
+        values |= {flag.name: why for flag in flags if not flag.flags}
     for word in core.state.around.words if words is None else words:
         for flag in named_by(word.key, flags):
             if words is None:

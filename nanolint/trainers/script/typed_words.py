@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
@@ -11,17 +12,27 @@ from nanolint.trainers.script.operations import scalar
 from nanolint.trainers.script.things import ITEMS, External, Instance, Row, Thing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nanolint.run.terms import Place
 
 TYPED = External("sys.argv")
+_CHANGED = re.compile(
+    r"\bsys\.argv(?:\[[^\]\n]*\])?\s*\+?=(?!=)"
+    r"|\bsys\.argv\.(?:append|clear|extend|insert|pop|remove)\b"
+    r"|\bdel\s+sys\.argv\b"
+)
 _LEFT = "left of the launch line"  # the field of a row that stands for those words
 
 
 def left_over() -> Row:
     """The words that ``parse_known_args`` leaves: none that is followed."""
     return Row({ITEMS: (), _LEFT: Number(value=True)})
+
+
+def changes_argv(texts: Iterable[str]) -> bool:
+    """Whether a script puts words into ``sys.argv``, or takes some out."""
+    return any("argv" in text and _CHANGED.search(text) is not None for text in texts)
 
 
 def own_words(
@@ -50,6 +61,7 @@ def _words(texts: Sequence[str], takes_value: Callable[[str], bool | None]) -> I
         key, equals, value = texts[at].partition("=")
         at += 1
         if not key.startswith("-"):
+            yield Word("", texts[at - 1])
             continue
         takes = takes_value(key)
         if takes is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.run.equation import NotKnown
-from nanolint.run.program import SETTINGS, FromRun, Placed, ReadScript, SourceText
+from nanolint.run.program import ALONE, SETTINGS, FromRun, Placed, ReadScript, SourceText
 from nanolint.run.program import NotKnown as Hidden
 from nanolint.run.roles import Role
 from nanolint.run.saved import Loaded
@@ -62,7 +62,7 @@ def whole_script(
     return ReadScript(
         modules=tuple(texts.values()),
         values=tuple(each for each in placed if each is not None),
-        words=tuple(_followed(words, Surface.FLAG, follows)),
+        words=(*_followed(words, Surface.FLAG, follows), *_alone(around)),
         variables=tuple(_followed(around.variables, Surface.VARIABLE, follows)),
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
         files=tuple(_files(texts.values(), path.parent)),
@@ -174,6 +174,12 @@ def _followed(
             yield word.key, Hidden(f"{word.key}: {word.value.reason}", "the launch line", 0)
         else:
             yield word.key, fields.get(plain_name(word.key), word.value)
+
+
+def _alone(around: Around) -> Iterator[tuple[str, Hidden]]:
+    """Words of the launch line without dashes: that there are some, not which."""
+    if around.has_others:
+        yield ALONE, Hidden("a word of the launch line without dashes", "the launch line", 0)
 
 
 @memo

@@ -40,12 +40,15 @@ def typed(machine: Script) -> list[str] | Unknown:
     return [f"--{name.lstrip('-')}={value}" for name, value in given]
 
 
-def is_typed(machine: Script, given: Value) -> bool:
-    """Whether a parser is given the words of the launch line."""
+def own_words(machine: Script, given: Value) -> Value:
+    """The words that a parser is given, where they are not those of the launch line; else None."""
+    if given is None:
+        argv = machine.library("sys").names["argv"]
+        given = argv[1:] if isinstance(argv, list) else argv
     words = typed(machine)
     if isinstance(words, Unknown):
-        return given is None or isinstance(given, Unknown)
-    return given is None or given == words
+        return None if isinstance(given, Unknown) else given
+    return None if given == words else given
 
 
 def refuses(machine: Script, why: Value) -> Value:

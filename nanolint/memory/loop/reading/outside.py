@@ -32,6 +32,7 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.tensor import empty
+from nanolint.run.program import ALONE
 from nanolint.source.settings_text import read_json, read_yaml
 from nanolint.source.toml_text import read_toml
 
@@ -59,7 +60,8 @@ def table(machine: Script) -> dict[str, Value]:
         "packages",
         {
             "words": known(machine.around.words),
-            "is_typed": Native("is_typed", partial(commands.is_typed, machine), plain=False),
+            "own_words": Native("own_words", partial(commands.own_words, machine), plain=False),
+            "alone": ALONE,
             "argparse_boolean": "BooleanOptionalAction",
             "scaler_pieces": Native("scaler_pieces", lambda: training.scaler_pieces(machine)),
             "reducer": Native("reducer", lambda *a: ddp.made(machine, *a), plain=False),

@@ -1,7 +1,8 @@
 """What scripts use beside torch, written as its users would: the interpreter reads this text.
 
-``words`` are the launch line's flags in their order, each a name and a value; ``is_typed`` says
-whether a list is those; ``scaler_pieces`` is what a gradient scaler allocates, ``reducer`` what DDP
+``words`` are the launch line's flags in their order, each a name and a value, ``alone`` the name of
+words without dashes; ``own_words`` are those that a parser is given in their place, None where they
+are the launch line's; ``scaler_pieces`` is what a gradient scaler allocates, ``reducer`` what DDP
 does with gradients.
 """
 
@@ -77,13 +78,26 @@ class ArgumentParser:
             if not hasattr(found, options["dest"]):
                 setattr(found, options["dest"], default)
         left = []
-        for name, value in words if is_typed(args) else self.words_of(args):
+        own = own_words(args)
+        places = list(self.places)
+        for name, value in words if own is None else self.words_of(own):
             options = self.flag(name)
-            if options is None:
+            if name == alone:  # of the launch line, which fills any of them
+                for options in places:
+                    setattr(found, options["dest"], value)
+            elif not name:
+                if places:
+                    self.put(found, self.one(places.pop(0)), value)
+            elif options is None:
                 left.append("--" + name.lstrip("-") + "=" + str(value))
             else:
                 self.put(found, options, value)
         return found, left
+
+    def one(self, options):
+        if "nargs" in options and options["nargs"] != "?":
+            assumed("of several values of " + options["dest"] + " the first is taken")
+        return options
 
     def words_of(self, args):
         """Names and values of the script's own words."""
@@ -92,10 +106,11 @@ class ArgumentParser:
         while args:
             name, equals, value = args.pop(0).partition("=")
             if not name.startswith("-"):
+                found.append(("", name + equals + value))
                 continue
             options = self.flag(name)
-            if options is not None and "nargs" in options:
-                doubt("several values of " + name)
+            if options is not None:
+                options = self.one(options)
             action = "" if options is None else options.get("action", "")
             if not equals and options is not None and action in ("", "store") and args:
                 value = args.pop(0)
@@ -104,6 +119,8 @@ class ArgumentParser:
 
     def flag(self, name):
         name = name.lstrip("-").replace("-", "_")
+        if not name:
+            return None
         if name in self.flags:
             return self.flags[name]
         alike = [each for each in self.flags if each.startswith(name)]
