@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.memory.beside import takes_as_much
 from nanolint.memory.model.read import Read, Unread
 from nanolint.memory.recording import floor_bytes, recorded
 from nanolint.memory.tape import Tape
@@ -65,7 +66,8 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
 
 def own(resolution: Resolution, target: Machine | None) -> Resolution:
     """A run of nanoGPT's own, with what its texts leave in doubt; any other as it is, and so is
-    one without a card, of whose memory nothing is said."""
+    one without a card, of whose memory nothing is said. Where its script takes otherwise, as it is
+    read, it is what is read."""
     run = resolution.run
     if run is None or target is None or run.program is not None or not run.on_gpu:
         return resolution
@@ -74,11 +76,37 @@ def own(resolution: Resolution, target: Machine | None) -> Resolution:
     except Unread as error:
         why = Unresolved(MEMORY, f"the run cannot be read: {error}")
         return replace(resolution, run=None, unresolved=(*resolution.unresolved, why))
+    if resolution.beside is not None:
+        other = _otherwise(resolution, resolution.beside, run, target)
+        if other is not None:
+            return other
     # What DDP's buckets do to its graphs was traced: coverage says where that matters.
     told = {SPLIT_GRAPH, *(each.text for each in resolution.doubts)}
     found = (each for each in (*tape.doubts, *tape.assumed) if each not in told)
     doubts = [Doubt(Subject.PIECE, each) for each in found]
     return replace(resolution, doubts=ordered([*resolution.doubts, *doubts]))
+
+
+def _otherwise(
+    resolution: Resolution, beside: Resolution, run: Run, target: Machine
+) -> Resolution | None:
+    """What a script is that was recognised as nanoGPT's own; None where it is that."""
+    script = beside.run
+    if script is None:
+        return None
+    try:
+        if takes_as_much(run, script, target.gpu):
+            return None
+    except Unread as error:
+        if error.ends:
+            return _ends(resolution, error)
+        why = _not_read("script", error)
+    else:
+        if run.init_from == script.init_from:
+            return if_readable(replace(resolution, beside=None, read=beside), target)
+        text = "from its beginning the script takes other memory than nanoGPT's, as it is read"
+        why = Doubt(Subject.PIECE, text)
+    return replace(resolution, beside=None, doubts=ordered([why, *resolution.doubts]))
 
 
 def _with_optimizer(read: Resolution, run: Run, capability: tuple[int, int] | None) -> Resolution:
@@ -112,18 +140,22 @@ def _has_adam(program: ReadModel, run: Run, capability: tuple[int, int] | None) 
 
 def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
     """``found`` with the reason why it could not be read, before what reading would have told."""
-    text = f"the {'script' if whole else 'model'} cannot be read"
+    what = "script" if whole else "model"
     if found.run is None:
-        why = Unresolved(MEMORY, f"{text}: {error}")
+        why = Unresolved(MEMORY, f"the {what} cannot be read: {error}")
         others = (each for each in found.unresolved if each.key != MEMORY)  # which it explains
         return replace(found, unresolved=(why, *others))
-    place = error.place
-    doubt = Doubt(Subject.PIECE, f"{text}: {error.reason}", Path(place.path), place.line)
+    doubt = _not_read(what, error)
     if whole:
         told = any(each.subject in TOLD for each in found.doubts)
         doubts = tuple(dict.fromkeys((doubt, *found.doubts))) if told else found.doubts
         return replace(found, doubts=doubts)
     return replace(found, doubts=ordered((doubt, *found.doubts)))
+
+
+def _not_read(what: str, error: Unread) -> Doubt:
+    text, place = f"the {what} cannot be read: {error.reason}", error.place
+    return Doubt(Subject.PIECE, text, Path(place.path), place.line)
 
 
 def _differ(run: Run, tape: Tape, target: Machine) -> bool:

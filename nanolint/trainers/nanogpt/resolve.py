@@ -111,9 +111,13 @@ def resolve(
     )
     found = traced(found, taken, project, options, gpu)
     is_traced = found.run is not None and found.run.program is not None
-    if found.trust is Trust.EXACT or is_traced or _only_timed(found):
+    if is_traced:
         return found
     needed = replace(needed, torch=release)
+    if found.trust is Trust.EXACT or _only_timed(found):
+        return replace(
+            found, beside=_beside(found, roles, needed, (configured, taken), project, gpu)
+        )
     read = None
     if roles.program is not None:
         read = _read(found, roles, needed, taken, project, gpu)
@@ -156,6 +160,27 @@ def _read(
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
 
 
+def _beside(
+    found: Resolution,
+    roles: Roles,
+    needed: Run,
+    settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
+    project: Project,
+    gpu: Gpu | None,
+) -> Resolution | None:
+    """The run of a script that is recognised with all of it read; None where no model is near, or
+    the reading has no place for its values.
+
+    What a checkpoint holds is not known: one that goes on is read from its beginning.
+    """
+    if project.train_script is None or roles.source is None or roles.source() is None:
+        return None
+    if needed.init_from == "resume":
+        configured, taken = settings
+        settings = {**configured, **_FROM_SCRATCH}, {**taken, **_FROM_SCRATCH}
+    return _placed(found, roles, needed, settings, project, gpu)
+
+
 def _read_whole(
     found: Resolution,
     roles: Roles,
@@ -171,6 +196,18 @@ def _read_whole(
     """
     if found.run is not None and all(outlives(each, project) for each in found.doubts):
         return None
+    return _placed(found, roles, needed, settings, project, gpu)
+
+
+def _placed(
+    found: Resolution,
+    roles: Roles,
+    needed: Run,
+    settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
+    project: Project,
+    gpu: Gpu | None,
+) -> Resolution | None:
+    """The run with its settings in their places of the script."""
     configured, taken = settings
     given = dict(taken)
     # What the model is made of and what it begins with, the reading of the script tells.
@@ -197,6 +234,7 @@ _SIZES = (
     *("batch_size", "gradient_accumulation_steps", "block_size"),
     *("n_layer", "n_head", "n_embd"),
 )
+_FROM_SCRATCH = {"init_from": Setting("init_from", Known("scratch"), Origin(Layer.OVERRIDE))}
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}
 
 

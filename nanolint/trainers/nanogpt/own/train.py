@@ -81,7 +81,7 @@ if init_from == "resume":  # of these sizes; its weights stay a global
     state_dict = {
         name: torch.empty_like(each, device=device) for name, each in model.named_parameters()
     }
-    optimizer.load_state_dict(torch.load("ckpt.pt", map_location=device))
+    optimizer.load_state_dict(open("ckpt.pt").read())  # what is in it is not asked
 model.to(device)
 scaler = torch.cuda.amp.GradScaler(enabled=(dtype == "float16"))
 if compile:
