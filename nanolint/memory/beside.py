@@ -30,8 +30,6 @@ def takes_as_much(own: Run, script: Run, gpu: Gpu) -> bool:
 
     Found once for all micro-batches. Raises Unread where the script cannot be read.
     """
-    if own.init_from == "resume":  # of what a checkpoint holds a script says nothing
-        own = replace(own, init_from="scratch")
     key = (_plain(own), _plain(script), gpu)
     if key not in _equal:
         _equal[key] = _compared(own, script, gpu)

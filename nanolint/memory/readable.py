@@ -21,7 +21,7 @@ from nanolint.run.trust import Doubt, Subject, ordered
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.run.run import Run
-    from nanolint.run.settled import Resolution
+    from nanolint.run.settled import Beside, Resolution
 
 # What the reading of a script tells, where it can be read.
 TOLD = (Subject.SIZES, Subject.MODEL, Subject.PIECE)
@@ -77,7 +77,7 @@ def own(resolution: Resolution, target: Machine | None) -> Resolution:
         why = Unresolved(MEMORY, f"the run cannot be read: {error}")
         return replace(resolution, run=None, unresolved=(*resolution.unresolved, why))
     if resolution.beside is not None:
-        other = _otherwise(resolution, resolution.beside, run, target)
+        other = _otherwise(resolution, resolution.beside, target)
         if other is not None:
             return other
     # What DDP's buckets do to its graphs was traced: coverage says where that matters.
@@ -87,23 +87,19 @@ def own(resolution: Resolution, target: Machine | None) -> Resolution:
     return replace(resolution, doubts=ordered([*resolution.doubts, *doubts]))
 
 
-def _otherwise(
-    resolution: Resolution, beside: Resolution, run: Run, target: Machine
-) -> Resolution | None:
+def _otherwise(resolution: Resolution, beside: Beside, target: Machine) -> Resolution | None:
     """What a script is that was recognised as nanoGPT's own; None where it is that."""
-    script = beside.run
-    if script is None:
-        return None
     try:
-        if takes_as_much(run, script, target.gpu):
+        if takes_as_much(beside.own, beside.script, target.gpu):
             return None
     except Unread as error:
         if error.ends:
             return _ends(resolution, error)
         why = _not_read("script", error)
     else:
-        if run.init_from == script.init_from:
-            return if_readable(replace(resolution, beside=None, read=beside), target)
+        run = resolution.run
+        if run is not None and run.init_from != "resume":
+            return if_readable(replace(resolution, beside=None, read=beside.whole), target)
         text = "from its beginning the script takes other memory than nanoGPT's, as it is read"
         why = Doubt(Subject.PIECE, text)
     return replace(resolution, beside=None, doubts=ordered([why, *resolution.doubts]))

@@ -139,6 +139,16 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """A small run of nanoGPT's own, and the same of a script that is recognised as such: both have
+    to take as much. ``whole`` is what that script is where it does not."""
+
+    own: Run
+    script: Run
+    whole: Resolution
+
+
+@dataclass(frozen=True, slots=True)
 class Rivals:
     """Other scripts that may run a config: the doubt about it, and what each would make of it."""
 
@@ -159,8 +169,8 @@ class Resolution:
     of their own name. ``outline`` is the run as far as its batch and its loop are known, with legal
     values for the rest; None where not even that is. ``described`` is what a script says of its run
     that is not nanoGPT's kind. ``read`` is what it is with the project's own model read from its
-    source, where that may be tried. ``beside`` is what it is with its script read whole, where
-    that is recognised as nanoGPT's own: both have to take as much. ``source`` gives the text of a
+    source, where that may be tried. ``beside`` shows whether a script that is recognised as
+    nanoGPT's own takes as much. ``source`` gives the text of a
     model that is nanoGPT's own and needs no reading to be judged; it is asked for where lines are.
     ``rivals`` are the runs that other scripts would make of the config. ``left_open`` is what its
     number leaves open, where the verdict is the same either way.
@@ -175,7 +185,7 @@ class Resolution:
     described: Described | None = None
     outline: Run | None = None
     read: Resolution | None = None
-    beside: Resolution | None = None
+    beside: Beside | None = None
     source: Callable[[], ReadModel | None] | None = field(default=None, compare=False, repr=False)
     rivals: Rivals | None = field(default=None, compare=False, repr=False)
     left_open: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ import pytest
 
 from nanolint.gpus.lookup import find
 from nanolint.memory.readable import own
-from nanolint.run.settled import Resolution
+from nanolint.run.settled import Beside, Resolution
 from nanolint.run.trust import Trust
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.trainers.nanogpt.resolve import default_run
@@ -29,7 +29,9 @@ def recognised(old: str, new: str, init_from: str = "scratch") -> Resolution:
     changed = replace(main, text=main.text.replace(old, new))
     program = replace(own_script(), modules=(changed, *others))
     ours, read = replace(RUN, init_from=init_from), replace(RUN, program=program)
-    return own(Resolution(ours, {}, beside=Resolution(read, {})), find("rtx-3090"))
+    return own(
+        Resolution(ours, {}, beside=Beside(RUN, read, Resolution(read, {}))), find("rtx-3090")
+    )
 
 
 def test_one_that_takes_as_much_is_nanogpts() -> None:

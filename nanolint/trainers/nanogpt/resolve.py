@@ -11,7 +11,6 @@ from nanolint.run.coverage import TIMED, not_covered
 from nanolint.run.overrides import all_overrides
 from nanolint.run.settled import (
     Layer,
-    ManualAttention,
     Options,
     Origin,
     Project,
@@ -25,12 +24,12 @@ from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
-from nanolint.trainers.nanogpt.read import STAND_INS, WHOLE_STAND_INS, pretrained, read_run
+from nanolint.trainers.nanogpt.readings import beside_own, model_read, whole_read
 from nanolint.trainers.nanogpt.recognition.models import Model
 from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import WITHOUT_META, dataset_vocabulary
-from nanolint.trainers.nanogpt.whole import outlives, whole_run
+from nanolint.trainers.nanogpt.whole import outlives
 from nanolint.trainers.traced import NEEDED, traced
 from nanolint.units import listed
 
@@ -116,16 +115,16 @@ def resolve(
     needed = replace(needed, torch=release)
     if found.trust is Trust.EXACT or _only_timed(found):
         return replace(
-            found, beside=_beside(found, roles, needed, (configured, taken), project, gpu)
+            found, beside=beside_own(found, roles, needed, (configured, taken), project, gpu)
         )
     read = None
     if roles.program is not None:
-        read = _read(found, roles, needed, taken, project, gpu)
+        read = model_read(found, roles, needed, taken, project, gpu)
     if read is not None and all(outlives(each, project) for each in read.doubts):
         return replace(found, read=read)
     if in_float16:
         configured |= _FLOAT16
-    whole = _read_whole(found, roles, needed, (configured, taken), project, gpu)
+    whole = whole_read(found, roles, needed, (configured, taken), project, gpu)
     return replace(found, read=read if whole is None else replace(whole, read=read))
 
 
@@ -134,107 +133,11 @@ def _only_timed(found: Resolution) -> bool:
     return found.run is not None and all(each.text.startswith(TIMED) for each in found.doubts)
 
 
-def _read(
-    found: Resolution,
-    roles: Roles,
-    needed: Run,
-    settings: Mapping[str, Setting],
-    project: Project,
-    gpu: Gpu | None,
-) -> Resolution | None:
-    """The run with the model that is read, and what is in doubt of it still.
-
-    None where its batch or its loop is not known, or what it begins with.
-    """
-    program, given = roles.program, dict(settings)
-    for key, stand_in in STAND_INS.items():
-        given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
-    shaped, unresolved = needed_run(given, project, ManualAttention.NEVER, gpu, needed.world_size)
-    if program is not None and needed.init_from in PRETRAINED_SIZES:
-        program = pretrained(program, project.tree, needed.init_from)
-    if program is None or unresolved or project.unusable:
-        return None
-    run = with_passes(read_run(replace(shaped, torch=needed.torch), program, gpu), roles)
-    doubts = [each for each in found.doubts if each not in roles.model.doubts]
-    doubts += [*roles.model.optimizer_doubts, *not_covered(run, gpu)]
-    return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
-
-
-def _beside(
-    found: Resolution,
-    roles: Roles,
-    needed: Run,
-    settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
-    project: Project,
-    gpu: Gpu | None,
-) -> Resolution | None:
-    """The run of a script that is recognised with all of it read; None where no model is near, or
-    the reading has no place for its values.
-
-    What a checkpoint holds is not known: one that goes on is read from its beginning.
-    """
-    if project.train_script is None or roles.source is None or roles.source() is None:
-        return None
-    if needed.init_from == "resume":
-        configured, taken = settings
-        settings = {**configured, **_FROM_SCRATCH}, {**taken, **_FROM_SCRATCH}
-    return _placed(found, roles, needed, settings, project, gpu)
-
-
-def _read_whole(
-    found: Resolution,
-    roles: Roles,
-    needed: Run,
-    settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
-    project: Project,
-    gpu: Gpu | None,
-) -> Resolution | None:
-    """The run with all of its script read, and what is in doubt of it still.
-
-    ``settings`` are by the script's keys, and by their roles. None where nothing is in doubt that a
-    reading tells, or where a batch or the vocabulary is not known.
-    """
-    if found.run is not None and all(outlives(each, project) for each in found.doubts):
-        return None
-    return _placed(found, roles, needed, settings, project, gpu)
-
-
-def _placed(
-    found: Resolution,
-    roles: Roles,
-    needed: Run,
-    settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
-    project: Project,
-    gpu: Gpu | None,
-) -> Resolution | None:
-    """The run with its settings in their places of the script."""
-    configured, taken = settings
-    given = dict(taken)
-    # What the model is made of and what it begins with, the reading of the script tells.
-    for key, stand_in in (STAND_INS | WHOLE_STAND_INS).items():
-        if key in STAND_INS or any(each.key == key for each in found.unresolved):
-            given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
-    shaped, unresolved = needed_run(given, project, ManualAttention.NEVER, gpu, needed.world_size)
-    if unresolved or project.unusable:
-        return None
-    shaped = with_passes(replace(shaped, torch=needed.torch), roles)
-    program = whole_run(project, configured, roles.deciding, shaped)
-    if program is None:
-        return None
-    run = read_run(shaped, program, gpu)
-    if any(each.key == "vocab_size" for each in found.unresolved):
-        run = replace(run, vocab_size=0)
-    doubts = [each for each in found.doubts if outlives(each, project)]
-    doubts += not_covered(run, gpu)
-    return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
-
-
 # What a config without a script near it has to set, or nanoGPT's values only stand in for it.
 _SIZES = (
     *("batch_size", "gradient_accumulation_steps", "block_size"),
     *("n_layer", "n_head", "n_embd"),
 )
-_FROM_SCRATCH = {"init_from": Setting("init_from", Known("scratch"), Origin(Layer.OVERRIDE))}
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}
 
 
