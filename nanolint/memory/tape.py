@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from collections.abc import Callable, Container, Iterable, Mapping
 
     from nanolint.memory.locating import Locator
 
@@ -86,6 +86,7 @@ class MemoryPlan:
     Of ``shared`` slots the graph is not the only holder: ``stretches`` are the events up to each
     place where it lets one go, and that slot; None behind the last. ``product`` is how many events
     lie before its first matrix product, where a stretch ends, too; None where it has none.
+    ``flops`` are the operations of its products, by what they compute in.
     """
 
     def __init__(
@@ -118,14 +119,28 @@ class MemoryPlan:
         self.sizes = [rounded(buffer.nbytes) for buffer in made]
         self.names = [buffer.name for buffer in made]
         self.components = [buffer.component for buffer in made]
+        self.flops: Mapping[str, int] = {}
+
+
+class Step(NamedTuple):
+    """What an optimizer step computes in one process, from the end of the one before.
+
+    ``flops`` are the operations of matrix products by what they compute in: "bfloat16", or "tf32"
+    where float32 is allowed to be that; ``tokens`` are those that the model was given, None where
+    it was given none.
+    """
+
+    flops: tuple[tuple[str, int], ...]
+    tokens: int | None
 
 
 class Mark(NamedTuple):
-    """A place on a tape: how many events, allocations and phases lie before it."""
+    """A place on a tape: the events, allocations, phases and operations before it."""
 
     events: int
     allocations: int
     phases: int
+    flops: Mapping[str, int]
 
 
 class Tape:
@@ -134,11 +149,13 @@ class Tape:
     ``events`` holds ``handle`` for an allocation and ``~handle`` for its release; ``sizes`` are
     bytes, already rounded up. ``phases`` are (number of events before it, phase). ``doubts`` say
     what is otherwise on it than PyTorch would have it, because that is not known; ``above`` are
-    those for which the events are known to take more.
+    those for which the events are known to take more. ``flops`` are the operations of matrix
+    products so far, by what they compute in, and ``steps`` what the first steps took of them.
     """
 
     __slots__ = (
-        "above", "assumed", "components", "doubts", "events", "names", "phases", "sizes",
+        "above", "assumed", "components", "doubts", "events", "flops", "names", "phases", "sizes",
+        "steps",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -154,6 +171,8 @@ class Tape:
         self.doubts: list[str] = []
         self.above: list[str] = []
         self.assumed: list[str] = []  # what nobody has said, and is taken to be so
+        self.flops: dict[str, int] = {}
+        self.steps: list[Step] = []
 
     @property
     def locator(self) -> Locator | None:
@@ -208,6 +227,8 @@ class Tape:
         called where the first matrix product is launched.
         """
         made = 0
+        for kind, flops in plan.flops.items():
+            self.compute(kind, flops)
         for (events, let_go), stop in zip(plan.stretches, plan.made, strict=True):
             self._make(plan, made, stop, slots)
             made = stop
@@ -217,6 +238,15 @@ class Tape:
                     multiply()
             elif let_go is not None and shared is not None:
                 shared.pop(let_go, None)
+
+    def compute(self, kind: str, flops: int) -> None:
+        """A matrix product takes so many operations."""
+        self.flops[kind] = self.flops.get(kind, 0) + flops
+
+    def compute_again(self, before: Mapping[str, int], times: int) -> None:
+        """What was computed since ``flops`` were these is computed so many times more."""
+        for kind, flops in self.flops.items():
+            self.flops[kind] = flops + times * (flops - before.get(kind, 0))
 
     def _make(self, plan: MemoryPlan, start: int, stop: int, slots: list[Handle]) -> None:
         """Give the allocations of a stretch their handles, which count up with the events."""
@@ -241,7 +271,7 @@ class Tape:
 
     def mark(self) -> Mark:
         """The end of what is recorded so far."""
-        return Mark(len(self.events), len(self.sizes), len(self.phases))
+        return Mark(len(self.events), len(self.sizes), len(self.phases), self.flops.copy())
 
     def copy(self, start: Mark, end: Mark, successor: dict[Handle, Handle]) -> int:
         """Record once more what lies between two marks; returns how far its handles moved.

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
+from nanolint.memory.verdict.speed import LEAST_PERCENT, MOST_PERCENT, speed
 from nanolint.memory.verdict.words import amount
 from nanolint.report.printer import printable
-from nanolint.run.speed import LEAST_PERCENT, MOST_PERCENT, speed
 from nanolint.run.trust import least, ordered
 
 if TYPE_CHECKING:

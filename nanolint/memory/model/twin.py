@@ -84,7 +84,9 @@ class Twin:
         allocations = [
             Made(slot, tape.sizes[slot], _name(tape, slot), tape.components[slot]) for slot in made
         ]
-        return MemoryPlan(allocations, tape.events[start.events :], set(shared))
+        plan = MemoryPlan(allocations, tape.events[start.events :], set(shared))
+        plan.flops = {kind: flops - start.flops.get(kind, 0) for kind, flops in tape.flops.items()}
+        return plan
 
     def let_go(self) -> Node | None:
         """Only the graph holds anything now; returns its newest node."""

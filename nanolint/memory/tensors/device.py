@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.asked import Asked, Card
+from nanolint.memory.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,6 +109,8 @@ class Device:
             MAIN: tuple(filter(None, (workspace_bytes, bias_workspace_bytes))),
             AUTOGRAD: tuple(filter(None, (workspace_bytes,))),
         }
+        self.allows_tf32 = False  # for products of float32
+        self._newest = (0, "", 0)  # product: the allocations before it, what it took
         self.passing_bias_bytes = passing_bias_bytes
         # The backward pass adds biases where it computes again what a checkpoint left out.
         self._first_bias_bytes = {
@@ -139,6 +142,7 @@ class Device:
         )
         made.attention_kernels = self.attention_kernels
         made.tuned_for = self.tuned_for
+        made.allows_tf32 = self.allows_tf32
         return made
 
     @property
@@ -160,6 +164,16 @@ class Device:
     def passing_workspace_bytes(self) -> int:
         """The workspace that each product makes for itself; 0 where threads keep theirs."""
         return 0 if self._keeps_workspace else sum(self._workspaces[self.thread])
+
+    def compute(self, dtype: Dtype, flops: int) -> None:
+        """Matrices of ``dtype`` are multiplied, in so many operations (``work.py``)."""
+        kind = self.kind_of(dtype)
+        self._newest = len(self.tape.sizes), kind, flops
+        self.tape.compute(kind, flops)
+
+    def kind_of(self, dtype: Dtype) -> str:
+        """What products of ``dtype`` compute in."""
+        return "tf32" if self.allows_tf32 and dtype is FLOAT32 else dtype.name
 
     def multiply(self, *, biased: bool = False) -> None:
         """A matrix product is launched: the thread's first takes cuBLAS's workspace, or each.
@@ -190,6 +204,9 @@ class Device:
     def unmake(self, storages: Sequence[Storage]) -> None:
         """Take back the newest operation, whose results lie in ``storages``: it never ran."""
         tape, first = self.tape, min(each.handle for each in storages)
+        at, kind, flops = self._newest
+        if at > first:
+            tape.compute(kind, -flops)
         made = list(zip(tape.sizes[first:], tape.names[first:], strict=True))
         if self._keeps_workspace and any(name == OF_CUBLAS for _, name in made):
             self._workspaces[self.thread] = tuple(n for n, name in made if name == OF_CUBLAS)

@@ -4,32 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.run.speed import LEAST_PERCENT, MOST_PERCENT, speed
+from nanolint.memory.verdict.speed import LEAST_PERCENT, MOST_PERCENT, speed
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
+    from nanolint.memory.verdict.speed import Speed
     from nanolint.report.printer import Printer
     from nanolint.run.run import Run
-    from nanolint.run.speed import Speed
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400  # seconds
 
 
-def render(run: Run, machine: Machine, printer: Printer) -> None:
-    """Write the section; nothing where the card's or the model's operations are not known."""
+def render(run: Run, machine: Machine, printer: Printer, *, steps: int = 0) -> None:
+    """Write the section; nothing where the card's or the run's operations are not known.
+
+    ``steps`` are those of the whole run, 0 where that is not known.
+    """
     found = speed(run, machine)
     if found is None:
         return
-    step = found.flops_per_token * run.tokens_per_iter / 1e12
     cards = f" on {found.cards} cards" if found.cards > 1 else ""
     printer.blank()
     assumed = f"{LEAST_PERCENT} to {MOST_PERCENT} % of {found.peak_flops / 1e12:,.0f} TFLOPS"
     printer.line(("Speed", "bold"), f", if it reaches {assumed}{cards}")
-    printer.line(f"  {step:,.0f} TFLOP a step, as nanoGPT's estimate_mfu counts")
+    printer.line(f"  {operations(found.flops)} a step, as PyTorch's flop_counter counts")
     printer.line(f"  {tokens(found)} tokens a second")
-    total = run.max_iters * run.tokens_per_iter
-    printer.line(f"  {duration(found, total)} for max_iters = {run.max_iters:,}: {total:,} tokens")
-    printer.line(f"  a micro-batch beyond about {found.enough} brings little: it fills the card")
+    if steps:
+        total = steps * found.tokens
+        printer.line(f"  {duration(found, total)} for max_iters = {steps:,}: {total:,} tokens")
+
+
+def operations(flops: int) -> str:
+    """``420 TFLOP``, ``3.1 GFLOP``."""
+    power, name = (1e12, "TFLOP") if flops >= 1e12 else (1e9, "GFLOP")
+    return f"{flops / power:,.{0 if flops >= 10 * power else 1}f} {name}"
 
 
 def tokens(found: Speed) -> str:

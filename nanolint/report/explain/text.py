@@ -92,7 +92,8 @@ def _memory(name: str, case: Case, printer: Printer, width: int) -> None:
         printer.blank()
         card.render(case, verdict, printer)
         failure.render(case, verdict, printer, width)
-        speed.render(run, verdict.target, printer)
+        steps = run.max_iters if case.resolution.described is None else 0
+        speed.render(run, verdict.target, printer, steps=steps)
 
 
 def _same(one: Resolution, other: Resolution) -> bool:

@@ -11,6 +11,7 @@ from nanolint.memory.compiled.derive.joint import by_locality
 from nanolint.memory.compiled.derive.lowering import Lowering
 from nanolint.memory.compiled.derive.operations import INPUT, VIEW, Operation, Operations
 from nanolint.memory.compiled.derive.partition import Parts, partition
+from nanolint.memory.compiled.derive.work import flops_of
 from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.tensors.device import NotTraced
@@ -119,6 +120,7 @@ class Plans:
         first = 1 + max(self.given.values(), default=-1)
         planner = self._planner(emission.graph, first)
         self.forward = planner.plan()
+        self.forward.flops = flops_of(parts.forward, self.device)
         self.slots = planner.slots
         self._slot_of: dict[Operation, int] = {}
         self._lying: dict[Operation, Strides] = {}
@@ -167,6 +169,7 @@ class Plans:
         planner = self._planner(emission.graph, self.slots)
         to_the_end = self.tangent_slots if self.inductor.holds_gradients else ()
         self.backward = planner.plan(shared=shared, last=to_the_end)
+        self.backward.flops = flops_of(parts.backward, self.device)
         self.slots_backward = planner.slots
         self.shared = set(shared)
         self.gradient_slots = [

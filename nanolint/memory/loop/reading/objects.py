@@ -245,6 +245,6 @@ class Values(Interpreter, Script):
         self.phases.before_step()
         self.seen.stepped()
         out = self.call(step, list(given), named)
-        self.phases.after_step(optimizer)
+        self.phases.after_step(optimizer, self.seen.tokens)
         self.turns.stepped()
         return out

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NoReturn
 
 from nanolint.memory.model.reading.values import Event
-from nanolint.memory.tape import Phase
+from nanolint.memory.tape import Phase, Step
 
 if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Instance
     from nanolint.memory.tape import Tape
+
+TRAINING = frozenset({Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER})
 
 
 class Finished(BaseException):
@@ -30,6 +33,8 @@ class Phases:
         self.optimizers: list[Instance] = []
         tape.phase(Phase.SETUP)
         self._after_backward = False
+        self._computed = Counter[str]()  # since the last step, to train
+        self._counted: dict[str, int] = {}  # so far, for whatever
         self.doubts = 0  # how many the tape had behind the last step
 
     @property
@@ -70,7 +75,15 @@ class Phases:
     def _enter(self, phase: Phase) -> None:
         self._after_backward = False
         if self._tape.phases[-1][1] is not phase:
+            self._count()
             self._tape.phase(phase)
+
+    def _count(self) -> None:
+        """What was computed in the phase that ends."""
+        before, self._counted = self._counted, self._tape.flops.copy()
+        if self._tape.phases[-1][1] in TRAINING:
+            self._computed.update(self._counted)
+            self._computed.subtract(before)
 
     def happens(self, what: Event) -> None:
         """What divides the run."""
@@ -106,8 +119,14 @@ class Phases:
             self._after_backward = False
         self._enter(Phase.OPTIMIZER)
 
-    def after_step(self, optimizer: Instance) -> None:
-        """It ends."""
+    def after_step(self, optimizer: Instance, tokens: int | None = None) -> None:
+        """It ends; ``tokens`` are those that the model was given since the last one."""
+        before = self.done
         self._done[id(optimizer)] = self._done.get(id(optimizer), 0) + 1
+        self._count()
+        if self.done > before:
+            flops = tuple((kind, flops) for kind, flops in self._computed.items() if flops)
+            self._tape.steps.append(Step(flops, tokens))
+            self._computed.clear()
         self.doubts = len(self._tape.doubts)
         self._enter(Phase.FORWARD)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.torch import modules
@@ -31,6 +32,11 @@ class Seen:
     def only_evaluates(self) -> bool:
         """Whether a model was given tokens, and none for training."""
         return self.evaluated is not None and self.shape is None and not self.backward
+
+    @property
+    def tokens(self) -> int | None:
+        """Those of the step that was last; None where no model was given any."""
+        return prod(self.shape) * self.passes if self.shape and self.passes else None
 
     def differs(self, arguments: list[Value], module: Instance) -> str | None:
         """How a later step trains with more than the first, if it does.

@@ -80,6 +80,9 @@ _HARMLESS_VARIABLES = frozenset(
         *("TORCHINDUCTOR_BENCHMARK_KERNEL", "TORCHINDUCTOR_FX_GRAPH_REMOTE_CACHE"),
     }
 )
+# What products of float32 may compute in; the second name is that of PyTorch 2.9 and later.
+_BACKENDS = ("torch.backends.cuda.matmul is", "torch.backends is")
+_PRECISIONS = ("allow_tf32", "fp32_precision")
 _ALLOCATOR = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 
 
@@ -125,6 +128,8 @@ def called(machine: Script, function: Unknown) -> None:
 
 def configured(machine: Script, owner: Value, name: str, value: Value) -> None:
     """A doubt of a setting of torch.compile's that may change what a graph keeps."""
+    if name in _PRECISIONS and isinstance(owner, Unknown) and owner.reason.startswith(_BACKENDS):
+        machine.card.allows_tf32 = value is True or value == "tf32"
     if not machine.around.compiles:
         return
     if isinstance(owner, Namespace) and owner.name == DYNAMO:

@@ -174,6 +174,7 @@ class Turns:
                 if is_alike and not growing.gathers(held, node, frame):
                     skipped = (rest - 1) // 2 * 2
                     place += skipped
+                    tape.compute_again(start.flops, skipped)
                     machine.seen.backward += skipped * (machine.seen.backward - backward)
                 elif (
                     not wrote

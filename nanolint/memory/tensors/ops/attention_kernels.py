@@ -15,6 +15,7 @@ from nanolint.memory.tensors.ops.parts import sliced
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.work import of_attention
 from nanolint.memory.torch import (
     EFFICIENT_STATE_FIRST_SINCE,
     EFFICIENT_STATE_ON_CARD_SINCE,
@@ -85,11 +86,13 @@ def flash(q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> Tensor:
         device, FLASH_STATE_ON_CARD_SINCE, ((2,), ()), made("attention random state")
     )
     del pattern, parts
+    device.compute(q.dtype, of_attention(q.shape, k.shape, v.shape))
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(
         g: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, *_saved: Tensor
     ) -> list[Tensor | None]:
+        device.compute(q.dtype, of_attention(q.shape, k.shape, v.shape, backward=True))
         copies = contiguous(_swap(g)), contiguous(_swap(out))
         found = [_like_swapped(x, role) for x, role in zip((q, k, v), roles, strict=True)]
         rows = _up(n, 128)
@@ -166,6 +169,7 @@ def efficient(
         empty(device, (b, n, h, d), FLOAT32, made("attention output accumulator"))
     if not state_first:
         state = random_state()
+    device.compute(q.dtype, of_attention(q.shape, k.shape, v.shape))
     roles = [each.role.gradient for each in (q, k, v)]
 
     learns_bias = bias is not None and bias.requires_grad
@@ -173,6 +177,7 @@ def efficient(
     def backward(
         g: Tensor, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, *_saved: Tensor | None
     ) -> list[Tensor | None]:
+        device.compute(q.dtype, of_attention(q.shape, k.shape, v.shape, backward=True))
         copied = contiguous(_swap(g))
         found: list[Tensor | None] = []
         for x, role in zip((q, k, v), roles, strict=True):

@@ -10,9 +10,12 @@ from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
+from nanolint.memory.tensors.work import of_convolution
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
+
+BIAS = 2  # the place of it among what goes in
 
 
 @traced
@@ -39,6 +42,8 @@ def conv1d(
     copies = contiguous(source), contiguous(kernel)
     out = empty(x.device, shape, source.dtype, x.role.made("convolution"))
     del copies
+    flops = of_convolution(shape, kernel.shape)
+    x.device.compute(source.dtype, flops)
     inputs = source, kernel, shift
     needs = [each is not None and each.requires_grad for each in inputs]
     roles = [None if each is None else each.role.gradient for each in inputs]
@@ -51,6 +56,7 @@ def conv1d(
             shape, role = shapes[place], roles[place]
             if needs[place] and role and shape is not None:
                 found[place] = empty(g.device, shape, g.dtype, role)
+                g.device.compute(g.dtype, flops if place < BIAS else 0)
             if not place:
                 flow = g
         del copies, flow

@@ -13,6 +13,7 @@ from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.work import of_attention, swapped
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape
@@ -37,9 +38,12 @@ def flash_three(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         device, q.shape, q.dtype, made("attention output"), like_strides(q.shape, q.strides)
     )
     lse = empty(device, (b, h, n), FLOAT32, made("attention log-sum-exp", "(B, H, T)"))
+    device.compute(q.dtype, of_attention(*(swapped(each.shape) for each in (q, k, v))))
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
+        shapes = [swapped(each.shape) for each in saved[:3]]
+        device.compute(q.dtype, of_attention(*shapes, backward=True))
         flow = contiguous(g)
         found = [
             empty(device, x.shape, x.dtype, role, like_strides(x.shape, x.strides))

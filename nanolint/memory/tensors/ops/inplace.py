@@ -21,6 +21,7 @@ from nanolint.memory.tensors.ops.views import cast, expand, preserved
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import tracer_at
 from nanolint.memory.tensors.unknown import NotModelled
+from nanolint.memory.tensors.work import of_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -235,6 +236,7 @@ def addmm_(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Nu
     if tracer_at(x.device) is not None:
         return replaced(x, product_and_bias(x.detach(), mat1, mat2, None))
     x.device.multiply()
+    x.device.compute(mat1.dtype, of_product(x.shape, mat1.shape[-1]))
     return x
 
 

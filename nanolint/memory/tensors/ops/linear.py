@@ -22,6 +22,7 @@ from nanolint.memory.tensors.ops.views import (
 )
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced, tracer_at
+from nanolint.memory.tensors.work import of_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -259,6 +260,7 @@ def _product(
         if not _is_readable(each.shape[-2:], each.strides[-2:])
     ]
     device.multiply(biased=biased)
+    device.compute(x.dtype, of_product(shape, x.shape[-1]))
     del copies
     return out
 

@@ -12,6 +12,7 @@ from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
+from nanolint.memory.tensors.work import of_product
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
@@ -49,6 +50,7 @@ def linear_cross_entropy(x: Tensor, weight: Tensor, target: Tensor) -> Tensor:
             empty(device, each.shape, each.dtype, each.role.gradient) for each in (x, weight)
         )
     device.multiply()
+    device.compute(x.dtype, of_product((rows, words), width) * (1 + len(gradients)))
     del chunk
 
     def backward(_g: Tensor, *gradients: Tensor) -> list[Tensor | None]:

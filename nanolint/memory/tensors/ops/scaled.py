@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.work import of_product
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
@@ -32,4 +33,5 @@ def scaled_mm(
     role = x.role.made("product")
     out = empty(x.device, (x.shape[0], mat2.shape[1]), out_dtype or x.dtype, role)
     x.device.multiply(biased=True)
+    x.device.compute(x.dtype, of_product(out.shape, x.shape[1]))
     return out

@@ -44,6 +44,7 @@ if ddp:
     init_process_group(backend="nccl")
     local_rank = int(os.environ["LOCAL_RANK"])
     device = f"cuda:{local_rank}"
+torch.backends.cuda.matmul.allow_tf32 = True
 types = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ctx = torch.amp.autocast(device_type="cuda", dtype=types[dtype])
 if attention == "math":  # as before torch 2.0

@@ -76,7 +76,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "compile": compiling.compiler(machine),
         "finfo": Native("finfo", limits),
         "manual_seed": Native("manual_seed", lambda *_: None),
-        "set_float32_matmul_precision": Native("precision", lambda *_: None),
+        "set_float32_matmul_precision": Native("precision", lambda how: _precision(machine, how)),
         "is_autocast_enabled": Native(
             "is_autocast_enabled", lambda *_: machine.card.half is not None
         ),
@@ -193,6 +193,11 @@ def _disabled(function: Value = None, *_: Value, **__: Value) -> Value:
 def _decorating(machine: Machine, manager: Manager, function: tuple[Value, ...]) -> Value:
     """``@torch.no_grad`` without parentheses."""
     return machine.decorate(manager, function[0]) if function else manager
+
+
+def _precision(machine: Machine, how: Value) -> None:
+    """``torch.set_float32_matmul_precision``: TF32 for "high" and "medium"."""
+    machine.card.allows_tf32 = how in ("high", "medium")
 
 
 def _no_grad(machine: Machine) -> Manager:
