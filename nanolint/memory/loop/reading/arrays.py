@@ -12,7 +12,7 @@ from nanolint.memory.loop.reading import settings
 from nanolint.memory.loop.reading.chances import DATA, of_numpy
 from nanolint.memory.loop.reading.lengths import Lengths
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
-from nanolint.memory.model.reading.offsets import Index
+from nanolint.memory.model.reading.offsets import Index, Real
 from nanolint.memory.model.reading.values import (
     CONTENTS,
     Instance,
@@ -105,21 +105,24 @@ def _counted(data: list[Value]) -> int | None:
 
 
 def of_numbers(machine: Script) -> Native:
-    """``torch.tensor``, also of whole numbers that are not known."""
+    """``torch.tensor``, also of numbers that are not known: of whole ones, and of others where the
+    type is said (of numpy's it would be another one)."""
     made = machine.library("torch").names["tensor"]
 
-    def known(data: Value) -> Value:
+    def known(data: Value, others: type[Unknown]) -> Value:
         if isinstance(data, list | tuple) and len(data) <= MOST_NUMBERS:
-            return [known(each) for each in data]
-        return 0 if isinstance(data, Index) else data
+            return [known(each, others) for each in data]
+        return 0 if isinstance(data, Index | others) else data
 
     def tensor(data: Value, **options: Value) -> Value:
+        numbers = Real if isinstance(options.get("dtype"), Dtype) else Index
+        data = known(data, numbers)
         parts = data if isinstance(data, list) else [data]
         lacking = next((each for each in parts if isinstance(each, Unknown)), None)
         stays = options.get("device") is None and machine.default is machine.host
-        if lacking is not None and not isinstance(lacking, Index) and stays:
+        if lacking is not None and stays:
             return lacking.bare()  # on the host: it matters where it is moved
-        return machine.call(made, [known(data)], options)
+        return machine.call(made, [data], options)
 
     return Native("torch.tensor", tensor, plain=False)
 

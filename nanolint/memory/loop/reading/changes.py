@@ -87,7 +87,7 @@ def stored(node: ast.stmt) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def set_to_numbers(node: ast.stmt) -> tuple[str, ...]:
     """The names that are set to whole numbers alone, or to true and false: ``last = True``,
-    ``ignored = -100``."""
+    ``ignored = -100``, ``count += 1``."""
     names = dict.fromkeys(stored(node), 0)
     for each in ast.walk(node):
         if isinstance(each, ast.Assign) and len(each.targets) == 1:
@@ -96,6 +96,10 @@ def set_to_numbers(node: ast.stmt) -> tuple[str, ...]:
             plain = isinstance(value, ast.Constant) and isinstance(value.value, int)
             if isinstance(target, ast.Name) and plain:
                 names[target.id] += 1
+        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            by = isinstance(each.value, ast.Constant) and isinstance(each.value.value, int)
+            if by and isinstance(each.op, ast.Add | ast.Sub | ast.Mult):
+                names[each.target.id] += 1
     stores = [each.id for each in ast.walk(node) if _is_stored(each)]
     return tuple(name for name, plainly in names.items() if stores.count(name) == plainly)
 

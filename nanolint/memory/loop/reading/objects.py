@@ -22,7 +22,7 @@ from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.weights import Stored
 from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.naming import count_tokens, name_parameters
-from nanolint.memory.model.reading.offsets import Draws, Index, Window
+from nanolint.memory.model.reading.offsets import Draws, Index, Real, Window, worked_out
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
     CONTENTS,
@@ -92,6 +92,8 @@ class Values(Interpreter, Script):
             return kind(first.characters)
         if kind is int and isinstance(first, Tensor) and arrays.is_number(self, first):
             return drawn(self, None)
+        if kind is float and isinstance(first, Index):
+            return Real(first.reason, first.place)
         if kind is bool and isinstance(first, Unknown):  # one of two numbers
             return Index(first.reason, first.place, object())
         return super().convert(kind, arguments, keywords)
@@ -105,8 +107,8 @@ class Values(Interpreter, Script):
         if isinstance(right, Index) and type(left) is int and isinstance(op, ast.Add | ast.Mult):
             return right.shifted(left) if isinstance(op, ast.Add) else right.scaled(left)
         for each in (left, right):
-            if isinstance(each, Index):
-                return each.bare()
+            if isinstance(each, Index | Real):
+                return worked_out(op, left, right) or each.bare()
         return moved_on(left, op, right, super().binary(op, left, right))
 
     def bound(self, value: Value) -> Value:
@@ -114,7 +116,8 @@ class Values(Interpreter, Script):
 
     def unary(self, op: ast.unaryop, operand: Value) -> Value:
         found = super().unary(op, operand)
-        return found.bare() if isinstance(found, Index) else found
+        is_bare = isinstance(found, Index) or (isinstance(found, Real) and isinstance(op, ast.Not))
+        return found.bare() if is_bare else found
 
     def instantiate(self, cls: Class, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         """A new object; a whole model gives its parameters their names."""
@@ -176,7 +179,7 @@ class Values(Interpreter, Script):
         found = super().compare(op, left, right)
         if isinstance(found, Tensor) and found.device is self.host and not found.shape:
             return self.unknown(CONTENTS)
-        return found.bare() if isinstance(found, Index) else found
+        return found.bare() if isinstance(found, Index | Real) else found
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
         if isinstance(owner, Unknown | Namespace):
@@ -205,7 +208,7 @@ class Values(Interpreter, Script):
                 return self.around.vocabulary
             if name == "get_vocab_size":
                 return silent(name, self.around.vocabulary)
-        if isinstance(owner, Index):
+        if isinstance(owner, Index | Real):
             other = owner.bare()
             return silent(name, owner) if name == "item" else other
         if name == "item" and isinstance(owner, Tensor) and arrays.is_number(self, owner):

@@ -66,7 +66,7 @@ def over(
         if leaves(node) and not isinstance(node, ast.Assert):
             raise error
         machine.passed += 1
-        _forget(machine, node, frame, why)
+        forget_all(machine, node, frame, why)
         return
     if _only_fills(machine, node, frame):
         machine.passed += 1
@@ -83,7 +83,7 @@ def over(
         raise error
     place = f"{frame.module.path}:{node.lineno}"
     machine.doubts.append(f"an evaluation cannot be read ({place}): {error.reason}")
-    _forget(machine, node, frame, why)
+    forget_all(machine, node, frame, why)
     for each in getattr(node, "body", ()):
         if _sets_to_train(each):
             machine.execute([each], frame)
@@ -146,7 +146,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     for path, value in machine.dumped.items():
         if dumped.get(path) is not value:
             machine.dumped[path] = None
-    _forget(machine, node, frame, why)
+    forget_all(machine, node, frame, why)
     for name, value in after.items():
         frame.store(name, value)
     return None
@@ -230,7 +230,7 @@ def _only_evaluates(node: ast.stmt) -> bool:
     return compound and bool(called & EVALUATES) and not called & TRAINS
 
 
-def _forget(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None:
+def forget_all(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None:
     """What it binds, and what it changes in place, is not known from here on."""
     counts = [name for name in set_to_numbers(node) if isinstance(frame.find(name), int | Index)]
     forget(machine, node, frame, why)

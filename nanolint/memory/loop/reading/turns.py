@@ -15,7 +15,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import arrays, corpora, furthest, growing
+from nanolint.memory.loop.reading import arrays, corpora, counting, furthest, growing
 from nanolint.memory.loop.reading.changes import called, changed, loaded
 from nanolint.memory.loop.reading.phases import TrainsAgain
 from nanolint.memory.model.reading.scopes import MISSING
@@ -167,6 +167,9 @@ class Turns:
                 return ended if ended is RETURN else None
             place += 1
             rest = len(values) - place
+            if rest and tape.mark() == start and counting.is_over(machine, node, frame):
+                machine.assign(node.target, values[-1], frame)
+                break
             if rest > 2:
                 wrote: list[object] = list(arrays.written(tape, start))
                 grows = arrays.kept(tape, start) * rest

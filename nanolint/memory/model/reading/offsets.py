@@ -1,7 +1,8 @@
-"""Whole numbers that only a run tells, whose differences are known all the same."""
+"""Numbers that only a run tells: whole ones, whose differences are known, and fractions."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,26 @@ class Index(Unknown):
     def scaled(self, by: int) -> Index:
         """``by`` times the number."""
         return Index(self.reason, self.place, self.origin, self.shift * by, self.scale * by)
+
+
+class Real(Unknown):
+    """A number with a point, as Python has it, that only a run tells."""
+
+    __slots__ = ()
+
+
+def worked_out(op: ast.operator, left: Value, right: Value) -> Real | None:
+    """``left op right`` of two numbers of which one is not known at least, where it has a point."""
+    if isinstance(op, ast.Pow) or not (_is_number(left) and _is_number(right)):
+        return None  # a power may be a complex number
+    if not isinstance(op, ast.Div) and not any(isinstance(each, Real | float) for each in (left, right)):
+        return None
+    why = next(each for each in (left, right) if isinstance(each, Unknown))
+    return Real(why.reason, why.place)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float | Index | Real)
 
 
 class Window(Unknown):

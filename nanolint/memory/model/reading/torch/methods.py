@@ -158,7 +158,21 @@ def _address(machine: Machine, x: Tensor) -> Value:
     return id(x.storage) * 512
 
 
+def equal(machine: Machine, x: Tensor, other: Tensor) -> Value:
+    """``torch.equal`` (aten/src/ATen/native/cuda/Equal.cpp): whether all elements are the same."""
+    if x.shape != other.shape:
+        return False
+    if 0 in x.shape or x is other:
+        return True
+    same = METHODS["eq"](x, other)
+    found = METHODS["all"](same)
+    del same, found
+    machine.breaks("torch.equal", x)
+    return machine.unknown(CONTENTS)
+
+
 OWN: dict[str, Callable[..., Any]] = {
+    "equal": equal,
     "requires_grad_": _requires,
     "to": _to,
     "cuda": _cuda,

@@ -9,7 +9,7 @@ from nanolint.memory.model.reading.torch import attention_settings, compiling, f
 from nanolint.memory.model.reading.torch.calling import device_of, native
 from nanolint.memory.model.reading.torch.checkpointing import checkpoints
 from nanolint.memory.model.reading.torch.limits import limits
-from nanolint.memory.model.reading.torch.methods import types
+from nanolint.memory.model.reading.torch.methods import equal, types
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
     NOT_COMPILED,
@@ -71,6 +71,7 @@ def table(machine: Machine) -> dict[str, Value]:
             "set_grad_enabled", lambda mode: _grad(machine) if mode else _no_grad(machine)
         ),
         "is_grad_enabled": Native("is_grad_enabled", lambda: machine.card.grad_enabled),
+        "equal": Native("torch.equal", lambda x, other: equal(machine, x, other)),
         "is_tensor": Native("is_tensor", lambda value: isinstance(value, Tensor)),
         "autocast": _autocast(machine),
         "compile": compiling.compiler(machine),
