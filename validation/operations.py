@@ -436,6 +436,8 @@ EXPRESSIONS: dict[str, str] = {
     "prelu": "F.prelu(x, n[:1])",
     "prelu of channels": "F.prelu(x, torch.ones(x.shape[1], device=x.device, dtype=x.dtype)"
     " * n[:1])",
+    # Sorted by keys that are drawn.
+    "randperm": "x * torch.randperm(x.shape[-1], device=x.device)",
 }
 
 DTYPES = ("float32", "bfloat16", "float16")

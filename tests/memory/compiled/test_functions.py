@@ -173,3 +173,19 @@ def test_a_number_that_is_a_tensor_is_one_for_all_layers_and_what_it_scales_is_k
 
     shared = most(lambda host: made(0.8, device=host))
     assert shared == most(lambda _: 0.8) + 2 * 4 * SHAPE[0] * SHAPE[1]
+
+
+def test_another_text_among_the_arguments_is_no_other_size() -> None:
+    device = Device(Tape())
+    weight = Parameter(device, "weight", (1024, 1024))
+    weight.move()
+
+    def function(x: Tensor, mode: str) -> Tensor:
+        return linear(x, weight) if mode == "plain" else square(linear(x, weight))
+
+    compiled = CompiledFunction(function, device, dynamic=None)
+    for mode in ("plain", "squared", "plain"):
+        compiled(tensor(device), mode)
+    assert device.tape.assumed == []
+    compiled(tensor(device, (512, 1024)), "plain")
+    assert len(device.tape.assumed) == 1

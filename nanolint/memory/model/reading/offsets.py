@@ -48,7 +48,9 @@ def worked_out(op: ast.operator, left: Value, right: Value) -> Real | None:
     """``left op right`` of two numbers of which one is not known at least, where it has a point."""
     if isinstance(op, ast.Pow) or not (_is_number(left) and _is_number(right)):
         return None  # a power may be a complex number
-    if not isinstance(op, ast.Div) and not any(isinstance(each, Real | float) for each in (left, right)):
+    if not isinstance(op, ast.Div) and not any(
+        isinstance(each, Real | float) for each in (left, right)
+    ):
         return None
     why = next(each for each in (left, right) if isinstance(each, Unknown))
     return Real(why.reason, why.place)

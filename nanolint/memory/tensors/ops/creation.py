@@ -5,12 +5,21 @@ Values are not known; a number that a tensor is filled with takes nothing.
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, log, log2
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.tape import Component
-from nanolint.memory.tensors.dtypes import DEFAULTS, FLOAT32, FLOATING, INT64, kind_of
+from nanolint.memory.tensors.dtypes import (
+    DEFAULTS,
+    FLOAT32,
+    FLOATING,
+    INT32,
+    INT64,
+    UINT8,
+    kind_of,
+)
 from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.ops.cub import radix_sort_bytes
 from nanolint.memory.tensors.ops.views import sizes_of
 from nanolint.memory.tensors.role import role as role_of
 from nanolint.memory.tensors.tensor import Tensor, empty
@@ -25,6 +34,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.role import Role
 
 MADE = role_of("tensor", Component.ACTIVATIONS)
+# Keys of randperm have as many bits as leave nine in ten of its results without two alike.
+ALIKE, KEY_BITS = log(0.9) * 12, 32
 
 
 def create(
@@ -121,8 +132,28 @@ def randint(*bounds: Any, device: Device, dtype: Dtype | None = None, **options:
 
 
 def randperm(n: int, *, device: Device, dtype: Dtype | None = None, **_options: Any) -> Tensor:
-    """``torch.randperm``."""
-    return empty(device, (n,), dtype or INT64, MADE)
+    """``torch.randperm``: on the card the numbers are sorted by keys that are drawn for them
+    (cuda/Randperm.cu). A graph has as many of them as are asked for."""
+    kind, tracer = dtype or INT64, tracer_at(device)
+    if tracer is not None:
+        found: Tensor = tracer.call("randperm", (n,), {"dtype": kind})
+        return found
+    out = empty(device, (n,), kind, MADE)
+    number = empty(device, (kind.itemsize,), UINT8, MADE)
+    del number  # of the numbers that arange lays out then
+    parts = [empty(device, (size,), UINT8, MADE) for size in sorting_bytes(device, n, kind)]
+    while parts:
+        parts.pop()
+    return out
+
+
+def sorting_bytes(device: Device, n: int, kind: Dtype) -> tuple[int, ...]:
+    """What randperm holds beside its result: the numbers, keys, keys in order, and the sort's."""
+    bits = ceil(log2(n - (6 * n * n + 1) / ALIKE)) if n else 0
+    key = INT32 if bits <= KEY_BITS else INT64
+    pair = key.itemsize, kind.itemsize
+    sorting = radix_sort_bytes(n, (1 << bits) - 1, device.tuned_for, pair_bytes=pair)
+    return n * kind.itemsize, n * key.itemsize, n * key.itemsize, sorting
 
 
 def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options: Any) -> Tensor:

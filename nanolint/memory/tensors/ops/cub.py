@@ -29,14 +29,20 @@ ALL_BITS = 1 << 63
 
 
 def radix_sort_bytes(
-    count: int, highest: int, capability: Capability, release: Release = KNOWS_HIGHEST_SINCE
+    count: int,
+    highest: int,
+    capability: Capability,
+    release: Release = KNOWS_HIGHEST_SINCE,
+    *,
+    pair_bytes: tuple[int, int] = (ITEM_BYTES, ITEM_BYTES),
 ) -> int:
-    """For sorting ``count`` pairs whose keys are below ``highest``."""
+    """For sorting ``count`` pairs whose keys are below ``highest``; ``pair_bytes`` are those of a
+    key and of a value."""
     if count <= SINGLE_TILE:
         return 1
     highest = highest if release >= KNOWS_HIGHEST_SINCE else ALL_BITS
     passes = max(1, -(-max(1, highest).bit_length() // RADIX_BITS))
-    buffers = 2 * _aligned(ITEM_BYTES * count) if passes > 1 else 0
+    buffers = sum(_aligned(each * count) for each in pair_bytes) if passes > 1 else 0
     tiles = -(-count // _tile(SORT_TILES, capability))
     return buffers + tiles * LOOKBACK_BYTES + passes * BINS_BYTES + 2 * ALIGNMENT - 1
 

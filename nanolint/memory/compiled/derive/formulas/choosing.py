@@ -8,10 +8,10 @@ from nanolint.memory.compiled.derive.formulas.reductions import dimensions, redu
 from nanolint.memory.compiled.derive.operations import CALL, POINTWISE, REDUCTION
 from nanolint.memory.tensors.autograd import record, record_all
 from nanolint.memory.tensors.device import NotTraced
-from nanolint.memory.tensors.dtypes import BOOL, INT64, UINT8
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64, UINT8
 from nanolint.memory.tensors.layout import like_strides, normalized
 from nanolint.memory.tensors.ops.comparison import compare
-from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.creation import MADE, create, sorting_bytes
 from nanolint.memory.tensors.ops.pointwise import maximum
 from nanolint.memory.tensors.ops.reductions import summed_type
 from nanolint.memory.tensors.ops.sorting import Chosen
@@ -110,6 +110,16 @@ def multinomial(t: Capture, x: Tensor, num_samples: int, replacement: bool = Fal
     return t.make("multinomial", CALL, (x,), shape, INT64, role, replacement, len(t.graph.all))
 
 
+def randperm(t: Capture, n: int, dtype: Dtype) -> Tensor:
+    """``aten.randperm``, a library call; no two of them are one."""
+    sizes = enumerate(sorting_bytes(t.device, n, dtype))
+    held = [(f"sorting {place}", -(-size // FLOAT32.itemsize)) for place, size in sizes]
+    number = "number", dtype.itemsize // FLOAT32.itemsize
+    scratch = number, number, *held, *reversed(held)
+    results = [((n,), None, dtype, MADE)]
+    return t.several("randperm", CALL, (), results, len(t.graph.all), scratch=scratch)[0]
+
+
 def truth(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
     """``aten.any`` and ``aten.all``."""
     made = UINT8 if x.dtype is UINT8 else BOOL
@@ -170,6 +180,7 @@ FORMULAS: Formulas = {
     "flip": flip,
     "max": best,
     "multinomial": multinomial,
+    "randperm": randperm,
     "one_hot": one_hot,
     "prod": product,
     "sort": sort,
