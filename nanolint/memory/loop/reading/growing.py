@@ -1,7 +1,8 @@
 """What loops put into lists, dictionaries and sets: turns that are not read would put there more.
 
 Numbers, and tensors of one element, as losses are, may stand for those of all turns. Tensors of
-more may be made one later, which then has as many rows as the loop has turns.
+more may be made one later, which then has as many rows as the loop has turns: those of the host
+are put there again.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.device import Device
 
 DEPTH = 3  # of what holds what
 MOST = 50  # elements of one that are looked into
@@ -32,14 +34,35 @@ def sizes(node: ast.For, frame: Frame) -> Sizes:
     return {id(each): len(each) for each in _containers(node, frame)}
 
 
-def gathers(before: Sizes, node: ast.For, frame: Frame) -> bool:
-    """Whether a turn put tensors of more than one element to others, or among them."""
+def repeated(
+    before: Sizes, node: ast.For, frame: Frame, host: Device
+) -> list[tuple[list[Value], list[Value]]] | None:
+    """The lists that a turn put tensors of more than one element into, with what it put there, to
+    be put there again for each turn that is left out: tensors of the host, like those of the turn
+    before. None where it put others there, or among what is no list."""
+    found = []
     for each in _containers(node, frame):
-        if len(each) > before.get(id(each), len(each)):
-            held = list(each.values() if isinstance(each, dict) else each)
-            if any(_has_rows(one, DEPTH) for one in held[-MOST:]):
-                return True
-    return False
+        more = len(each) - before.get(id(each), len(each))
+        held = list(each.values() if isinstance(each, dict) else each)
+        if more <= 0 or not any(_has_rows(one, DEPTH) for one in held[-MOST:]):
+            continue
+        last, earlier = held[-more:], held[-2 * more : -more]
+        kinds = [
+            (_kind(one, host), _kind(other, host))
+            for one, other in zip(last, earlier, strict=False)
+        ]
+        if not isinstance(each, list) or len(earlier) < more:
+            return None
+        if any(one is None or one != other for one, other in kinds):
+            return None
+        found.append((each, last))
+    return found
+
+
+def _kind(value: Value, host: Device) -> Value:
+    """What makes two tensors of the host alike; None of anything else."""
+    of_host = isinstance(value, Tensor) and value.device is host
+    return (value.shape, value.strides, value.dtype) if of_host else None
 
 
 def _containers(node: ast.For, frame: Frame) -> list[Value]:

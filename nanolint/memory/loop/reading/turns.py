@@ -174,9 +174,13 @@ class Turns:
                 wrote: list[object] = list(arrays.written(tape, start))
                 grows = arrays.kept(tape, start) * rest
                 is_alike = wrote and wrote == before and not self.whole and grows <= LITTLE
-                if is_alike and not growing.gathers(held, node, frame):
+                again = growing.repeated(held, node, frame, machine.host) if is_alike else None
+                if again is not None:
                     skipped = (rest - 1) // 2 * 2
                     place += skipped
+                    for listed, put in again:
+                        machine.bounded(len(listed) + len(put) * skipped)
+                        listed += put * skipped
                     tape.compute_again(start.flops, skipped)
                     machine.seen.backward += skipped * (machine.seen.backward - backward)
                 elif (
