@@ -151,11 +151,12 @@ class Tape:
     what is otherwise on it than PyTorch would have it, because that is not known; ``above`` are
     those for which the events are known to take more. ``flops`` are the operations of matrix
     products so far, by what they compute in, and ``steps`` what the first steps took of them.
+    ``printed`` are lines that the program prints before it trains.
     """
 
     __slots__ = (
-        "above", "assumed", "components", "doubts", "events", "flops", "names", "phases", "sizes",
-        "steps",
+        "above", "assumed", "components", "doubts", "events", "flops", "names", "phases",
+        "printed", "sizes", "steps",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -173,6 +174,7 @@ class Tape:
         self.assumed: list[str] = []  # what nobody has said, and is taken to be so
         self.flops: dict[str, int] = {}
         self.steps: list[Step] = []
+        self.printed: list[str] = []
 
     @property
     def locator(self) -> Locator | None:

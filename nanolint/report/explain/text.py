@@ -41,7 +41,7 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
                 described.render(shown.described, printer)
             else:
                 settings.render(case, lines, printer)
-                _log(case, printer)
+            _log(case, printer, width)
         if case is cases[0]:
             _doubts(case, printer)
         printer.blank()
@@ -53,14 +53,18 @@ def width_of(printer: Printer) -> int:
     return min(printer.width or NO_TERMINAL, WIDEST)
 
 
-def _log(case: Case, printer: Printer) -> None:
-    lines = [] if case.run is None else log_lines(case.run)
+def _log(case: Case, printer: Printer, width: int) -> None:
+    if case.run is None:
+        return
+    gpu = case.target.gpu if case.target is not None else None
+    who, lines = log_lines(case.run, gpu)
     if not lines:
         return
     printer.blank()
-    printer.line(("nanoGPT will print", "bold"))
+    printer.line((f"{who} will print", "bold"))
     for line in lines:
-        printer.line(f"  {line}")
+        text = f"  {line}"
+        printer.line(text if len(text) <= width else f"{text[: width - 3]}...")
 
 
 def _doubts(case: Case, printer: Printer) -> None:

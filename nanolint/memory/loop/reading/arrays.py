@@ -222,6 +222,7 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
     """The next batch; not known where the data set's own code cannot be read."""
     before = machine.card.tape.mark()
     lengths = machine.lengths = Lengths()
+    printed = machine.printed.mark()
     try:
         batch = _batch(machine, elements, size, collate)
         if lengths.were_asked:
@@ -238,6 +239,8 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
         let_go(error)
         why = error.reason if isinstance(error, Unread) else f"{type(error).__name__}: {error}"
         return machine.unknown(f"{LOADS} ({why})")
+    finally:
+        machine.printed.forget(printed)  # it may be read twice, and by other processes
 
 
 def _shapes(batch: Value) -> Value:

@@ -66,6 +66,7 @@ def encoder(machine: Script, owner: Unknown, name: str) -> Native:
             return owner.bare()
         if isinstance(text, str):
             count = len(text.encode())
+            machine.made_up.add(count)
             machine.at_most.append(f"a text is taken for {count} tokens ({machine.place})")
             return [Index("a token", machine.place, object()) for _ in range(count)]
         return tokens(machine) if isinstance(text, Unknown) else owner.bare()
@@ -127,6 +128,7 @@ def fill(machine: Script, node: ast.For, frame: Frame) -> bool:
         for each, size in grown:
             del each[size:]
         return False
+    machine.made_up.lose()  # how many they are
     for each, size in grown:
         each.extend(each[size:] * (MANY // (len(each) - size)))
     return True

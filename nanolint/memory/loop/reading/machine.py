@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.group import Group
     from nanolint.memory.loop.reading.lengths import Lengths
     from nanolint.memory.loop.reading.phases import Phases
+    from nanolint.memory.loop.reading.printed import Printed
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.loop.reading.weights import Checkpoint, Piece
@@ -38,6 +39,7 @@ class Script(Machine):
     taken: set[int]  # the branches that were read
     executed: set[int]  # and the statements
     phases: Phases
+    printed: Printed
     seen: Seen
     group: Group  # the processes
     checkpoint: Checkpoint

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Unread, Value
 
+SIZES = frozenset({"shape", "size", "numel", "nelement", "nbytes"})
+
 
 class Values(Interpreter, Script):
     """The half of a script's reading that is asked what expressions are."""
@@ -181,6 +183,17 @@ class Values(Interpreter, Script):
             return self.unknown(CONTENTS)
         return found.bare() if isinstance(found, Index | Real) else found
 
+    def rows(self, x: Tensor) -> int:
+        self._makes_up(x)
+        return super().rows(x)
+
+    def _makes_up(self, x: Tensor) -> None:
+        """How long data of the host's are is not known."""
+        if x.device is self.host and any(each >= corpora.ENDLESS for each in x.shape):
+            for each in (*x.shape, x.numel):
+                if each >= corpora.ENDLESS:
+                    self.made_up.add(each)
+
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
         if isinstance(owner, Unknown | Namespace):
             settings.configured(self, owner, name, value)
@@ -208,6 +221,8 @@ class Values(Interpreter, Script):
                 return self.around.vocabulary
             if name == "get_vocab_size":
                 return silent(name, self.around.vocabulary)
+        if name in SIZES and isinstance(owner, Tensor):
+            self._makes_up(owner)
         if isinstance(owner, Index | Real):
             other = owner.bare()
             return silent(name, owner) if name == "item" else other

@@ -22,6 +22,7 @@ from nanolint.memory.loop.reading import (
 )
 from nanolint.memory.loop.reading.environment import environment_of
 from nanolint.memory.loop.reading.executing import known, run
+from nanolint.memory.loop.reading.printing import COMMAND, CUDA, prints
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import (
@@ -152,6 +153,7 @@ def builtins(machine: Script) -> dict[str, Value]:
     return {
         "sorted": Native("sorted", in_order, plain=False),
         "open": files.opens(machine),
+        "print": prints(machine),
         "compile": Native("compile", lambda text, *_, **__: text, plain=False),
         "exec": Native("exec", lambda text, *given, **_: run(machine, text, *given), plain=False),
     }
@@ -184,7 +186,7 @@ def _system(machine: Script) -> dict[str, Value]:
 def _interpreter(machine: Script) -> dict[str, Value]:
     words = commands.typed(machine)
     return {
-        "argv": words if isinstance(words, Unknown) else ["script.py", *words],
+        "argv": words if isinstance(words, Unknown) else [COMMAND, *words],
         "path": [],
         "modules": machine.imported,
         "exit": Native("exit", lambda *_: _ends(machine), plain=False),
@@ -228,7 +230,7 @@ def _of_torch(machine: Script) -> dict[str, Value]:
         **settings.table(machine),
         "manual_seed": silent("manual_seed"),
         "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
-        "version": Namespace("torch.version", {"cuda": "13.0", "hip": None}),
+        "version": Namespace("torch.version", {"cuda": CUDA, "hip": None}),
     }
 
 
@@ -299,6 +301,7 @@ def _of_card(machine: Script) -> dict[str, Value]:
 def _properties(machine: Script) -> Namespace:
     major, minor = machine.around.capability
     card = machine.around.asked.ask(_all_of_it)
+    machine.made_up.add(card.total_bytes)
     return Namespace(
         "properties",
         {

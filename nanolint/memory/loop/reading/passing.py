@@ -108,15 +108,17 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         for each in finite.questions(node.test):
             machine.evaluate(each, frame)
         return machine.execute(node.body if holds else node.orelse, frame)
+    compared = machine.made_up.compared
     test = machine.evaluate(node.test, frame)
     machine.at(frame.module, node.lineno)
     if not isinstance(test, Unknown | Tensor):
-        if not machine.truth(test):
-            if machine.comes_later(node, frame):
-                return machine.execute(node.body, frame)
-            return machine.execute(node.orelse, frame)
-        machine.taken.add(id(node))
-        return machine.execute(node.body, frame)
+        if machine.made_up.compared == compared:
+            return _taken(machine, node, frame, holds=machine.truth(test))
+        printed = machine.printed.mark()  # of a run that goes the other way it is not told
+        try:
+            return _taken(machine, node, frame, holds=machine.truth(test))
+        finally:
+            machine.printed.forget(printed)
     why = test.bare() if isinstance(test, Unknown) else machine.unknown(CONTENTS)
     del test
     if renewal.makes_anew(node):
@@ -128,8 +130,9 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         raise why.unread()
     start = machine.card.tape.mark()
     before = {name: frame.find(name) for name in stored(node)}
-    dumped = dict(machine.dumped)
+    dumped, printed = dict(machine.dumped), machine.printed.mark()
     are_read = [_attempt(machine, body, frame) for body in (node.body, node.orelse)]
+    machine.printed.forget(printed)
     alike = [name for name in before if _alike(before[name], frame.find(name))]
     writes = len(machine.card.tape.events) != start.events
     only_looks = all(are_read) and _only_looks(machine, node, start)
@@ -150,6 +153,14 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     for name, value in after.items():
         frame.store(name, value)
     return None
+
+
+def _taken(machine: Script, node: ast.If, frame: Frame, *, holds: bool) -> object:
+    """The branch of a test that is known."""
+    if not holds and not machine.comes_later(node, frame):
+        return machine.execute(node.orelse, frame)
+    machine.taken.add(id(node))
+    return machine.execute(node.body, frame)
 
 
 def _may_return(machine: Script, node: ast.If, frame: Frame) -> bool:

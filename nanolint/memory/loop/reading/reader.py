@@ -18,6 +18,7 @@ from nanolint.memory.loop.reading.lacking import never_set
 from nanolint.memory.loop.reading.lengths import Lengths
 from nanolint.memory.loop.reading.objects import Values
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
+from nanolint.memory.loop.reading.printed import Printed
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.loop.reading.weights import Checkpoint
@@ -88,7 +89,7 @@ class Reader(Values):
         self._spots = spots
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
-        self.seen = Seen()
+        self.seen, self.printed = Seen(), Printed()
         self.group = Group(around.world_size, card.release)
         training.install(self, self._libraries)
         self._libraries |= outside.table(self)
@@ -261,6 +262,7 @@ class Reader(Values):
         self.phases.happens(what)
         if what is Event.BACKWARD:
             self.seen.went_back()
+            self.made_up.lose()  # what is printed from here on is not told
             self.group.settle()
         elif what in (Event.TRAINS, Event.EVALUATES):
             self.seen.evaluates()

@@ -96,6 +96,7 @@ def read_script(
             raise machine.unread("nothing is trained on the card")
         if not run.on_gpu and device.tape.events:
             raise machine.unread(f"something is put on a card, whose device is {run.device!r}")
+    device.tape.printed = machine.printed.lines
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
     if machine.at_most and _peaks_in_evaluation(device.tape):
         device.tape.doubts.append(machine.at_most[0])

@@ -73,6 +73,7 @@ def encoded(
         count = max_length
     else:
         count = machine.lengths.at_most(max_length) if is_cut else machine.lengths.endless()
+    machine.made_up.add(count)
     if return_tensors is not None:
         row: Value = empty(machine.host, (1, count), INT64, DATA)
     else:

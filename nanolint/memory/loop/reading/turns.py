@@ -182,6 +182,7 @@ class Turns:
                         machine.bounded(len(listed) + len(put) * skipped)
                         listed += put * skipped
                     tape.compute_again(start.flops, skipped)
+                    machine.made_up.lose()  # what counts the turns
                     machine.seen.backward += skipped * (machine.seen.backward - backward)
                 elif (
                     not wrote

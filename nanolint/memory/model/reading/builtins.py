@@ -74,7 +74,10 @@ def convert(
         look(arguments)
         if any(isinstance(each, Instance) for each in arguments):
             return machine.call(machine.attribute(arguments[0], f"__{kind.__name__}__"), [])
-        return kind(*arguments, **keywords)
+        converted: Value = kind(*arguments, **keywords)
+        if machine.made_up.numbers:
+            machine.made_up.follow(converted, arguments)
+        return converted
     return machine.unknown(f"{kind.__name__}(...)")
 
 
@@ -93,7 +96,7 @@ def _type(machine: Machine, value: Value, *more: Value) -> Value:
 
 
 def _text(machine: Machine, value: Value = "") -> Value:
-    if isinstance(value, int | float | str | bool) or value is None:
+    if machine.made_up.writes(value) or value is None:
         return str(value)
     if isinstance(value, Instance) and value.cls.has("__str__"):
         return machine.call(machine.attribute(value, "__str__"), [])
@@ -136,7 +139,7 @@ def table(machine: Machine) -> dict[str, Value]:
         plain(spelt.__name__, spelt)
     plain("callable", lambda x: isinstance(x, Function | Method | Native | Class | Partial | type))
     plain("repr", lambda x: _text(machine, repr(x) if isinstance(x, str) else x))
-    plain("id", id)
+    plain("id", lambda value: _identity(machine, value))
     plain("hash", lambda _: machine.unknown("a hash"))
     looks("len", lambda x: _length(machine, x))
     plain("sum", lambda values, start=0: _sum(machine, values, start))
@@ -181,13 +184,20 @@ def _names(machine: Machine, *owner: Value) -> Value:
     return machine.unknown("dir()")
 
 
+def _identity(machine: Machine, value: Value) -> int:
+    machine.made_up.add(id(value))
+    return id(value)
+
+
 def _length(machine: Machine, value: Value) -> Value:
     if isinstance(value, Instance):
         if value.cls.has("__len__"):
             return machine.call(machine.attribute(value, "__len__"), [])
         return len(value.native)
     if isinstance(value, Tensor):
-        return value.shape[0]
+        return machine.rows(value)
+    if isinstance(value, range) and machine.made_up.numbers:
+        machine.made_up.follow(len(value), (value.start, value.stop))
     return machine.length(value) if isinstance(value, Unknown) else len(value)
 
 

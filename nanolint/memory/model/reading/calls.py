@@ -119,7 +119,10 @@ def _native(
             if type(each) in LOOKED_INTO:
                 look((each,))
     try:
-        return function.function(*arguments, **keywords)
+        found = function.function(*arguments, **keywords)
+        if function.plain and machine.made_up.numbers:
+            machine.made_up.follow(found, arguments)
+        return found
     except TypeError as error:
         if function.plain:
             machine.module, machine.line = module, line

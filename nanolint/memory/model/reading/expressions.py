@@ -207,7 +207,7 @@ def _formatted(machine: Machine, node: ast.FormattedValue, frame: Frame) -> Valu
     style = machine.evaluate(node.format_spec, frame) if node.format_spec else ""
     if isinstance(value, Unknown):
         return value
-    if isinstance(value, int | float | str | bool) and len(style) < 8:
+    if machine.made_up.writes(value) and len(style) < 8:
         shown = repr(value) if node.conversion == ord("r") else value
         return format(shown, style)
     return machine.unknown("a text of something that is not plain")

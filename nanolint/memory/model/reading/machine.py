@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.locating import Line, Where
+from nanolint.memory.model.reading.made_up import MadeUp
 from nanolint.memory.model.reading.values import Event, Place, Unknown, Unread
 from nanolint.memory.tensors.device import NotTraced
 
@@ -36,6 +37,7 @@ class Machine:
     are what is being read. ``version`` is torch's; ``absent`` are names that this release lacks.
     ``capability`` is the compute capability of the card, None where no card is known.
     ``tokens`` is the size of the vocabulary, by the table of embeddings, once there is one.
+    ``made_up`` are the numbers that stand for others.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Machine:
         self.version = version
         self.absent = absent
         self.tokens = 0
+        self.made_up = MadeUp()
         self.parameter_attributes: dict[Tensor, dict[str, Value]] = {}
         self.module: Namespace | None = None
         self.line = 0
@@ -158,6 +161,10 @@ class Machine:
     def unlisted(self, _node: ast.ListComp, _frame: Frame, error: Unread) -> Value:
         """What a list is that could not be read to its end. Raises ``error`` as a rule."""
         raise error
+
+    def rows(self, x: Tensor) -> int:
+        """``len(x)``."""
+        return x.shape[0]
 
     def length(self, value: Unknown) -> Value:
         """``len()`` of what is not known."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import CONTENTS, Instance, Unknown
+from nanolint.memory.model.reading.watched import plain
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ UNARY: dict[type[ast.unaryop], tuple[str, Callable[[Value], Value]]] = {
     ast.UAdd: ("pos", operator.pos),
     ast.Invert: ("invert", operator.invert),
 }
+# Of a text that numbers are put into, by "%".
+_DIRECTIVE = re.compile(r"%[-+ 0#]?\d{0,3}(?:\.\d{1,2})?[sdifgeEGxX]|%%")
 MOST_BITS = 4096  # of a whole number
 
 
@@ -59,21 +62,26 @@ def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Val
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _by_methods(machine, name, left, right)
     if name == "mod" and isinstance(left, str):
-        plain = _formatted(left, right)
-        return machine.unknown("a formatted text") if plain is None else plain
+        text = _formatted(machine, left, right)
+        return machine.unknown("a formatted text") if text is None else text
     _bound(machine, name, left, right)
-    return function(left, right)
+    found = function(left, right)
+    if machine.made_up.numbers:
+        machine.made_up.follow(found, (left, right))
+    return found
 
 
-def _formatted(text: str, given: Value) -> str | None:
+def _formatted(machine: Machine, text: str, given: Value) -> str | None:
     """``"%s.%s" % (name, key)``; None for what is not plainly put together."""
     values = given if isinstance(given, tuple) else (given,)
-    if not all(isinstance(each, str | int) for each in values):
+    if not all(map(machine.made_up.writes, values)):
         return None
-    parts = re.split("%[sd]", text)
-    if any("%" in each for each in parts):
+    if any("%" in each for each in _DIRECTIVE.split(text)):
         return None
-    return str(text % given)
+    try:
+        return str(text % tuple(map(plain, values)))
+    except (TypeError, ValueError):
+        return None
 
 
 def _by_methods(machine: Machine, name: str, left: Value, right: Value) -> Value:
@@ -113,7 +121,10 @@ def unary(machine: Machine, op: ast.unaryop, operand: Value) -> Value:
     name, function = UNARY[type(op)]
     if isinstance(operand, Instance):
         return machine.call(machine.attribute(operand, f"__{name}__"), [])
-    return function(operand)
+    found = function(operand)
+    if machine.made_up.numbers:
+        machine.made_up.follow(found, (operand,))
+    return found
 
 
 def compare(machine: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
@@ -127,6 +138,8 @@ def compare(machine: Machine, op: ast.cmpop, left: Value, right: Value) -> Value
     for each in (left, right):
         if isinstance(each, Unknown):
             return each
+    if machine.made_up.numbers:
+        machine.made_up.compare(left, right)
     if isinstance(op, ast.In | ast.NotIn):
         found = _contains(machine, right, left)
         return found if isinstance(found, Unknown) else found is isinstance(op, ast.In)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from string import Formatter
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.certain import certain, is_taken_for_tensor
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 # What a program may ask of a value: none of these reaches outside of it, or grows without bound.
+_FIELDS = Formatter()
 TEXT = frozenset(
     {
         *("capitalize", "casefold", "count", "endswith", "find", "index", "isalnum", "isalpha"),
@@ -126,8 +128,16 @@ def _replace(machine: Machine, owner: str, old: str, new: str, count: int = -1) 
     return owner.replace(old, new, count)
 
 
-def _format(machine: Machine, _owner: str, *_: Value, **__: Value) -> Value:
-    return machine.unknown("a formatted text")
+def _format(machine: Machine, owner: str, *given: Value, **named: Value) -> Value:
+    """``"{:.2f}M of {name}".format(...)``, of numbers and texts."""
+    fields = [each[1:] for each in _FIELDS.parse(owner) if each[1] is not None]
+    simple = all(
+        (not name or name.isalnum()) and len(style or "") < 8 and "{" not in (style or "")
+        for name, style, _ in fields
+    )
+    if not simple or not all(map(machine.made_up.writes, (*given, *named.values()))):
+        return machine.unknown("a formatted text")
+    return owner.format(*given, **named)
 
 
 def _encoded(machine: Machine, _owner: str, *_: Value, **__: Value) -> Value:

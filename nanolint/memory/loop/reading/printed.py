@@ -1,0 +1,36 @@
+"""What a script prints before it trains: the lines that are known to the last letter."""
+
+from __future__ import annotations
+
+MOST = 64  # lines
+LONGEST = 400  # characters of a line
+
+
+class Printed:
+    """The whole lines so far. Of a line of which something is not known, nothing is kept."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._open: str | None = ""  # the line that has not ended; None where it is not known
+
+    def put(self, text: str | None, end: str | None) -> None:
+        """A text, and what stands behind it; None where one is not known."""
+        if text is None or end is None:
+            self._open = "" if end is not None and end.endswith("\n") else None
+            return
+        first, *rest = f"{text}{end}".split("\n")
+        self._open = None if self._open is None else self._open + first
+        for each in rest:
+            if self._open is not None and len(self.lines) < MOST and len(self._open) <= LONGEST:
+                self.lines.append(self._open)
+            self._open = each
+
+    def mark(self) -> tuple[int, str | None]:
+        """Where the printing is."""
+        return len(self.lines), self._open
+
+    def forget(self, mark: tuple[int, str | None]) -> None:
+        """What was printed since may not be."""
+        count, before = mark
+        del self.lines[count:]
+        self._open = "" if before == self._open == "" else None
