@@ -25,9 +25,12 @@ from nanolint.memory.own_tape import BATCH  # noqa: E402
 from nanolint.memory.recording import allocated_peak, record  # noqa: E402
 from nanolint.memory.tape import Component, Phase  # noqa: E402
 from nanolint.memory.verdict.replay import replay  # noqa: E402
+from nanolint.memory.verdict.ways.blocks import blocks_checkpointed  # noqa: E402
+from nanolint.memory.verdict.ways.logits import logits_deleted  # noqa: E402
 from nanolint.rule.context import Context  # noqa: E402
 from nanolint.run.run import Attention  # noqa: E402
 from nanolint.settings.schema import discover  # noqa: E402
+from nanolint.trainers.nanogpt.own import own_script  # noqa: E402
 from nanolint.units import MIB, format_bytes  # noqa: E402
 
 if TYPE_CHECKING:
@@ -129,12 +132,9 @@ def narrower(example: Example) -> str:
 
 def deleted_logits(example: Example) -> str:
     def peak(*, compiled: bool, deletes: bool) -> int:
-        run = replace(
-            example.run,
-            compile=compiled,
-            training_deletes_logits=deletes,
-            evaluation_deletes_logits=deletes,
-        )
+        run = replace(example.run, compile=compiled)
+        if deletes and (found := logits_deleted(own_script())) is not None:
+            run = replace(run, program=found.program)
         return allocated_peak(record(run, example.gpu))
 
     compiled, eager = (
@@ -197,7 +197,9 @@ def offloaded_evaluation(example: Example) -> str:
 
 
 def checkpointing(example: Example) -> str:
-    before, after = (example.peak(compile=False, checkpoints_blocks=each) for each in (False, True))
+    found = blocks_checkpointed(own_script())
+    assert found is not None
+    before, after = (example.peak(compile=False, program=each) for each in (None, found.program))
     return f"{change(before, after)} of an eager run's {format_bytes(before)}"
 
 

@@ -221,13 +221,12 @@ def write_own(
     whole: bool = False,
     script: ReadScript | None = None,
 ) -> None:
-    """Write the events of a run of nanoGPT's own to ``tape``, by reading its texts; ``whole``
-    reads every turn of their loops."""
+    """Write the events of a run of nanoGPT's own to ``tape``, by reading its texts, or what its
+    program has made of them; ``whole`` reads every turn of their loops."""
     from nanolint.memory.loop.reading.script import read_script
 
-    if compiled and (run.checkpoints_blocks or run.chunks_loss):
-        raise NotImplementedError("what torch.compile makes of checkpointed blocks or such a loss")
-    program = script or own_script()
+    given = run.program if isinstance(run.program, ReadScript) else None
+    program = script or given or own_script()
     run = replace(run, program=program)
 
     def read(device: Device) -> None:

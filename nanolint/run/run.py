@@ -58,10 +58,6 @@ class Run:
     grad_clip: float = 1.0
     dialect: Dialect = Dialect.TOTAL
     simulated_gpus: int = 1  # what train.py multiplies the accumulation by, on one GPU
-    evaluation_deletes_logits: bool = False  # estimate_loss says `del logits` after the call
-    training_deletes_logits: bool = False  # so does the training loop
-    checkpoints_blocks: bool = False  # nanoGPT's blocks through torch.utils.checkpoint
-    chunks_loss: bool = False  # F.linear_cross_entropy in place of nanoGPT's head and loss
     torch: tuple[int, int] = NEWEST  # the release that it is judged for
     micro_batches: tuple[int, ...] | None = None  # that the script allows, None: every divisor
     program: Program | None = None  # what stands for nanoGPT's own model and loop

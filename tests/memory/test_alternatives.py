@@ -11,8 +11,11 @@ from nanolint.memory.verdict.alternative import Alternative, Cost
 from nanolint.memory.verdict.alternatives import Alternatives
 from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.verdict import Outcome, Verdict, judge
+from nanolint.memory.verdict.ways.logits import logits_deleted
+from nanolint.run.program import ReadScript, SourceText
 from nanolint.run.run import Attention
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
+from nanolint.trainers.nanogpt.own import own_script
 from nanolint.units import GIB
 from tests.support.runs import GPT2, GPT2_XL, SMALL, card
 
@@ -162,6 +165,22 @@ def test_an_evaluation_keeps_the_number_of_its_sequences() -> None:
     assert first.verdict.outcome is FITS
 
 
+def texts(run: Run) -> tuple[SourceText, ...]:
+    return run.program.modules if isinstance(run.program, ReadScript) else ()
+
+
+def says(run: Run, text: str) -> bool:
+    """Whether the texts of a run say something that nanoGPT's own do not."""
+    return any(text in each.text for each in texts(run))
+
+
+def deleted(run: Run) -> Run:
+    """A run whose script deletes the logits."""
+    found = logits_deleted(own_script())
+    assert found is not None
+    return replace(run, program=found.program)
+
+
 TINY = replace(SMALL, batch_size=64, compile=False)
 
 
@@ -218,12 +237,7 @@ def test_a_card_without_a_known_capability_may_compile() -> None:
         (replace(TINY, block_size=128), "block_size = 64", "block_size = 32"),
         (replace(TINY, n_layer=1), "n_embd = 64, n_head = 1", "n_layer"),
         (replace(TINY, n_head=1), "n_layer = 1", "n_embd"),
-        (replace(TINY, training_deletes_logits=True), "del logits", "init_from"),
-        (
-            replace(TINY, training_deletes_logits=True, evaluation_deletes_logits=True),
-            "expandable",
-            "del logits",
-        ),
+        (deleted(TINY), "expandable", "del logits"),
     ],
 )
 def test_only_what_can_be_changed_is_offered(run: Run, told: str, untold: str) -> None:
@@ -294,8 +308,8 @@ def test_what_is_told_is_what_is_judged() -> None:
     assert half.change == "batch_size = 256 (effective batch 768)"
     assert half.verdict.run.gradient_accumulation_steps == 3
     eager = [run for run in judged.asked if not run.compile]
-    assert [run.checkpoints_blocks for run in eager] == [False, True, False]
-    assert [run.chunks_loss for run in eager] == [False, False, True]
+    assert [says(run, "checkpoint(") for run in eager] == [False, True, False]
+    assert [says(run, "linear_cross_entropy(") for run in eager] == [False, False, True]
     assert {run.block_size for run in judged.asked} == {1024}  # the batch can be kept
-    (deleted,) = [run for run in judged.asked if run.training_deletes_logits]
-    assert deleted.evaluation_deletes_logits
+    (way,) = [run for run in judged.asked if says(run, "del logits")]
+    assert sum(each.text.count("; del logits") for each in texts(way)) == 2

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.recording import record
+from nanolint.memory.loop.played import representative
+from nanolint.memory.recording import card_of, record, write_own
 from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Phase
+from nanolint.memory.tape import Phase, Tape
+from nanolint.memory.tensors.asked import Asked
+from nanolint.memory.verdict.ways.logits import logits_deleted
+from nanolint.trainers.nanogpt.own import own_script
 from tests.support.runs import GPT2, SMALL
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Tape
+    from nanolint.run.program import ReadScript
     from nanolint.run.run import Run
 
 
@@ -28,12 +32,35 @@ def peaks(tape: Tape) -> dict[Phase, int]:
     return found
 
 
-def deleting(run: Run) -> Run:
-    return replace(run, training_deletes_logits=True, evaluation_deletes_logits=True)
+CALL = "logits, loss = model(X, Y)"
+
+
+def recorded_with(run: Run, script: ReadScript) -> Tape:
+    """The tape of a run whose texts are those of ``script``."""
+    tape, run = Tape(), replace(representative(run), program=script)
+    write_own(run, Shapes.of(run), Asked(card_of()), tape, compiled=run.compile)
+    return tape
+
+
+def deleting(run: Run) -> Tape:
+    found = logits_deleted(own_script())
+    assert found is not None
+    return recorded_with(run, found.program)
+
+
+def typed(run: Run, *calls: int) -> Tape:
+    """With ``del logits`` written behind these calls of the model, as they stand in train.py."""
+    script = own_script()
+    main, model = script.modules
+    parts = main.text.split(CALL)
+    text = parts[0]
+    for number, part in enumerate(parts[1:]):
+        text += f"{CALL}{'; del logits' if number in calls else ''}{part}"
+    return recorded_with(run, replace(script, modules=(replace(main, text=text), model)))
 
 
 def saved(run: Run) -> dict[Phase, int]:
-    before, after = peaks(record(run)), peaks(record(deleting(run)))
+    before, after = peaks(record(run)), peaks(deleting(run))
     return {phase: before[phase] - after[phase] for phase in before}
 
 
@@ -61,17 +88,23 @@ def test_only_where_the_script_deletes_them() -> None:
     buffer = Shapes.of(run).logits_bytes
     before = peaks(record(run))
 
-    def saved_by(changed: Run) -> set[Phase]:
-        now = peaks(record(changed))
+    def saved_by(call: int) -> set[Phase]:
+        now = peaks(typed(run, call))
         return {phase for phase in before if before[phase] - now[phase] >= buffer}
 
-    assert saved_by(replace(run, evaluation_deletes_logits=True)) == {
+    assert saved_by(0) == {
         Phase.EVAL,
         Phase.EVAL_LATE,
     }
     training = {Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER}
     # The loop's own logits are alive in a later evaluation too.
-    assert saved_by(replace(run, training_deletes_logits=True)) == training | {Phase.EVAL_LATE}
+    assert saved_by(1) == training | {Phase.EVAL_LATE}
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_way_is_what_anyone_would_type(compiled: bool) -> None:
+    run = replace(SMALL, compile=compiled, gradient_accumulation_steps=2)
+    assert deleting(run).events == typed(run, 0, 1).events
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -82,7 +115,7 @@ def test_nothing_is_lost_and_nothing_freed_twice(
 ) -> None:
     run = replace(SMALL, compile=compiled, gradient_accumulation_steps=steps, eval_only=eval_only)
     tape = record(run)
-    early = record(deleting(run))
+    early = deleting(run)
     assert early.sizes == tape.sizes
     alive: set[int] = set()
     for event in early.events:

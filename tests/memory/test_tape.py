@@ -38,8 +38,6 @@ def runs(count: int) -> list[Run]:
             attention=choose((*Attention, Attention.FLASH)),
             init_from=choose(("scratch", "resume")),
             world_size=choose((1, 2)),
-            evaluation_deletes_logits=choose((True, False, False)),
-            training_deletes_logits=choose((True, False, False)),
         )
         found.append(run)
     return found

@@ -140,8 +140,6 @@ class _Training:
             self._before_model(self._reducer, exchanges=False)
         with self._device.autocast(self._half):
             names.logits, names.loss = self._model(names.X, names.Y)
-        if self._run.evaluation_deletes_logits:
-            names.logits = None
 
     def _micro_step(self, *, exchanges: bool) -> None:
         """The very first also takes workspaces, and the gradient scaler's state; the first of each
@@ -192,8 +190,6 @@ class _Training:
         with device.autocast(self._half):
             names.logits, names.loss = self._model(names.X, names.Y)
             names.loss = div(names.loss, self._run.micro_steps)
-        if self._run.training_deletes_logits:
-            names.logits = None
         names.X, names.Y = self._get_batch()
         device.tape.phase(Phase.BACKWARD)
         loss = self._scaler.scale(names.loss) if self._scaler else names.loss

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint.gpus.abilities import has_bfloat16, has_triton
 from nanolint.memory.model.read import Unread
 from nanolint.memory.recording import state_bytes
-from nanolint.memory.torch import LINEAR_CROSS_ENTROPY_SINCE
 from nanolint.memory.verdict.alternative import Alternative, Cost
 from nanolint.memory.verdict.changes import (
     Change,
@@ -27,6 +26,7 @@ from nanolint.memory.verdict.scaling import about
 from nanolint.memory.verdict.search import best_micro_batch, first_that_holds
 from nanolint.memory.verdict.smaller_step import smaller_steps
 from nanolint.memory.verdict.verdict import Outcome, comfortable_limit, judge
+from nanolint.memory.verdict.ways.tried import ByText
 from nanolint.memory.verdict.words import amount
 from nanolint.run.capability import attention_kernel
 from nanolint.run.run import Attention
@@ -47,7 +47,7 @@ SURELY, NEARBY = 1.01, 1.3
 Way: TypeAlias = "Callable[[], Alternative | None]"
 
 
-class Alternatives:
+class Alternatives(ByText):
     """The alternatives to one run on one target, in the order of what they cost.
 
     ``equation`` is that of a script which calls its values otherwise than nanoGPT does.
@@ -185,10 +185,10 @@ class Alternatives:
     def _half_precision(self) -> Alternative | None:
         """Two bytes a number instead of four, in the half precision that the card has."""
         run, gpu = self._run, self._target.gpu
-        if run.dtype != "float32" or run.program is not None or not run.on_gpu:
+        if run.dtype != "float32" or not run.follows("dtype") or not run.on_gpu:
             return None
         half = "bfloat16" if has_bfloat16(gpu) else "float16"
-        size, dropout = run.n_embd // run.n_head, run.dropout > 0
+        size, dropout = run.n_embd // (run.n_head or 1), run.dropout > 0
         kernel = attention_kernel(gpu, dtype=half, head_size=size, dropout=dropout)
         if run.attention is Attention.MATH:
             kernel = Attention.MATH
@@ -212,43 +212,6 @@ class Alternatives:
 
     def _smaller_checkpoint(self) -> Alternative | None:
         return self._largest(list(smaller_checkpoints(self._run)))
-
-    def _logits_deleted(self) -> Alternative | None:
-        """``del logits`` after each call of the model, which only train.py can say."""
-        if not self._run.follows("training_deletes_logits"):
-            return None
-        run = replace(self._run, training_deletes_logits=True, evaluation_deletes_logits=True)
-        return None if run == self._run else self._of("del logits in train.py", run)
-
-    def _blocks_checkpointed(self) -> Alternative | None:
-        """The blocks through torch.utils.checkpoint: the backward pass runs each forward again.
-
-        That is one forward pass in three, so a third more compute. What torch.compile makes of it
-        is not modelled, so it goes with an eager run.
-        """
-        run = self._run
-        if run.eval_only or not run.on_gpu or not run.follows("checkpoints_blocks"):
-            return None
-        way = "blocks in torch.utils.checkpoint"
-        if run.compile:
-            way = f"compile = False, {way}"
-        found = self._of(way, replace(run, compile=False, checkpoints_blocks=True))
-        return replace(found, price="about a third more compute")
-
-    def _loss_in_chunks(self) -> Alternative | None:
-        """``F.linear_cross_entropy`` in model.py: no logits, and products in float32.
-
-        Its logits are None. torch.compile leaves it out of its graphs, and what it then makes of
-        the rest is not modelled, so it goes with an eager run.
-        """
-        run = self._run
-        known = run.follows("chunks_loss") and run.torch >= LINEAR_CROSS_ENTROPY_SINCE
-        if run.eval_only or not run.on_gpu or not known:
-            return None
-        way = "F.linear_cross_entropy (model.py)"
-        if run.compile:
-            way = f"compile = False, {way}"
-        return self._of(way, replace(run, compile=False, chunks_loss=True))
 
     def _expandable_segments(self) -> Alternative | None:
         if self._target.expandable:
@@ -282,7 +245,8 @@ class Alternatives:
         def fits(at: int) -> bool:
             if state_bytes(changes[at].applied(run)) > limit:
                 return False
-            if at + 1 in read and sizes and sizes[at] < sizes[at + 1] * NEARBY:
+            own = run.program is None  # of another model it is a guess where to begin
+            if own and at + 1 in read and sizes and sizes[at] < sizes[at + 1] * NEARBY:
                 expected = read[at + 1] * sizes[at] / sizes[at + 1]
                 if expected > limit * SURELY:
                     return False
@@ -297,5 +261,6 @@ class Alternatives:
 
 
 def _scales(run: Run) -> bool:
-    """Whether it is known what it takes with other sizes."""
-    return run.program is None and run.on_gpu and not run.eval_only
+    """Whether it is about known what it takes with other sizes: they are nanoGPT's."""
+    known = min(run.n_layer, run.n_embd, run.block_size, run.vocab_size, run.batch_size) > 0
+    return known and run.on_gpu and not run.eval_only

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus import abilities
+from nanolint.memory.recording import recorded
 from nanolint.memory.verdict.replay import replay
-from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
+from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable, passes
 from nanolint.run.run import Attention
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ NOT_FOR_SALE = ("Laptop", "Max-Q")
 def smallest_card(run: Run, machine: Machine) -> Gpu | None:
     """The NVIDIA card with the least memory on which ``run`` is comfortable, None if there is none.
 
-    Of cards that carry the same memory, one whose total has been measured comes first. Of a program
-    it is the smallest that takes it without giving back what is cached.
+    Of cards that carry the same memory, one whose total has been measured comes first.
     Laptop cards are left out: nobody can put one into the machine at hand.
     Platform and allocator stay those of ``machine``.
     """
@@ -33,17 +33,21 @@ def smallest_card(run: Run, machine: Machine) -> Gpu | None:
     def on(gpu: Gpu) -> Machine:
         return replace(machine, gpu=gpu, count=None, in_use_bytes=0)
 
-    if run.program is None and run.dtype != "float32":
+    if run.dtype != "float32" and (run.program is None or run.attention is Attention.EFFICIENT):
         run = replace(run, attention=Attention.FLASH)
-    peak = replay(run).peak
-    # A program is read again for each card, seconds for a large one: cards on which it only just
-    # might fit, by giving back what it has cached, are passed over.
-    needed = peak.allocated_bytes if run.program is None else peak.reserved_bytes
+    tape = recorded(run).tape
+
+    def may_fit(gpu: Gpu) -> bool:
+        """A program is read again for each kind of card, seconds for a large one: by what it is
+        without a card it is asked only where it might fit."""
+        return run.program is None or passes(tape, on(gpu), comfortable_limit(run, on(gpu)))
+
+    needed = replay(run).peak.allocated_bytes
     candidates = (
         gpu for gpu in load() if _is_candidate(gpu) and comfortable_limit(run, on(gpu)) >= needed
     )
     for gpu in sorted(candidates, key=lambda gpu: (gpu.nominal_bytes, gpu.estimated, gpu.name)):
-        if is_comfortable(run, on(gpu)):
+        if may_fit(gpu) and is_comfortable(run, on(gpu)):
             return gpu
     return None
 

@@ -9,7 +9,6 @@ from nanolint.run.run import Attention, Run
 from nanolint.run.settled import Layer, ManualAttention, Project, Setting, Unresolved
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS
-from nanolint.trainers.nanogpt.recognition.pieces import EVALUATION, TRAINING_LOOP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,8 +86,6 @@ def needed_run(
         grad_clip=values.optional_number("grad_clip"),
         dialect=project.dialect,
         simulated_gpus=project.simulated_gpus if world_size == 1 else 1,
-        evaluation_deletes_logits=EVALUATION in project.deletes_logits,
-        training_deletes_logits=TRAINING_LOOP in project.deletes_logits,
     )
     return run, tuple(values.unresolved)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,8 +14,18 @@ from nanolint.memory.recording import card_of, write_own
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked
+from nanolint.memory.verdict.ways.blocks import blocks_checkpointed
+from nanolint.memory.verdict.ways.logits import logits_deleted
 from nanolint.run.run import Attention
+from nanolint.trainers.nanogpt.own import own_script
 from validation import accuracy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.memory.verdict.ways.edited import Edited
+    from nanolint.memory.verdict.ways.logits import Deleted
+    from nanolint.run.program import ReadScript
 
 EAGER = accuracy.recorded("eager")
 # Wide heads of memory-efficient attention on cards with little shared memory, which are doubted;
@@ -58,6 +68,10 @@ SMALL: dict[str, Any] = {
 # Every way to run nanoGPT, and what a model of its allocations that was written by hand, and held
 # to PyTorch's in every recorded row, made of it. Compiled with biases, it is what 2.15 was traced
 # with (evaluations, and what is reserved with GPT-2's weights): there that model took more.
+TEXTS: dict[str, Callable[[ReadScript], Edited | Deleted | None]] = {
+    "logits_deleted": logits_deleted,
+    "blocks_checkpointed": blocks_checkpointed,
+}
 WAYS = accuracy.recorded("own_ways")
 
 
@@ -67,9 +81,13 @@ def test_every_way_to_run_it_peaks_as_recorded(row: dict[str, Any]) -> None:
     changes = {**SMALL, **row["changes"]}
     if "attention" in changes:
         changes["attention"] = Attention(changes["attention"])
+    if "text" in row:  # is another for it
+        found = TEXTS[row["text"]](own_script())
+        assert found is not None
+        changes["program"] = found.program
     run = representative(replace(accuracy.DEFAULT, **changes, compile=row["compile"]))
     tape = Tape()
     write_own(run, Shapes.of(run, gpu), Asked(card_of(gpu)), tape, compiled=row["compile"])
-    found = accuracy.phase_peaks(tape)
-    assert found == {phase: row[phase] for phase in found}
+    peaks = accuracy.phase_peaks(tape)
+    assert peaks == {phase: row[phase] for phase in peaks}
     assert play(tape).peak_reserved_bytes == row["reserved"]

@@ -62,7 +62,6 @@ def runs(count: int) -> Iterator[Run]:
             dtype=choose(("float32", "bfloat16", "float16")),
             attention=choose(tuple(Attention)),
             gradient_accumulation_steps=choose((1, 3)),
-            training_deletes_logits=choose((True, False)),
             init_from=choose(("scratch", "resume")),
         )
 

@@ -1,4 +1,5 @@
-"""``F.linear_cross_entropy`` in chunks: torch/nn/modules/linear_cross_entropy.py, from 2.13 on."""
+"""``F.linear_cross_entropy``, from 2.13 on: in chunks where it is given options, as
+torch/nn/modules/linear_cross_entropy.py has it; else a product and its loss, as any other."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
+from nanolint.memory.tensors.ops.linear import linear
+from nanolint.memory.tensors.ops.loss import cross_entropy
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
@@ -15,8 +18,11 @@ from nanolint.memory.tensors.unknown import NotModelled
 from nanolint.memory.tensors.work import of_product
 
 if TYPE_CHECKING:
+    from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
 
+NOT_GIVEN = -100  # the class that cross_entropy ignores
+CHUNKED = "torch.nn.LinearCrossEntropyOptions()"
 
 LOGITS = role("logits of a chunk", Component.LOGITS_AND_LOSS)
 
@@ -32,15 +38,49 @@ def chunk_rows(rows: int, width: int, words: int) -> int:
     return min(1 << (wanted - 1).bit_length(), rows, most)
 
 
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: str | None = None,
+    role: Role | None = None,
+) -> Tensor:
+    """The loss of input (N, C), linear_weight (V, C) and classes; ``options`` are CHUNKED or None.
+
+    ``role`` is that of the logits, where it makes them.
+    """
+    if input.ndim != 2 or linear_weight.ndim != 2:
+        raise NotModelled("F.linear_cross_entropy of other than rows and their classes")
+    if options is None or label_smoothing or target.dtype is not INT64:
+        logits = linear(input, linear_weight, linear_bias, role)
+        ignored = NOT_GIVEN if ignore_index is None else ignore_index
+        return cross_entropy(
+            logits,
+            target,
+            weight,
+            ignore_index=ignored,
+            reduction=reduction,
+            label_smoothing=label_smoothing,
+        )
+    types = {each.dtype for each in (input, linear_weight)}
+    if types != {FLOAT32} or linear_bias is not None or weight is not None or reduction != "mean":
+        raise NotModelled("F.linear_cross_entropy in chunks of other than float32's mean")
+    return linear_cross_entropy_in_chunks(input, linear_weight, target)
+
+
 @traced
-def linear_cross_entropy(x: Tensor, weight: Tensor, target: Tensor) -> Tensor:
-    """The loss of x (N, C), weight (V, C) and classes, with LinearCrossEntropyOptions().
+def linear_cross_entropy_in_chunks(x: Tensor, weight: Tensor, target: Tensor) -> Tensor:
+    """With LinearCrossEntropyOptions().
 
     Autocast does not reach it. Where a gradient is wanted, those of x and weight are made with the
     loss, and autograd hands them on; the logits of a chunk live to the end.
     """
-    if x.ndim != 2 or target.dtype is not INT64:
-        raise NotModelled("F.linear_cross_entropy of other than rows and their classes")
     device, (rows, width), words = x.device, x.shape, weight.shape[0]
     chunk = empty(device, (chunk_rows(rows, width, words), words), FLOAT32, LOGITS)
     loss = empty(device, (), FLOAT32, LOGITS.made("loss"))

@@ -15,8 +15,6 @@ KEYS = (
     *("batch_size", "block_size", "micro_steps", "n_layer", "n_head", "n_embd", "vocab_size"),
     *("dropout", "bias", "dtype", "compile", "init_from", "attention", "grad_clip"),
     *("eval_only", "eval_iters", "eval_interval", "max_iters"),
-    *("evaluation_deletes_logits", "training_deletes_logits"),
-    *("checkpoints_blocks", "chunks_loss"),
 )
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.utils.checkpoint import checkpoint
 
 
 class LayerNorm(nn.Module):
@@ -99,8 +98,6 @@ class GPTConfig:
     n_embd: int = 768
     dropout: float = 0.0
     bias: bool = True
-    checkpoints_blocks: bool = False
-    chunks_loss: bool = False
 
 
 class GPT(nn.Module):
@@ -128,14 +125,8 @@ class GPT(nn.Module):
         pos_emb = self.transformer.wpe(pos)
         x = self.transformer.drop(tok_emb + pos_emb)
         for block in self.transformer.h:
-            if self.config.checkpoints_blocks:
-                x = checkpoint(block, x, use_reentrant=False)
-            else:
-                x = block(x)
+            x = block(x)
         x = self.transformer.ln_f(x)
-        if self.config.chunks_loss:
-            rows = x.view(-1, x.size(-1))
-            return None, F.linear_cross_entropy(rows, self.lm_head.weight, targets.view(-1))
         logits = self.lm_head(x)
         loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=-1)
         return logits, loss

@@ -32,10 +32,6 @@ grad_clip = 1.0
 dtype = "bfloat16"
 compile = True
 attention = "flash"
-evaluation_deletes_logits = False
-training_deletes_logits = False
-checkpoints_blocks = False
-chunks_loss = False
 exec(open("configurator.py").read())
 
 device = "cuda"
@@ -60,7 +56,6 @@ def get_batch(split):
 model_args = dict(
     n_layer=n_layer, n_head=n_head, n_embd=n_embd, block_size=block_size, bias=bias,
     vocab_size=vocab_size, dropout=dropout,
-    checkpoints_blocks=checkpoints_blocks, chunks_loss=chunks_loss,
 )  # fmt: skip
 iter_num = 0
 if init_from in ("scratch", "resume"):
@@ -102,8 +97,6 @@ def estimate_loss():
             X, Y = get_batch(split)
             with ctx:
                 logits, loss = model(X, Y)
-            if evaluation_deletes_logits:
-                del logits
             losses[k] = loss.item()
         out[split] = losses.mean()
     model.train()
@@ -122,8 +115,6 @@ while True:
         with ctx:
             logits, loss = model(X, Y)
             loss = loss / micro_steps
-        if training_deletes_logits:
-            del logits
         X, Y = get_batch("train")
         scaler.scale(loss).backward()
     if grad_clip != 0.0:

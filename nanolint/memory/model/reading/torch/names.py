@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.reading.torch import attention_settings, compiling, functions, pytree
 from nanolint.memory.model.reading.torch.calling import device_of, native
@@ -27,9 +27,11 @@ from nanolint.memory.tensors.dtypes import FLOAT16, FLOAT32, UINT8
 from nanolint.memory.tensors.names import EINOPS, FUNCTIONAL, FUNCTIONS, LINALG
 from nanolint.memory.tensors.ops.creation import zeros
 from nanolint.memory.tensors.ops.linear import linear
+from nanolint.memory.tensors.ops.linear_cross_entropy import CHUNKED, linear_cross_entropy
 from nanolint.memory.tensors.parameter import Parameter
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.torch import LINEAR_CROSS_ENTROPY_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +48,7 @@ FILLS = (  # torch.nn.init: values change, memory does not
 # Devices beside CUDA's, of which a run has none.
 OTHERS = {each: Native(each, lambda: False) for each in ("is_available", "is_built")}
 DYNAMO = "torch._dynamo.config"
+OPTIONS = "LinearCrossEntropyOptions"
 ANNOTATIONS = ("LongTensor", "FloatTensor", "BoolTensor", "Size", "FloatStorage")
 
 
@@ -55,6 +58,11 @@ def table(machine: Machine) -> dict[str, Value]:
         name: native(machine, f"F.{name}", function) for name, function in FUNCTIONAL.items()
     }
     functional["linear"] = _linear(machine)
+    if machine.version < LINEAR_CROSS_ENTROPY_SINCE:
+        del functional["linear_cross_entropy"]
+    else:
+        functional["linear_cross_entropy"] = _linear_cross_entropy(machine)
+    functional[OPTIONS] = _chunks(machine)  # for the text of torch.nn
     torch: dict[str, Value] = {
         name: native(machine, f"torch.{name}", each) for name, each in FUNCTIONS.items()
     }
@@ -252,6 +260,25 @@ def _linear(machine: Machine) -> Native:
         return linear(input, weight, bias, output_role(machine, weight))
 
     return native(machine, "F.linear", call)
+
+
+def _linear_cross_entropy(machine: Machine) -> Native:
+    def call(input: Tensor, weight: Tensor, target: Tensor, **named: Any) -> Tensor:
+        logits = output_role(machine, weight)
+        return linear_cross_entropy(input, weight, target, **named, role=logits)
+
+    return native(machine, "F.linear_cross_entropy", call)
+
+
+def _chunks(machine: Machine) -> Native:
+    """``torch.nn.LinearCrossEntropyOptions``."""
+
+    def made(*given: Value, **named: Value) -> Value:
+        if given or named or machine.version < LINEAR_CROSS_ENTROPY_SINCE:
+            raise machine.unread(f"{OPTIONS} is not known for what is passed here")
+        return CHUNKED
+
+    return Native(OPTIONS, made, plain=False)
 
 
 def output_role(machine: Machine, weight: Tensor) -> Role | None:

@@ -6,6 +6,8 @@
 import torch
 from torch.nn import functional as F
 
+LinearCrossEntropyOptions = F.LinearCrossEntropyOptions
+
 
 class Identity(Module):
     def forward(self, input):
