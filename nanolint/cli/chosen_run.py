@@ -156,7 +156,9 @@ def _events(tape: Tape) -> object:
 
 def _roles(resolution: Resolution) -> object:
     described = resolution.described
-    return resolution.run if described is None else described.roles
+    if described is not None:
+        return described.roles
+    return resolution.outline or resolution.run  # without the texts that are read
 
 
 def _may_be(one: Launched, other: Launched) -> bool:

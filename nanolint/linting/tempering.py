@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Safety, Severity
 from nanolint.rule.api import Need
+from nanolint.run.program import Profiled
 from nanolint.run.trust import Trust, in_short, least, ordered
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic
     fix = found.fix
     if fix is not None and fix.safety is Safety.SAFE and any(map(_leaves_open, cases)):
         fix = replace(fix, safety=Safety.UNSAFE)  # it was worked out for all targets together
-    traced = dict.fromkeys(filter(None, (case.resolution.provenance for case in about)))
+    traced = dict.fromkeys(filter(None, (_traced(case) for case in about)))
     left_open = dict.fromkeys(each for case in about for each in case.resolution.left_open)
     notes = (*found.notes, *traced, *left_open)
     found = replace(found, fix=fix, trust=trust, doubts=tuple(map(str, doubts)), notes=notes)
@@ -44,6 +45,12 @@ def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic
         close = "it is short by less than the error that was recorded of such models"
         return replace(found, severity=Severity.WARNING, notes=(*found.notes, close))
     return _doubted(found, doubts) if trust is Trust.DOUBTED else found
+
+
+def _traced(case: Case) -> str | None:
+    """Which trace a verdict is from, where it is from one."""
+    is_traced = case.run is not None and isinstance(case.run.program, Profiled)
+    return case.resolution.provenance if is_traced else None
 
 
 def _leaves_open(case: Case) -> bool:

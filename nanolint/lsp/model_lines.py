@@ -43,8 +43,6 @@ def path_in(case: Case, posix: str, text: str) -> str | None:
     if case.run is None or not case.run.on_gpu:
         return None
     program = case.run.program
-    if program is None and case.resolution.source is not None:
-        program = case.resolution.source()
     if not isinstance(program, (ReadModel, ReadScript)):
         return None
     for each in program.modules:

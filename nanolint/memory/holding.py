@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.allocator.play import play
-from nanolint.memory.lines import STATE, located_run, shaped
-from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.moments import equal, live_at
-from nanolint.memory.recording import located, recorded
+from nanolint.memory.lines import STATE, located_run
+from nanolint.memory.moments import live_at
+from nanolint.memory.recording import recorded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.locating import Line
-    from nanolint.memory.tape import Tape
-    from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
 
 LEAST_SHARE = 20  # of what is allocated: a line with less than one in so many holds nothing up
-_SIZES = re.compile(r"\d+")
 
 
 class Holding(NamedTuple):
@@ -34,9 +28,7 @@ class Holding(NamedTuple):
     asks: bool
 
 
-def holding(
-    run: Run, gpu: Gpu, source: ReadModel | None, limit_bytes: int, *, expandable: bool
-) -> tuple[Holding, ...]:
+def holding(run: Run, gpu: Gpu, limit_bytes: int, *, expandable: bool) -> tuple[Holding, ...]:
     """The line that asks for what ``run`` fails at under a limit, and the one that keeps most.
 
     Empty where no line of either is known.
@@ -46,7 +38,7 @@ def holding(
     if refusal is None:
         return ()
     tape = known.tape
-    lines = _lines_of(run, gpu, source, tape)
+    lines = _lines_of(run, gpu)
     if lines is None:
         return ()
     failing = tape.events[refusal.event]
@@ -64,42 +56,7 @@ def holding(
     return tuple(found)
 
 
-def _lines_of(
-    run: Run, gpu: Gpu, source: ReadModel | None, tape: Tape
-) -> Sequence[Line | None] | None:
-    """The line of each allocation of a run, which ``tape`` is of; None where they are not known."""
-    if run.program is not None:
-        found = located_run(run, gpu, source)
-        return None if isinstance(found, str) else [each and each.stack[0] for each in found.wheres]
-    known = _by_name(run, gpu, source)
-    return None if known is None else [known.get(_plain(name)) for name in tape.names]
-
-
-def _by_name(run: Run, gpu: Gpu, source: ReadModel | None) -> Mapping[str, Line] | None:
-    """The line of what nanoGPT's own model makes, by its name: read from a model of one layer.
-
-    Names of several lines are left out. To read all layers takes as long as all else of a check.
-    """
-    if source is None or not any(name == "n_layer" for name, _ in source.arguments):
-        return None
-    small = replace(
-        run, n_layer=1, batch_size=1, gradient_accumulation_steps=1, simulated_gpus=1,
-        max_iters=0, eval_iters=1, eval_interval=0,
-    )  # fmt: skip
-    own = recorded(small, gpu).tape
-    try:
-        read = located(small, gpu, shaped(source, small)).tape
-    except Unread:
-        return None
-    if not equal(own, read):
-        return None
-    lines: dict[str, set[Line]] = {}
-    for name, where in zip(own.names, read.wheres, strict=True):
-        if where is not None:
-            lines.setdefault(_plain(name), set()).add(where.stack[0])
-    return {name: next(iter(each)) for name, each in lines.items() if len(each) == 1}
-
-
-def _plain(name: str) -> str:
-    """A name whatever the sizes are that stand in it."""
-    return _SIZES.sub("#", name)
+def _lines_of(run: Run, gpu: Gpu | None) -> Sequence[Line | None] | None:
+    """The line of each allocation of a run; None where they are not known."""
+    found = located_run(run, gpu)
+    return None if isinstance(found, str) else [each and each.stack[0] for each in found.wheres]

@@ -1,23 +1,20 @@
 """What each line of a model keeps for the backward pass, and what it has at the peak.
 
-Lines are those of a model that is read, of nanoGPT's own where reading its text gives the very
-allocations that it is replayed with, and of what was traced.
+Lines are those of what is read, and of what was traced.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
-from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
 from nanolint.memory.located import Located
 from nanolint.memory.locating import OUTSIDE, Line, Where
 from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.moments import equal, last_pass, live_at, summit
-from nanolint.memory.recording import allocated_peak, located, recorded
+from nanolint.memory.moments import last_pass, live_at, summit
+from nanolint.memory.recording import located, recorded
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.waste import Waste, wastes
 from nanolint.run.program import Profiled
@@ -27,15 +24,10 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.tape import Handle, Tape
-    from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
 
 # What is there whatever a line does: a line makes gradients of parameters, but cannot help it.
 STATE = frozenset({Component.PARAMETERS, Component.GRADIENTS, Component.OPTIMIZER})
-
-# Compiled runs of nanoGPT are within 0.1 % of PyTorch's, however their graphs come about:
-# validation/accuracy.py.
-ALIKE_PER_MILLE = 1
 
 TRACED = re.compile(r"(?P<path>.+?\.py):(?P<line>\d+) ")  # what a traced allocation is called
 
@@ -94,54 +86,25 @@ class Lines:
         return sum(each.kept_bytes for each in self.lines) + self.kept_elsewhere
 
 
-class Without(Enum):
-    """Why there are no lines."""
-
-    TEXT = "no model.py is near; the run is checked with nanoGPT's own model"
-    OTHER = "reading model.py gives other allocations than nanoGPT's own, with which it is checked"
+NO_TEXT = "no training script is near; the run is checked with nanoGPT's own"
 
 
-def lines_of(run: Run, gpu: Gpu | None = None, source: ReadModel | None = None) -> Lines | str:
-    """The lines of a run, or why there are none; ``source`` is the text of nanoGPT's own model."""
-    found = located_run(run, gpu, source, in_order=False)
+def lines_of(run: Run, gpu: Gpu | None = None) -> Lines | str:
+    """The lines of a run, or why there are none."""
+    found = located_run(run, gpu)
     return found if isinstance(found, str) else _summed(found, summit(found), run.block_size)
 
 
-def located_run(
-    run: Run, gpu: Gpu | None, source: ReadModel | None, *, in_order: bool = True
-) -> Located | str:
-    """The tape of ``run`` with its lines, or why there is none. Its allocations are the run's.
-
-    ``in_order``: one by one. A graph that is derived from the text may make a small buffer sooner,
-    or some more of them, than the one of nanoGPT's own model: its lines are as good.
-    """
+def located_run(run: Run, gpu: Gpu | None) -> Located | str:
+    """The tape of ``run`` with its lines, or why there is none."""
     if isinstance(run.program, Profiled):
         return recorded(run, gpu).answer(_by_names)
-    if run.program is None and source is None:
-        return Without.TEXT.value
+    if run.program is None:
+        return NO_TEXT
     try:
-        known = located(run, gpu, None if run.program else shaped(source, run)).tape
+        return located(run, gpu).tape
     except Unread as error:
         return f"the model cannot be read: {error}"
-    if run.program is None:
-        own = recorded(run, gpu).tape
-        if not (equal(own, known) or (not in_order and run.compile and _alike(own, known))):
-            return Without.OTHER.value
-    return known
-
-
-# The arguments of nanoGPT's own model, which a checkpoint may settle otherwise than the script.
-SHAPE = ("n_layer", "n_head", "n_embd", "vocab_size", "block_size", "bias", "dropout")
-
-
-def shaped(source: ReadModel | None, run: Run) -> ReadModel | None:
-    """The text of nanoGPT's own model, built with the shape that ``run`` has."""
-    if source is None:
-        return None
-    arguments = (
-        (name, getattr(run, name) if name in SHAPE else value) for name, value in source.arguments
-    )
-    return replace(source, arguments=tuple(arguments))
 
 
 def _by_names(tape: Tape) -> Located:
@@ -155,12 +118,6 @@ def _by_names(tape: Tape) -> Located:
         where = Where((Line(place["path"], int(place["line"])),), OUTSIDE) if place else None
         found.wheres.append(where)
     return found
-
-
-def _alike(one: Tape, other: Tape) -> bool:
-    """Whether two compiled runs allocate as much, but for the recorded error of such runs."""
-    peaks = allocated_peak(one), allocated_peak(other)
-    return abs(peaks[0] - peaks[1]) * 1000 <= peaks[0] * ALIKE_PER_MILLE
 
 
 def _summed(tape: Located, top: Handle, context: int) -> Lines:

@@ -1,30 +1,24 @@
-"""Whether the model of a run can be read; where it cannot, the run stays what it was."""
+"""Whether the script of a run can be read; where it cannot, the run stays what it was."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.memory.beside import takes_as_much
-from nanolint.memory.model.read import Read, Unread
+from nanolint.memory.model.read import Unread
 from nanolint.memory.recording import floor_bytes, recorded
-from nanolint.memory.tape import Tape
-from nanolint.memory.tensors.device import Device
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.coverage import SPLIT_GRAPH
-from nanolint.run.program import FromRun, ReadModel, ReadScript
-from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
+from nanolint.run.program import ReadScript
+from nanolint.run.settled import MEMORY, NOT_READ, THE_RUN, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
+    from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
-    from nanolint.run.settled import Beside, Resolution
-
-# What the reading of a script tells, where it can be read.
-TOLD = (Subject.SIZES, Subject.MODEL, Subject.PIECE)
+    from nanolint.run.settled import Resolution
 
 
 def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
@@ -41,9 +35,6 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         return resolution
     try:
         tape = recorded(run, target.gpu if target else None).tape
-        if any(each.subject is Subject.OPTIMIZER for each in read.doubts):
-            card = target.gpu.compute_capability if target else None
-            read = _with_optimizer(read, run, card)
     except Unread as error:
         if error.ends:
             return _ends(resolution, error)
@@ -66,8 +57,7 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
 
 def own(resolution: Resolution, target: Machine | None) -> Resolution:
     """A run of nanoGPT's own, with what its texts leave in doubt; any other as it is, and so is
-    one without a card, of whose memory nothing is said. Where its script takes otherwise, as it is
-    read, it is what is read."""
+    one without a card, of whose memory nothing is said."""
     run = resolution.run
     if run is None or target is None or run.program is not None or not run.on_gpu:
         return resolution
@@ -76,49 +66,11 @@ def own(resolution: Resolution, target: Machine | None) -> Resolution:
     except Unread as error:
         why = Unresolved(MEMORY, f"the run cannot be read: {error}")
         return replace(resolution, run=None, unresolved=(*resolution.unresolved, why))
-    if resolution.beside is not None:
-        other = _otherwise(resolution, resolution.beside, target)
-        if other is not None:
-            return other
     # What DDP's buckets do to its graphs was traced: coverage says where that matters.
     told = {SPLIT_GRAPH, *(each.text for each in resolution.doubts)}
     found = (each for each in (*tape.doubts, *tape.assumed) if each not in told)
     doubts = [Doubt(Subject.PIECE, each) for each in found]
     return replace(resolution, doubts=ordered([*resolution.doubts, *doubts]))
-
-
-def _otherwise(resolution: Resolution, beside: Beside, target: Machine) -> Resolution | None:
-    """What a script is that was recognised as nanoGPT's own; None where it is that."""
-    try:
-        if takes_as_much(beside.own, beside.script, target.gpu):
-            return None
-    except Unread as error:
-        if error.ends:
-            return _ends(resolution, error)
-        why = _not_read("script", error)
-    else:
-        run = resolution.run
-        if run is not None and run.init_from != "resume":
-            return if_readable(replace(resolution, beside=None, read=beside.whole), target)
-        text = "from its beginning the script takes other memory than nanoGPT's, as it is read"
-        why = Doubt(Subject.PIECE, text)
-    return replace(resolution, beside=None, doubts=ordered([why, *resolution.doubts]))
-
-
-def _with_optimizer(read: Resolution, run: Run, capability: tuple[int, int] | None) -> Resolution:
-    """Without a doubt of the optimizer where that is AdamW as nanoGPT has it."""
-    if not isinstance(run.program, ReadModel):
-        return read
-    given = {each.field for _, each in run.program.arguments if isinstance(each, FromRun)}
-    size, passes = (
-        1 if name not in given else getattr(run, name)
-        for name in ("batch_size", "gradient_accumulation_steps")
-    )
-    built = replace(run, batch_size=size, gradient_accumulation_steps=passes)
-    if not _has_adam(run.program, built, capability):
-        return read
-    doubts = tuple(each for each in read.doubts if each.subject is not Subject.OPTIMIZER)
-    return replace(read, doubts=doubts)
 
 
 def _ends(found: Resolution, error: Unread) -> Resolution:
@@ -127,26 +79,19 @@ def _ends(found: Resolution, error: Unread) -> Resolution:
     return replace(found, run=None, unresolved=(why,), read=None)
 
 
-@lru_cache(maxsize=16)
-def _has_adam(program: ReadModel, run: Run, capability: tuple[int, int] | None) -> bool:
-    """Whether a model makes AdamW as nanoGPT's does; an editor asks with each keystroke."""
-    model = Read(program, run, Device(Tape()), frozenset(), capability)
-    return model.adam_order() is not None
-
-
 def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
     """``found`` with the reason why it could not be read, before what reading would have told."""
     what = "script" if whole else "model"
     if found.run is None:
         why = Unresolved(MEMORY, f"the {what} cannot be read: {error}")
-        others = (each for each in found.unresolved if each.key != MEMORY)  # which it explains
+        others = (
+            each
+            for each in found.unresolved
+            if each.key != MEMORY or not each.reason.endswith((NOT_READ, str(error)))
+        )
         return replace(found, unresolved=(why, *others))
-    doubt = _not_read(what, error)
-    if whole:
-        told = any(each.subject in TOLD for each in found.doubts)
-        doubts = tuple(dict.fromkeys((doubt, *found.doubts))) if told else found.doubts
-        return replace(found, doubts=doubts)
-    return replace(found, doubts=ordered((doubt, *found.doubts)))
+    doubts = (_not_read(what, error), *found.doubts)
+    return replace(found, doubts=tuple(dict.fromkeys(doubts)))
 
 
 def _not_read(what: str, error: Unread) -> Doubt:

@@ -49,11 +49,7 @@ _ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # bef
 
 def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
     """The tape of ``run`` on ``gpu``, with what is known about it. Raises Unread."""
-    return _known(_recipe(run, gpu))
-
-
-def _known(recipe: _Recipe) -> Recorded[Tape]:
-    found = _recorded(recipe)
+    found = _recorded(_recipe(run, gpu))
     if isinstance(found, Unread):
         raise found.again()
     return found
@@ -64,10 +60,10 @@ def record(run: Run, gpu: Gpu | None = None) -> Tape:
     return recorded(run, gpu).tape
 
 
-def located(run: Run, gpu: Gpu | None = None, model: ReadModel | None = None) -> Recorded[Located]:
-    """The tape of a run whose model is read, with the line of each allocation; of nanoGPT's own
-    with the project's text of its ``model``. Raises Unread."""
-    known = recorded(run, gpu) if model is None else _known(_recipe(run, gpu)._replace(model=model))
+def located(run: Run, gpu: Gpu | None = None) -> Recorded[Located]:
+    """The tape of a run that is read, with the line of each allocation; not of nanoGPT's own, whose
+    text nobody has at hand. Raises Unread."""
+    known = recorded(run, gpu)
     assert isinstance(known.tape, Located)
     return cast("Recorded[Located]", known)
 
@@ -97,6 +93,11 @@ def state_bytes(run: Run) -> int:
 def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
     """The most bytes that ``run`` allocates at once: no allocator can reserve less."""
     return recorded(run, gpu).answer(allocated_peak) if run.on_gpu else 0
+
+
+def allocates(run: Run, nbytes: int, gpu: Gpu | None = None) -> bool:
+    """Whether ``run`` asks for so many bytes at once, in any phase. Raises Unread."""
+    return run.on_gpu and nbytes in recorded(run, gpu).tape.sizes
 
 
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
@@ -129,14 +130,13 @@ class _Recipe(NamedTuple):
     compiled: bool
     card: Card
     gpu: Gpu | None = None
-    model: ReadModel | None = None  # the project's own text of nanoGPT's
 
     @property
     def of_any_card(self) -> tuple[object, ...]:
         """The same but for what is asked of its card while it is recorded."""
         gpu = self.gpu
         can = None if gpu is None else (gpu.compute_capability, refuses_float8(gpu))
-        return self._without_numbers, self.shapes, self.compiled, can, self.model
+        return self._without_numbers, self.shapes, self.compiled, can
 
     @property
     def _without_numbers(self) -> Run:
@@ -151,7 +151,7 @@ class _Recipe(NamedTuple):
             profile = self.run.program.profile
             return profiled(profile, self.run.batch_size, self.run.micro_steps)
         # To tell the lines costs a tenth of the reading; to read again for them, all of it.
-        tape = Tape() if self.run.program is None and self.model is None else Located()
+        tape = Tape() if self.run.program is None else Located()
         self.write(tape, asked)
         return tape
 
@@ -160,8 +160,7 @@ class _Recipe(NamedTuple):
         if isinstance(self.run.program, ReadScript):
             _read(self.run.program, self, tape, asked)
         elif self.run.program is None:
-            script = own_script(self.model)
-            write_own(self.run, self.shapes, asked, tape, compiled=self.compiled, script=script)
+            write_own(self.run, self.shapes, asked, tape, compiled=self.compiled)
         else:
             capability = self.gpu.compute_capability if self.gpu else None
             write(self.run, self.shapes, asked, tape, compiled=self.compiled, capability=capability)
@@ -219,19 +218,17 @@ def write_own(
     *,
     compiled: bool,
     whole: bool = False,
-    script: ReadScript | None = None,
 ) -> None:
     """Write the events of a run of nanoGPT's own to ``tape``, by reading its texts, or what its
     program has made of them; ``whole`` reads every turn of their loops."""
     from nanolint.memory.loop.reading.script import read_script
 
-    given = run.program if isinstance(run.program, ReadScript) else None
-    program = script or given or own_script()
+    program = run.program if isinstance(run.program, ReadScript) else own_script()
     run = replace(run, program=program)
 
     def read(device: Device) -> None:
         inductor = shapes.inductor if compiled else None
-        read_script(program, run, None, device, inductor=inductor, whole=whole, takes_bounds=True)
+        read_script(program, run, None, device, inductor=inductor, whole=whole)
 
     _on_card(read, run, shapes, asked, tape, compiled=compiled)
     as_nanogpt(tape, shapes)

@@ -113,7 +113,11 @@ def _lives(tape: Located) -> Iterator[tuple[Handle, Waste]]:
         for (start, phase), (end, _) in pairwise(marks)
         if phase in (Phase.FORWARD, Phase.EVAL)
     ]
-    starts = [start for start, _, is_forward in passes if is_forward]
+    starts = [
+        start
+        for start, end, is_forward in passes
+        if is_forward and any(event >= 0 for event in tape.events[start:end])
+    ]
     staying: dict[tuple[Line, str], list[Handle]] = {}
     for start, end, is_forward in passes:
         following = next((each for each in starts if each > start), None)

@@ -113,34 +113,27 @@ class Places(NamedTuple):
 def places_of(case: Case) -> Places | None:
     """The places of all that a case allocates; None where they are not known."""
     assert case.run is not None  # who asks has looked
-    source = _source(case)
-    found = located_run(case.run, case.target.gpu if case.target else None, source)
-    return None if isinstance(found, str) else Places(found.wheres, _texts(case, source))
+    found = located_run(case.run, case.target.gpu if case.target else None)
+    return None if isinstance(found, str) else Places(found.wheres, _texts(case))
 
 
 def line_report(case: Case) -> LineReport | str:
     """The lines of a case whose run is known, or why there are none."""
     run, resolution = case.run, case.resolution
     assert run is not None  # who asks has looked
-    source = _source(case)
-    lines = lines_of(run, case.target.gpu if case.target else None, source)
+    lines = lines_of(run, case.target.gpu if case.target else None)
     if isinstance(lines, str):
         return lines
     card = case.target.label if case.target else None
     doubted = bool(resolution.doubts)
-    return LineReport(lines, _texts(case, source), card, run.compile, doubted)
+    return LineReport(lines, _texts(case), card, run.compile, doubted)
 
 
-def _source(case: Case) -> ReadModel | None:
-    """The text of nanoGPT's own model, where it is at hand."""
-    run, source = case.run, case.resolution.source
-    return source() if run is not None and run.program is None and source is not None else None
-
-
-def _texts(case: Case, source: ReadModel | None) -> Mapping[str, str]:
+def _texts(case: Case) -> Mapping[str, str]:
     program = case.run.program if case.run is not None else None
-    read = program if isinstance(program, (ReadModel, ReadScript)) else source
-    return {each.path: each.text for each in read.modules} if read is not None else {}
+    if not isinstance(program, (ReadModel, ReadScript)):
+        return {}
+    return {each.path: each.text for each in program.modules}
 
 
 def _row(texts: Mapping[str, str], line: Line) -> str:

@@ -16,7 +16,7 @@ target GPU, which has the resolved run and the verdict on it. Edits of the text 
 from nanolint.diagnostics import Edit, FileEdits, Fix, FlagSpan, Related, Safety, Severity, Span
 from nanolint.gpus import abilities
 from nanolint.gpus.gpu import Gpu, Machine
-from nanolint.memory.recording import allocated_bytes, runs_compiled, state_bytes
+from nanolint.memory.recording import allocated_bytes, allocates, runs_compiled, state_bytes
 from nanolint.memory.tape import Phase
 from nanolint.memory.verdict import changes
 from nanolint.memory.verdict.changes import Change
@@ -106,6 +106,7 @@ __all__ = [
     "Verdict",
     "abilities",
     "allocated_bytes",
+    "allocates",
     "amount",
     "as_written",
     "attention_kernel",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import BesideSpan, FlagSpan, Span
 from nanolint.frozen import dataclass
-from nanolint.run.settled import Layer, Override
+from nanolint.run.settled import MEMORY, Layer, Override
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
@@ -105,14 +105,14 @@ class Context:
 
     @property
     def may_be_another_trainers(self) -> bool:
-        """Whether the script and the model may be others than nanoGPT's.
+        """Whether what the script does is not known: it may not be as nanoGPT's.
 
         Not where no script is near: a doubt about sizes takes nothing from what the file sets.
         """
         project = self.project
         if project.train_script is None and project.unusable is None and not project.doubts:
             return False
-        return bool(self.doubts)
+        return bool(self.doubts) or any(each.key == MEMORY for each in self.settings.unresolved)
 
     @property
     def run(self) -> Run | None:

@@ -30,13 +30,12 @@ def _holders(context: Context, case: Case) -> Iterator[SourceLine]:
     run, target, verdict, resolution = case.run, case.target, case.verdict, case.resolution
     if run is None or target is None or verdict is None or verdict.oom is None:
         return
-    source = resolution.source() if run.program is None and resolution.source else None
-    program = source if run.program is None else run.program
+    program = run.program
     if not isinstance(program, (ReadModel, ReadScript)):
         return
     limit = verdict.usable_bytes
     texts = {each.path: each.text for each in program.modules}
-    for each in holding(run, target.gpu, source, limit, expandable=target.expandable):
+    for each in holding(run, target.gpu, limit, expandable=target.expandable):
         path = _file(context, each.line.path)
         rows = texts.get(each.line.path, "").splitlines()
         if path is None or each.line.number > len(rows):

@@ -119,7 +119,8 @@ class ReadScript:
     that it could go on from. ``checked``: its batch, context and passes have to be those of the
     run, or the run is in doubt. ``longest`` is the longest sequence that the model is built for, 0
     where nobody says: for a batch that cannot be read, of a context that is not known. ``loaded``
-    is what it reads of a checkpoint that it goes on from.
+    is what it reads of a checkpoint that it goes on from; ``saved`` are settings in it by their
+    names, where it is taken for one that a run of these settings made.
     """
 
     modules: tuple[SourceText, ...]
@@ -132,6 +133,7 @@ class ReadScript:
     checked: bool = False
     longest: int = 0
     loaded: tuple[Loaded, ...] = ()
+    saved: tuple[tuple[str, Plain], ...] = ()
 
     @property
     def follows(self) -> frozenset[str]:

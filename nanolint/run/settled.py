@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from nanolint.diagnostics import Span
     from nanolint.run.described import Described
     from nanolint.run.equation import Equation
-    from nanolint.run.program import ReadModel
     from nanolint.run.run import Dialect, Run
     from nanolint.source.values import Plain, Value
 
@@ -64,7 +63,8 @@ class Setting:
 
 
 THE_RUN = "the run"  # what no script makes that fails before it has trained
-MEMORY = "the memory"  # what is not known of a run whose model is another network
+MEMORY = "the memory"  # what is not known of a run that cannot be read
+NOT_READ = "the script cannot be read for what it is asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,6 @@ class Unresolved:
     def words(self) -> str:
         """The value for people."""
         return self.name or self.key
-
-
-class ManualAttention(str, Enum):
-    """When model.py multiplies attention out by hand instead of calling PyTorch's kernel."""
-
-    NEVER = "never"
-    WITH_DROPOUT = "with dropout"
-    ALWAYS = "always"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +115,6 @@ class Project:
     doubts: tuple[Doubt, ...] = ()
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     counts_emulation: bool = True  # how train.py asks whether the card has bfloat16
-    deletes_logits: frozenset[str] = frozenset()  # pieces of train.py that say `del logits`
     names_read: frozenset[str] = frozenset()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     simulated_gpus: int = 1
@@ -136,16 +127,6 @@ class Project:
     unusable: str | None = None  # why the script that was found tells nothing of its runs
     foreign: bool = False  # the train.py that was found runs no configs of nanoGPT's kind
     rivals: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """A small run of nanoGPT's own, and the same of a script that is recognised as such: both have
-    to take as much. ``whole`` is what that script is where it does not."""
-
-    own: Run
-    script: Run
-    whole: Resolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +149,9 @@ class Resolution:
     in this project, None where the script computes it: roles that are not in it come from the key
     of their own name. ``outline`` is the run as far as its batch and its loop are known, with legal
     values for the rest; None where not even that is. ``described`` is what a script says of its run
-    that is not nanoGPT's kind. ``read`` is what it is with the project's own model read from its
-    source, where that may be tried. ``beside`` shows whether a script that is recognised as
-    nanoGPT's own takes as much. ``source`` gives the text of a
-    model that is nanoGPT's own and needs no reading to be judged; it is asked for where lines are.
-    ``rivals`` are the runs that other scripts would make of the config. ``left_open`` is what its
-    number leaves open, where the verdict is the same either way.
+    that is not nanoGPT's kind. ``read`` is what it is with its script, or the model of it, read,
+    where that may be tried. ``rivals`` are the runs that other scripts would make of the config.
+    ``left_open`` is what its number leaves open, where the verdict is the same either way.
     """
 
     run: Run | None
@@ -185,8 +163,6 @@ class Resolution:
     described: Described | None = None
     outline: Run | None = None
     read: Resolution | None = None
-    beside: Beside | None = None
-    source: Callable[[], ReadModel | None] | None = field(default=None, compare=False, repr=False)
     rivals: Rivals | None = field(default=None, compare=False, repr=False)
     left_open: tuple[str, ...] = ()
 
@@ -200,6 +176,13 @@ class Resolution:
         if isinstance(self.run.program, Profiled):
             return Trust.TRACED
         return Trust.EXACT if self.run.program is None else Trust.READ
+
+    @property
+    def as_set(self) -> Run | None:
+        """The run that its settings say, whether its script can be read or not; None where one of
+        them is not known."""
+        unknown = [each.key for each in self.unresolved if each.key != MEMORY]
+        return None if unknown else self.run or self.outline
 
     @property
     def equation(self) -> Equation | None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.cli_configs import GPU, JSON, LARGE, SMALL, write
 from tests.support.command import nanolint
-from tests.support.project_tree import LOOP, train_script, write_project
+from tests.support.project_tree import SETUP, STEPS, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def fork(tmp_path: Path) -> Path:
-    """A project whose loop holds a tensor that nanoGPT's does not."""
-    script = train_script(loop=LOOP + "    keep(error)\n")
+    """A project whose model alone can be read."""
+    script = train_script(setup=STEPS + SETUP)
     return write_project(tmp_path, {"train.py": script})
 
 
@@ -38,7 +38,7 @@ def test_a_doubted_run_that_fits_is_told_once() -> None:
     first, loop = found["doubts"]
     assert first in found["message"]
     assert first.startswith("the script cannot be read: ")
-    assert loop.startswith("training loop is not nanoGPT's own (train.py:")
+    assert loop == "the training loop is taken for nanoGPT's own (train.py)"
     assert found["notes"] == [f"in doubt: {loop}", "also in config/b.py:1, config/c.py:1"]
     outcome = nanolint("config", GPU)
     assert outcome.status == 1
@@ -63,7 +63,7 @@ def test_a_run_without_doubts_is_an_error_with_a_safe_fix(tmp_path: Path) -> Non
     write("config/large.py", LARGE)
     write("config/small.py", SMALL)
     (found,) = findings("config", GPU, "--select=NL1,NL005")
-    assert (found["severity"], found["trust"], found["doubts"]) == ("error", "exact", [])
+    assert (found["severity"], found["trust"], found["doubts"]) == ("error", "read", [])
     assert found["fix"]["safety"] == "safe"
 
 

@@ -6,8 +6,9 @@ import json
 import pickle
 from pathlib import Path
 
+from tests.memory.reading.test_projects import FUSED
 from tests.support.command import nanolint
-from tests.support.project_tree import write_project
+from tests.support.project_tree import SETUP, STEPS, train_script, write_project
 from validation.read_models import MODELS
 
 SETTINGS = (
@@ -15,13 +16,12 @@ SETTINGS = (
     *("vocab_size = 4096", "dtype = 'float32'", "gradient_accumulation_steps = 2"),
     *("compile = False", "dropout = 0.0"),
 )
-MODEL = (MODELS / "gpt.py").read_text(encoding="utf-8").replace("gelu(x)", "gelu(x) * x")
+MODEL = (MODELS / "gpt.py").read_text(encoding="utf-8").replace("gelu(x)", "gelu(x) * x") + FUSED
 EXPLAIN = ("explain", "config/run.py", "--gpu", "rtx-4070", "--lines")
 
 
-def project(model: str | None = MODEL) -> None:
-    files = {} if model is None else {"model.py": model}
-    write_project(Path(), files=files)
+def project(model: str = MODEL) -> None:
+    write_project(Path(), files={"model.py": model})
     Path("config").mkdir(exist_ok=True)
     Path("config/run.py").write_text("\n".join(SETTINGS) + "\n")
 
@@ -51,7 +51,9 @@ def test_json_has_each_line_with_its_bytes() -> None:
 
 
 def test_a_run_in_doubt_is_marked() -> None:
-    project()
+    write_project(Path(), files={"model.py": MODEL, "train.py": train_script(setup=STEPS + SETUP)})
+    Path("config").mkdir(exist_ok=True)
+    Path("config/run.py").write_text("\n".join(SETTINGS) + "\n")
     found = nanolint(*EXPLAIN).out
     assert "in doubt: " in found
     assert all("~" in row for row in found.splitlines() if " model.py:" in row)
@@ -64,13 +66,15 @@ def test_the_snapshot_has_the_stack_and_the_page_the_line() -> None:
     found = pickle.loads(Path("run.pickle").read_bytes())
     stacks = [entry["frames"][3:] for entry in found["device_traces"][0]]
     names = {tuple(frame["name"] for frame in stack) for stack in stacks}
-    assert ("MLP.forward", "Block.forward", "GPT.forward") in names
-    assert {frame["filename"] for stack in stacks for frame in stack} == {"model.py"}
+    assert ("MLP.forward", "Block.forward", "GPT.forward", "<module>") in names
+    files = {frame["filename"] for stack in stacks for frame in stack}
+    assert files == {"model.py", "train.py"}
     assert "x = self.gelu(x) * x" in Path("run.html").read_text(encoding="utf-8")
 
 
-def test_without_a_model_there_are_no_lines_and_a_reason() -> None:
-    project(None)
+def test_without_a_script_there_are_no_lines_and_a_reason() -> None:
+    Path("config").mkdir()
+    Path("config/run.py").write_text("\n".join(SETTINGS) + "\n")
     found = nanolint(*EXPLAIN)
     assert found.status == 2
     assert "no lines" in found.error

@@ -42,7 +42,7 @@ def test_a_folder_ends_with_what_was_judged(tmp_path: Path) -> None:
     write("config/b.py", SMALL.replace("= 8", "= choose()"))
     write("tools/x.py", OTHER_TRAINER)
     out = nanolint(".", GPU).out
-    assert out.endswith("2 runs checked for RTX 3060 12GB; 1 not checked; 3 files hold no run.\n")
+    assert out.endswith("2 runs checked for RTX 3060 12GB; 1 not checked; 4 files hold no run.\n")
     assert nanolint("config").out.endswith("2 runs, memory not checked: no target GPU.\n")
 
 
@@ -76,7 +76,7 @@ class TestJsonFull:
         ]
         large, _, small, _ = told["runs"]
         assert large["process_bytes"] > large["usable_bytes"] > small["process_bytes"] > 0
-        assert {run["trust"] for run in told["runs"]} == {"exact"}
+        assert {run["trust"] for run in told["runs"]} == {"read"}
 
     def test_the_numbers_are_those_of_explain(self) -> None:
         write("a.py", SMALL)

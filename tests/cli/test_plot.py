@@ -10,7 +10,7 @@ import pytest
 
 from tests.sizes import MODEL
 from tests.support.command import nanolint
-from tests.support.project_tree import LOOP, train_script, write_project
+from tests.support.project_tree import SETUP, STEPS, train_script, write_project
 
 CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n" + MODEL
 
@@ -51,7 +51,7 @@ class TestWithMatplotlib:
     def test_a_run_in_doubt(self, config: str, tmp_path: Path) -> None:
         nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
         assert "(in doubt)" not in texts("peak.svg")
-        write_project(tmp_path, {"train.py": train_script(loop=LOOP + "    keep(error)\n")})
+        write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)})
         nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
         assert "config.py (in doubt): batch_size 16" in texts("peak.svg")
 

@@ -178,6 +178,6 @@ def test_python_that_is_no_config_is_left_in_peace(text: str) -> None:
 def test_train_py_is_completed_above_its_configurator_line_only(tmp_path: Path) -> None:
     path = write_project(tmp_path) / "train.py"
     project, text = find_project(path), path.read_text()
-    above, below = text.index("\nbatch_size") + 1, text.index("\nmodel = ") + 1
+    above, below = text.index("\nbatch_size") + 1, text.index("\nmodel_args = ") + 1
     assert complete(text, above, project, path=path)
     assert not complete(text, below, project, path=path)

@@ -12,7 +12,7 @@ from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.units import GIB
 from tests.sizes import MODEL
 from tests.support.lsp_configs import SMALL, context_of
-from tests.support.project_tree import LOOP, train_script, write_project
+from tests.support.project_tree import SETUP, STEPS, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,11 +48,10 @@ def test_the_hint_says_that_a_run_does_not_fit() -> None:
 
 
 def test_what_is_only_estimated_is_marked_and_the_reason_told(tmp_path: Path) -> None:
-    loop = LOOP.replace("scaler.scale(error).backward()", "my_own_backward(error)")
-    path = write_project(tmp_path, {"train.py": train_script(loop=loop)}) / "x.py"
+    path = write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)}) / "x.py"
     (hint,) = inlay_hints(context_of(SMALL, path=path), SMALL)
     assert hint.label.startswith("~")
-    assert "\nin doubt: train.py has no training loop" in hint.tooltip
+    assert "\nin doubt: the script cannot be read: " in hint.tooltip
     (hint,) = inlay_hints(context_of(SMALL, gpu="rtx-4070-super"), SMALL)
     assert hint.label.endswith(" of ~11.6 GiB")
 
@@ -140,8 +139,7 @@ def test_a_script_has_neither(tmp_path: Path) -> None:
 
 
 def test_a_lens_says_that_it_is_in_doubt(tmp_path: Path) -> None:
-    loop = LOOP.replace("scaler.scale(error).backward()", "my_own_backward(error)")
-    path = write_project(tmp_path, {"train.py": train_script(loop=loop)}) / "x.py"
+    path = write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)}) / "x.py"
     (lens,) = code_lenses(context_of(SMALL, path=path))
     assert " | peak ~" in lens
     assert " | in doubt: the script cannot be read: " in lens

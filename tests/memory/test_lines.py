@@ -10,7 +10,7 @@ import pytest
 from nanolint.gpus.lookup import find
 from nanolint.memory.lines import Lines, lines_of
 from nanolint.memory.waste import Waste
-from nanolint.run.program import ReadModel, SourceText
+from nanolint.run.program import SourceText
 from validation import accuracy
 from validation.read_models import Case
 from validation.record_lines import figures_of, read_lines
@@ -125,16 +125,8 @@ def test_a_fused_kernel_belongs_to_a_line_of_the_model() -> None:
     assert row("cross_entropy") in {each.line.number for each in found.lines}
 
 
-def test_nanogpts_own_model_has_lines_only_where_its_text_gives_its_allocations() -> None:
+def test_nanogpts_own_run_has_no_lines() -> None:
     run = case_of(ROWS[0]).run(TORCH)
-    source = run.program
-    assert isinstance(source, ReadModel)
     own = replace(run, program=None, n_layer=3, n_head=4, n_embd=64, bias=True)
-    assert isinstance(lines_of(own, GPU), str)
-    found = lines_of(own, GPU, source)
-    assert isinstance(found, Lines)
-    assert max(each.calls for each in found.lines if each.kept_bytes) >= 3
-    (module,) = source.modules
-    other = replace(module, text=module.text.replace("gelu(x)", "gelu(x) * x"))
-    why = lines_of(own, GPU, replace(source, modules=(other,)))
-    assert isinstance(why, str) and "other allocations" in why
+    why = lines_of(own, GPU)
+    assert isinstance(why, str) and "no training script is near" in why

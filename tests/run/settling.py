@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.run.overrides import parse_override
-from nanolint.run.settled import Options, Resolution
+from nanolint.run.settled import MEMORY, Options, Resolution
 from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve, star_importer
@@ -23,7 +24,12 @@ def target(*capability: int, count: int | None = None) -> Machine:
     return Machine(gpu, count)
 
 
-def settle(
+def settle(root: Path, text: str = "", *overrides: str, **given: Any) -> Resolution:
+    """The run as it is set, before any reading; ``given`` as for resolution_of."""
+    return before_reading(resolution_of(root, text, *overrides, **given))
+
+
+def resolution_of(
     root: Path,
     text: str = "",
     *overrides: str,
@@ -45,6 +51,13 @@ def settle(
         torch_version=torch_version,
     )
     return resolve(module, project, options, on, config_path=path)
+
+
+def before_reading(found: Resolution) -> Resolution:
+    """A resolution with the run as it is settled, where nothing but a reading is wanting."""
+    if [each.key for each in found.unresolved] != [MEMORY]:
+        return found
+    return replace(found, run=found.as_set, unresolved=())
 
 
 def reasons(resolution: Resolution) -> dict[str, str]:

@@ -133,9 +133,9 @@ def test_what_the_model_is_not_given_has_its_own_default(tmp_path: Path) -> None
     config = "class GPTConfig:\n    n_layer: int = 3\n    n_head: int = 1\n"
     files: Files = {"train.py": train_script(setup=setup)}
     found = settle(tmp_path, files=files)
-    assert found.settings["n_layer"].value == Known(12)  # nanoGPT's model.py is meant
+    assert found.settings["n_layer"].value == Known(12)
     found = settle(tmp_path, files={**files, "model.py": config + "class GPT: pass\n"})
-    assert found.run is None
+    assert found.settings["n_layer"].value == Known(3)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def resolved(root: Path, world: str, **options: Any) -> Run:
     script = train_script(settings=FIVE, world=world)
     project = find_project(write_project(root, {"train.py": script}) / "config" / "x.py")
     assert project.doubts == ()
-    run = resolve(None, project, Options(**options), None).run
+    run = resolve(None, project, Options(**options), None).outline
     assert run is not None
     return run
 
@@ -98,6 +98,6 @@ def test_an_accumulation_of_one_leaves_gradients_between_the_micro_steps(tmp_pat
     write_project(tmp_path, {"train.py": train_script(settings=FIVE, world=SIMULATED)})
     project = find_project(tmp_path / "config" / "x.py")
     options = Options(overrides=(("gradient_accumulation_steps", Known(1)),))
-    run = resolve(None, project, options, None).run
+    run = resolve(None, project, options, None).outline
     assert run is not None
     assert run.micro_steps == 8

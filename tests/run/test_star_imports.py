@@ -9,6 +9,7 @@ from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve, star_importer
+from tests.run.settling import before_reading
 from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def settle(root: Path, files: dict[str, str | bytes], name: str = "config/a.py")
     path = root / name
     project = find_project(path)
     module = parse(path.read_text(), project.environment, star_importer(project, path))
-    return resolve(module, project, Options(), None, config_path=path)
+    return before_reading(resolve(module, project, Options(), None, config_path=path))
 
 
 BASE = "batch_size = 2\nblock_size = 256\n_private = 1\n"

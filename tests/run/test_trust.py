@@ -12,7 +12,7 @@ from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
 from tests.run.settling import settle
 from tests.sizes import MODEL
-from tests.support.project_tree import LOOP, train_script
+from tests.support.project_tree import LOADER, train_script
 
 
 def test_what_matters_most_comes_first_and_nothing_twice() -> None:
@@ -40,7 +40,8 @@ def test_a_doubt_names_its_place() -> None:
 
 def test_trust_is_what_the_doubts_leave_of_it(tmp_path: Path) -> None:
     assert settle(tmp_path).trust is Trust.EXACT
-    strange: dict[str, str | bytes] = {"train.py": train_script(loop=LOOP + "    keep(error)\n")}
+    loader = LOADER.replace("size=(batch_size,)", "size=shape").replace("def ", "shape = 3\n\ndef ")
+    strange: dict[str, str | bytes] = {"train.py": train_script(loader=loader)}
     assert settle(tmp_path, files=strange).trust is Trust.DOUBTED
     assert settle(tmp_path, "batch_size = choose()\n").trust is Trust.UNKNOWN
 

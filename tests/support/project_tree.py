@@ -1,7 +1,7 @@
 """Builds a small training project in a folder: a train.py of nanoGPT's kind, in our own words.
 
-Nothing in it ever runs. Its loop holds the same tensors as nanoGPT's, so that no piece of it is
-strange; there is no model.py, so nanoGPT's is meant.
+Nothing in it ever runs. Its loop holds the same tensors as nanoGPT's, and its model.py those of
+nanoGPT's model.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.files import door
+from tests.support.model_text import MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +66,9 @@ if 'RANK' in os.environ:
     world = int(os.environ['WORLD_SIZE'])
     gradient_accumulation_steps //= world
     device = 'cuda:' + os.environ['LOCAL_RANK']
+"""
+
+CONTEXT = """
 device_type = 'cuda' if 'cuda' in device else 'cpu'; \
 ptdtype = {'float32': torch.float32, 'bfloat16': torch.bfloat16, 'float16': torch.float16}[dtype]; \
 ctx = nullcontext() if device_type == 'cpu' else \
@@ -107,7 +111,12 @@ model_args = {'n_layer': n_layer, 'n_head': n_head, 'n_embd': n_embd, 'block_siz
 model_args['vocab_size'] = 50304 if letters is None else letters
 model_args['bias'], model_args['dropout'] = bias, dropout
 gptconf = GPTConfig(**model_args)
-model = GPT(gptconf)
+if init_from in ('scratch', 'resume'):
+    model = GPT(gptconf)
+elif init_from.startswith('gpt2'):
+    model = GPT.from_pretrained(init_from, dict(dropout=dropout))
+if block_size < model.config.block_size:
+    model.crop_block_size(block_size)
 model.to(device)
 scaler = torch.cuda.amp.GradScaler(enabled=(dtype == 'float16'))
 optimizer = model.configure_optimizers(weight_decay, learning_rate, (beta1, beta2), device_type)
@@ -121,6 +130,8 @@ for step in range(max_iters):
     if step % eval_interval == 0:
         means = estimate_loss()
         print(step, means)
+    if step == 0 and eval_only:
+        break
     for part in range(gradient_accumulation_steps):
         with ctx:
             scores, error = model(inputs, labels)
@@ -134,6 +145,9 @@ for step in range(max_iters):
     scaler.update()
     optimizer.zero_grad(set_to_none=True)
 """
+
+# How many steps there are stands in a file: the script is not read whole, its model alone is.
+STEPS = "with open('steps.txt') as file:\n    max_iters = int(file.read())\n"
 
 CONFIGURATOR = """\
 import sys
@@ -162,6 +176,7 @@ def train_script(
     extra_settings: str = "",
     imports: str = IMPORTS,
     world: str = WORLD,
+    context: str = CONTEXT,
     loader: str = LOADER,
     evaluation: str = EVALUATION,
     setup: str = SETUP,
@@ -169,13 +184,14 @@ def train_script(
 ) -> str:
     """The text of a train.py; replace a part to make it another one."""
     head = imports + settings + extra_settings + CONFIGURATOR_LINE
-    return head + world + loader + setup + evaluation + loop
+    return head + world + context + loader + setup + evaluation + loop
 
 
 def write_project(root: Path, files: Mapping[str, str | bytes] | None = None) -> Path:
     """Write a project into ``root`` and return it. ``files`` add to it, or replace what it has."""
     tree: dict[str, str | bytes] = {
         "train.py": train_script(),
+        "model.py": MODEL,
         "configurator.py": CONFIGURATOR,
         "sample.py": SAMPLE,
         ".git/HEAD": "ref: refs/heads/main\n",  # the search for train.py ends here

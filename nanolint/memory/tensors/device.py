@@ -34,7 +34,11 @@ class NotTraced(Exception):
     lacks = "known"
 
 
-class NotVerified(NotTraced):
+class NotDerived(NotTraced):
+    """A single operation of a graph: without being compiled it takes more, not less."""
+
+
+class NotVerified(NotDerived):
     """One whose formula no recording holds."""
 
     lacks = "verified"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 AMOUNT = 9  # cells
 MOST_LISTED = 8
+LEAST_SOURCE = 24  # characters of a line beside the words about it
 LEAST_SHARE = 200  # of the peak: what is less than one in so many is not in the text
 CALLS = 5
 
@@ -121,12 +122,16 @@ def _text(path: str, found: LineReport, printer: Printer, width: int) -> None:
         times = f"  x{each.calls}" if each and each.calls > 1 else ""
         words = f"  {', '.join(_words(each))}" if each and each.waste else ""
         source = flattened(index.line(row).rstrip())
-        room = max(16, width - len(head) - len(times) - len(words))
-        source = clipped(source, 0, room)
+        room = width - len(head) - len(times)
+        below = words if room - len(words) < LEAST_SOURCE else ""
+        words = "" if below else words
+        source = clipped(source, 0, max(16, room - len(words)))
         printer.line(
             (amounts, "cyan"), (f" {row:>{gutter}} | ", "dim"), source, (times, "dim"),
             (words, "yellow"),
         )  # fmt: skip
+        if below:
+            printer.line(" " * len(head), (below.strip(), "yellow"))
 
 
 def _rows(text: str, wanted: set[int], last: int) -> list[int]:

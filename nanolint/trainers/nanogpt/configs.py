@@ -47,4 +47,4 @@ def _run(path: Path, project: Project, options: Options) -> Run | None:
         config = read_config(read_source(path), path, project, options, explicit=False)
     except (Unusable, Unparsable, TooComplex):
         return None
-    return config.resolved(None).run if config.kind is FileKind.CONFIG else None
+    return config.resolved(None).as_set if config.kind is FileKind.CONFIG else None

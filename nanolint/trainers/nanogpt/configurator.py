@@ -40,7 +40,9 @@ def _takes(tree: ast.Module, keys: Collection[str]) -> bool:
 
 def behind_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[str]) -> str | None:
     """What the configurator does when it has taken the launch line as nanoGPT's does, to be read;
-    None where it takes it otherwise."""
+    None where it takes it otherwise. One that is not there is nanoGPT's."""
+    if not is_file(file_of(statement, folder)):
+        return ""
     tree = _tree(statement, folder)
     if tree is None:
         return None

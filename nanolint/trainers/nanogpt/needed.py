@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.run.capability import attention_kernel
-from nanolint.run.run import Attention, Run
-from nanolint.run.settled import Layer, ManualAttention, Project, Setting, Unresolved
+from nanolint.run.run import Run
+from nanolint.run.settled import Layer, Project, Setting, Unresolved
+from nanolint.source.python import nodes
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS
 
@@ -34,7 +36,6 @@ _LARGEST = {
 def needed_run(
     settings: Mapping[str, Setting],
     project: Project,
-    by_hand: ManualAttention,
     gpu: Gpu | None,
     world_size: int,
 ) -> tuple[Run, tuple[Unresolved, ...]]:
@@ -43,7 +44,6 @@ def needed_run(
     Where there is one, the run has a legal value in the place of that which is not known.
 
     An accumulation that the world size does not divide is rounded down, as ``//=`` would.
-    ``by_hand``: when the model multiplies attention out by hand.
     """
     values = _Values(settings, project)
     chosen = (key for key, each in settings.items() if each.origin.layer in _CHOSEN)
@@ -78,7 +78,9 @@ def needed_run(
         compile=values.truth("compile"),
         init_from=values.choice("init_from"),
         device=values.text("device"),
-        attention=_attention(by_hand, gpu, dtype, n_embd // n_head, dropout),
+        attention=attention_kernel(
+            gpu, dtype=dtype, head_size=n_embd // n_head, dropout=dropout > 0
+        ),
         eval_only=eval_only,
         eval_iters=values.evaluations(),
         max_iters=values.optional_integer("max_iters", 0),
@@ -88,16 +90,6 @@ def needed_run(
         simulated_gpus=project.simulated_gpus if world_size == 1 else 1,
     )
     return run, tuple(values.unresolved)
-
-
-def _attention(
-    by_hand: ManualAttention, gpu: Gpu | None, dtype: str, head_size: int, dropout: float
-) -> Attention:
-    if by_hand is ManualAttention.ALWAYS or (
-        by_hand is ManualAttention.WITH_DROPOUT and dropout > 0
-    ):
-        return Attention.MATH
-    return attention_kernel(gpu, dtype=dtype, head_size=head_size, dropout=dropout > 0)
 
 
 class _Values:
@@ -152,7 +144,7 @@ class _Values:
         found, value = self._value(key)
         if found and isinstance(value, str) and value in choices:
             return value
-        if found and (key in self._project.open_choices or self._project.doubts):
+        if found and (key in self._project.open_choices or self._is_named(value)):
             self.refuse(
                 key, f"{_format_value(value)} is none of nanoGPT's, and may be train.py's own"
             )
@@ -160,6 +152,13 @@ class _Values:
             legal = ", ".join(map(repr, choices))
             self.forbid(key, f"must be one of {legal}, is {_format_value(value)}")
         return str(choices[0])
+
+    def _is_named(self, value: Plain) -> bool:
+        """Whether the script has this text somewhere, and so may know what to do with it."""
+        tree = self._project.tree
+        return tree is not None and any(
+            isinstance(node, ast.Constant) and node.value == value for node in nodes(tree)
+        )
 
     def text(self, key: str) -> str:
         """A string."""

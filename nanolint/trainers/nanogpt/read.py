@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
+from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import attention_kernel
 from nanolint.run.program import FromRun, NotKnown, ReadModel, ReadScript, SourceText
 from nanolint.source.python import nodes
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.model_class import defined, file_of
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
-from nanolint.trainers.nanogpt.recognition.models import defined, file_of
 from nanolint.trainers.nanogpt.setup.things import Just, Mystery, Named
 
 if TYPE_CHECKING:
@@ -90,17 +91,19 @@ def _method(call: ast.Call) -> str:
 
 
 def read_run(run: Run, program: ReadModel | ReadScript, gpu: Gpu | None) -> Run:
-    """``run`` with a model of its own: nothing of nanoGPT's is said of it."""
-    kernel = attention_kernel(gpu, dtype="bfloat16", head_size=64, dropout=False)
+    """``run`` with a model of its own: nothing of nanoGPT's is said of it but what it follows."""
+    dtype = "bfloat16" if has_bfloat16(gpu) else "float16"
+    kernel = attention_kernel(gpu, dtype=dtype, head_size=64, dropout=False)
+    known = program.follows
     return replace(
         run,
         program=program,
         attention=kernel,
-        n_layer=0,
-        n_head=0,
-        n_embd=0,
-        dropout=0.0,
-        bias=False,
+        n_layer=run.n_layer if "n_layer" in known else 0,
+        n_head=run.n_head if "n_head" in known else 0,
+        n_embd=run.n_embd if "n_embd" in known else 0,
+        dropout=run.dropout if "dropout" in known else 0.0,
+        bias=run.bias and "bias" in known,
     )
 
 

@@ -1,18 +1,19 @@
-"""A run with its model, or all of its script, read; and what shows that a script is nanoGPT's."""
+"""The run of a script that is read whole; or with its model alone read, and nanoGPT's loop."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.run.coverage import not_covered
-from nanolint.run.settled import Beside, Layer, ManualAttention, Origin, Setting
-from nanolint.run.trust import ordered
+from nanolint.run.settled import Layer, Origin, Setting
+from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.source.values import Known
-from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES
+from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.needed import needed_run
 from nanolint.trainers.nanogpt.read import STAND_INS, WHOLE_STAND_INS, pretrained, read_run
 from nanolint.trainers.nanogpt.roles import with_passes
+from nanolint.trainers.nanogpt.setup.passed import SHAPE
 from nanolint.trainers.nanogpt.whole import outlives, whole_run
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.run import Run
     from nanolint.run.settled import Project, Resolution
+    from nanolint.source.values import Plain
     from nanolint.trainers.nanogpt.roles import Roles
 
-FEW_LAYERS = 2  # that differ as much as all of them do
+LOOP_TAKEN = "the training loop is taken for nanoGPT's own"
 
 
 def model_read(
@@ -38,61 +40,18 @@ def model_read(
 
     None where its batch or its loop is not known, or what it begins with.
     """
-    program, given = roles.program, dict(settings)
+    program, given = roles.program(), dict(settings)
     for key, stand_in in STAND_INS.items():
         given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
-    shaped, unresolved = needed_run(given, project, ManualAttention.NEVER, gpu, needed.world_size)
+    shaped, unresolved = needed_run(given, project, gpu, needed.world_size)
     if program is not None and needed.init_from in PRETRAINED_SIZES:
         program = pretrained(program, project.tree, needed.init_from)
     if program is None or unresolved or project.unusable:
         return None
     run = with_passes(read_run(replace(shaped, torch=needed.torch), program, gpu), roles)
-    doubts = [each for each in found.doubts if each not in roles.model.doubts]
-    doubts += [*roles.model.optimizer_doubts, *not_covered(run, gpu)]
+    loop = Doubt(Subject.PIECE, LOOP_TAKEN, project.train_script)
+    doubts = [*found.doubts, loop, *not_covered(run, gpu)]
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
-
-
-def beside_own(
-    found: Resolution,
-    roles: Roles,
-    needed: Run,
-    settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
-    project: Project,
-    gpu: Gpu | None,
-) -> Beside | None:
-    """What shows that a script which is recognised is nanoGPT's own; None where no model is near,
-    or the reading has no place for its values.
-
-    It is shown for two layers, and for the script's own schedule and log, whatever the config says
-    of them. What a checkpoint holds is not known: one that goes on is read from its beginning.
-    """
-    own, source = found.run, roles.source
-    if project.train_script is None or own is None or source is None or source() is None:
-        return None
-    whole = _placed(found, roles, needed, settings, project, gpu)
-    fewer: dict[str, Setting] = {}
-    if own.init_from == "resume":
-        fewer["init_from"] = Setting("init_from", Known("scratch"), Origin(Layer.OVERRIDE))
-        own = replace(own, init_from="scratch")
-    layers = roles.deciding.get("n_layer", "n_layer")
-    if (
-        layers is not None
-        and layers in settings[0]
-        and own.init_from == "scratch"
-        and own.n_layer > FEW_LAYERS
-    ):
-        fewer[layers] = Setting(layers, Known(FEW_LAYERS), Origin(Layer.OVERRIDE))
-        own = replace(own, n_layer=FEW_LAYERS)
-    configured = {
-        key: each
-        for key, each in settings[0].items()
-        if key not in KEYS or KEYS[key].decides_memory
-    }
-    small = (configured | fewer, {**settings[1], **fewer})
-    shown = _placed(found, roles, needed, small, project, gpu)
-    if whole is None or shown is None or shown.run is None:
-        return None
-    return Beside(own, shown.run, whole)
 
 
 def whole_read(
@@ -105,34 +64,22 @@ def whole_read(
 ) -> Resolution | None:
     """The run with all of its script read, and what is in doubt of it still.
 
-    ``settings`` are by the script's keys, and by their roles. None where nothing is in doubt that a
-    reading tells, or where a batch or the vocabulary is not known.
+    ``settings`` are by the script's keys, and by their roles. None where a batch or the vocabulary
+    is not known, or the reading has no place for its values.
     """
-    if found.run is not None and all(outlives(each, project) for each in found.doubts):
-        return None
-    return _placed(found, roles, needed, settings, project, gpu)
-
-
-def _placed(
-    found: Resolution,
-    roles: Roles,
-    needed: Run,
-    settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
-    project: Project,
-    gpu: Gpu | None,
-) -> Resolution | None:
-    """The run with its settings in their places of the script."""
     configured, taken = settings
     given = dict(taken)
     # What the model is made of and what it begins with, the reading of the script tells.
     for key, stand_in in (STAND_INS | WHOLE_STAND_INS).items():
         if key in STAND_INS or any(each.key == key for each in found.unresolved):
             given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
-    shaped, unresolved = needed_run(given, project, ManualAttention.NEVER, gpu, needed.world_size)
+    shaped, unresolved = needed_run(given, project, gpu, needed.world_size)
     if unresolved or project.unusable:
         return None
     shaped = with_passes(replace(shaped, torch=needed.torch), roles)
-    program = whole_run(project, configured, roles.deciding, shaped)
+    shaped = replace(shaped, **_shape(taken))
+    saved = _saved(taken) if needed.init_from == "resume" else ()
+    program = whole_run(project, configured, roles.deciding, shaped, saved)
     if program is None:
         return None
     run = read_run(shaped, program, gpu)
@@ -141,3 +88,19 @@ def _placed(
     doubts = [each for each in found.doubts if outlives(each, project)]
     doubts += not_covered(run, gpu)
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
+
+
+def _saved(settings: Mapping[str, Setting]) -> tuple[tuple[str, Plain], ...]:
+    """What the checkpoint of a run with these settings has of its model."""
+    values = ((role, settings[role].value) for role in SHAPE if role in settings)
+    return tuple((role, value.value) for role, value in values if isinstance(value, Known))
+
+
+def _shape(settings: Mapping[str, Setting]) -> dict[str, Any]:
+    """Those fields of the model that are known, for a run that is tried with others."""
+    found = {key: settings[key].value for key in STAND_INS if key in settings}
+    return {
+        key: value.value
+        for key, value in found.items()
+        if isinstance(value, Known) and type(value.value) is type(STAND_INS[key].value)
+    }

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import bfloat16_supported
-from nanolint.run.coverage import TIMED, not_covered
+from nanolint.run.coverage import not_covered
 from nanolint.run.overrides import all_overrides
 from nanolint.run.settled import (
+    MEMORY,
+    NOT_READ,
     Layer,
     Options,
     Origin,
@@ -18,18 +20,16 @@ from nanolint.run.settled import (
     Setting,
     Unresolved,
 )
-from nanolint.run.trust import Doubt, Subject, Trust, ordered
+from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
-from nanolint.trainers.nanogpt.readings import beside_own, model_read, whole_read
-from nanolint.trainers.nanogpt.recognition.models import Model
-from nanolint.trainers.nanogpt.roles import Roles, doubts_of, settle_roles, with_passes
+from nanolint.trainers.nanogpt.readings import model_read, whole_read
+from nanolint.trainers.nanogpt.roles import Roles, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import WITHOUT_META, dataset_vocabulary
-from nanolint.trainers.nanogpt.whole import outlives
 from nanolint.trainers.traced import NEEDED, traced
 from nanolint.units import listed
 
@@ -70,34 +70,31 @@ def resolve(
     configured = dict(settings)  # by the script's keys: roles are given below
     if project.train_script is None:
         _settle_vocabulary(settings, overridden)
-        roles = Roles(Model(), {})
+        roles = Roles({})
     else:
         roles = settle_roles(
             settings, project, overridden, world_size=world_size, has_bfloat16=supported
         )
     _settle_checkpoint(settings)
     in_float16 = _emulates_bfloat16(settings, project, gpu)
+    if in_float16:
+        configured |= _FLOAT16
     taken = settings | _FLOAT16 if in_float16 else settings
-    needed, unresolved = needed_run(
-        taken,
-        project,
-        roles.model.manual_attention,
-        gpu,
-        world_size,
-    )
+    needed, unresolved = needed_run(taken, project, gpu, world_size)
     if project.unusable is not None:
         unresolved = (Unresolved("the script", project.unusable),)
-    unresolved = (*roles.strangers, *unresolved)
-    lone = project.train_script is None and project.unusable is None
-    assumed = _assumed(settings) if lone else ()  # says also that no script is near
-    run = None if unresolved else with_passes(needed, roles)
-    doubts = [*(assumed or project.doubts), *doubts_of(roles)]
-    doubts += options.in_doubt(world_size, target.count if target else None)
-    release = options.torch_version or NEWEST
-    if run is not None:
-        run = replace(run, torch=release)
-        doubts += not_covered(run, gpu)
+    needed = replace(needed, torch=options.torch_version or NEWEST)
     outline = None if any(each.key in NEEDED for each in unresolved) else with_passes(needed, roles)
+    lone = project.train_script is None
+    run = needed if lone and not unresolved else None
+    doubts = [*project.doubts, *roles.doubts]
+    if lone and project.unusable is None:
+        doubts = [*(_assumed(settings) or project.doubts)]  # says also that no script is near
+    doubts += options.in_doubt(world_size, target.count if target else None)
+    if run is not None:
+        doubts += not_covered(run, gpu)
+    elif not unresolved:
+        unresolved = (Unresolved(MEMORY, NOT_READ),)
     found = Resolution(
         run,
         settings,
@@ -106,31 +103,13 @@ def resolve(
         in_float16,
         roles.deciding,
         outline=outline,
-        source=roles.source,
     )
     found = traced(found, taken, project, options, gpu)
-    is_traced = found.run is not None and found.run.program is not None
-    if is_traced:
+    if lone or found.run is not None:
         return found
-    needed = replace(needed, torch=release)
-    if found.trust is Trust.EXACT or _only_timed(found):
-        return replace(
-            found, beside=beside_own(found, roles, needed, (configured, taken), project, gpu)
-        )
-    read = None
-    if roles.program is not None:
-        read = model_read(found, roles, needed, taken, project, gpu)
-    if read is not None and all(outlives(each, project) for each in read.doubts):
-        return replace(found, read=read)
-    if in_float16:
-        configured |= _FLOAT16
+    model = model_read(found, roles, needed, taken, project, gpu)
     whole = whole_read(found, roles, needed, (configured, taken), project, gpu)
-    return replace(found, read=read if whole is None else replace(whole, read=read))
-
-
-def _only_timed(found: Resolution) -> bool:
-    """Whether nothing is in doubt but what torch.compile times, which no reading tells."""
-    return found.run is not None and all(each.text.startswith(TIMED) for each in found.doubts)
+    return replace(found, read=model if whole is None else replace(whole, read=model))
 
 
 # What a config without a script near it has to set, or nanoGPT's values only stand in for it.

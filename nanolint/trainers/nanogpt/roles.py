@@ -6,7 +6,6 @@ leave it to the model's own default; what it does with it decides, not what the 
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.run.run import Dialect
-from nanolint.run.settled import Layer, Origin, Setting, Unresolved
+from nanolint.run.settled import Layer, Origin, Setting
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES
+from nanolint.trainers.nanogpt.model_class import defaults_of
 from nanolint.trainers.nanogpt.read import program_of
-from nanolint.trainers.nanogpt.recognition.models import Model, recognise_model
 from nanolint.trainers.nanogpt.setup.calls import Surroundings
 from nanolint.trainers.nanogpt.setup.passed import ABSENT, SHAPE, Passed, follow
 from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named
@@ -27,11 +26,12 @@ from nanolint.trainers.nanogpt.vocabulary import pickled_vocabulary, whether_it_
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
     from nanolint.run.settled import Project
+    from nanolint.source.values import Plain
     from nanolint.trainers.nanogpt.setup.things import Thing
 
 BATCH = ("batch_size", "block_size")
@@ -46,18 +46,14 @@ class Roles:
 
     ``deciding`` maps a role to the key that its value comes from, None where it is computed; roles
     that are not in it come from the key of their own name. ``passes`` are the forward-backward
-    passes of one step and process, None where only a run tells. ``strangers`` are reasons for
-    which nothing can be said of the run. ``program`` is the model where it may be read instead;
-    ``source`` gives it for any model, where it is asked for.
+    passes of one step and process, None where only a run tells. ``doubts`` are what of it is not
+    known. ``program`` gives the model alone, None where what it is built with is not known.
     """
 
-    model: Model
     deciding: dict[str, str | None]
     passes: int | None = None
     doubts: tuple[Doubt, ...] = ()
-    strangers: tuple[Unresolved, ...] = ()
-    program: ReadModel | None = None
-    source: Callable[[], ReadModel | None] | None = None
+    program: Callable[[], ReadModel | None] = lambda: None
 
 
 def settle_roles(
@@ -102,9 +98,9 @@ class _Settling:
 
     def roles(self) -> Roles:
         passed = self._passed()
-        model, strangers = self._model(passed)
+        self._model(passed)
         self._missing(passed)
-        self._shape(passed, model)
+        self._shape(passed)
         self._batch(passed)
         passes = self._passes(passed)
         if passed.unevaluated:
@@ -113,9 +109,8 @@ class _Settling:
         for (why, line), roles in self._taken.items():
             are = "are" if len(roles) > 1 else "is"
             self._doubt(Subject.SIZES, f"{why}; {listed(roles)} {are} taken for it", line)
-        source = partial(program_of, self._script, passed)
-        program = source() if model.doubts or model.stranger else None
-        return Roles(model, self._deciding, passes, tuple(self._doubts), strangers, program, source)
+        program = partial(program_of, self._script, passed)
+        return Roles(self._deciding, passes, tuple(self._doubts), program)
 
     def _passed(self) -> Passed:
         project, around = self._project, self.around
@@ -140,25 +135,10 @@ class _Settling:
         except RecursionError:
             return Passed(Mystery("the script is nested too deeply to follow"))
 
-    def _model(self, passed: Passed) -> tuple[Model, tuple[Unresolved, ...]]:
+    def _model(self, passed: Passed) -> None:
         if isinstance(passed.model, Mystery):
             text = f"which model {self._script.name} builds is not known: {passed.model.reason}"
             self._doubt(Subject.MODEL, text, passed.model.line)
-            imported = self._imported_gpt()
-            if imported is None:
-                return Model(), (Unresolved("the model", text),)
-            return recognise_model(self._script, imported, None), ()
-        found = recognise_model(self._script, passed.model.name, passed.config)
-        if found.stranger is not None:
-            return found, (Unresolved("the model", found.stranger),)
-        return found, ()
-
-    def _imported_gpt(self) -> str | None:
-        """The full name of a class GPT that the script imports, which it probably builds."""
-        for node in ast.walk(self._project.tree) if self._project.tree else ():
-            if isinstance(node, ast.ImportFrom) and any(each.name == "GPT" for each in node.names):
-                return f"{node.module}.GPT"
-        return None
 
     def _missing(self, passed: Passed) -> None:
         """What the script has no key for: set below its settings, or not at all."""
@@ -177,17 +157,20 @@ class _Settling:
         """Whether a script that knows nothing of ``key`` does without what it switches on."""
         return key == "eval_only" or (key == "compile" and not self._project.compiles)
 
-    def _shape(self, passed: Passed, model: Model) -> None:
+    def _shape(self, passed: Passed) -> None:
         """The sizes that the model is built with."""
         forced = self._settings["init_from"].value
         if isinstance(forced, Known) and forced.value in PRETRAINED_SIZES:
             return
+        defaults: Mapping[str, Plain] = {}
+        if isinstance(passed.model, Named) and passed.config is not None:
+            defaults = defaults_of(self._script, passed.model.name, passed.config)
         for role in SHAPE:
             if role in self._overridden and role == "vocab_size":
                 continue
             thing = passed.shape.get(role)
-            if thing is None and passed.rest is None and passed.config is not None:
-                thing = Just(model.defaults[role]) if role in model.defaults else None
+            if thing is None and passed.rest is None and role in defaults:
+                thing = Just(defaults[role])
             if thing is not None:
                 self._set(role, thing)
             elif isinstance(passed.model, Named):
@@ -293,8 +276,3 @@ class _Settling:
         reason = found.reason if isinstance(found, Unknown) else "not a size"
         self._files[reason] = origin
         return Mystery(reason)
-
-
-def doubts_of(roles: Roles) -> tuple[Doubt, ...]:
-    """What a run with these roles rests on and is not known."""
-    return (*roles.doubts, *roles.model.doubts)

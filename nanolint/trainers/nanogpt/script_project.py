@@ -16,7 +16,6 @@ from nanolint.trainers.nanogpt.configurator import own_configurator
 from nanolint.trainers.nanogpt.imports import root_importer
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
-from nanolint.trainers.nanogpt.recognition.pieces import recognise
 from nanolint.trainers.nanogpt.train_script import (
     compile_calls,
     names_read,
@@ -62,16 +61,15 @@ def _read_project(train_script: Path) -> Project:
     root = train_script.parent
     text = read_source(train_script)
     script = read_train_script(text, root_importer(root), root)
-    recognition = recognise(script.tree, train_script)
     others = _other_scripts(train_script)
     own = names_read(script.tree)
     below = ast.Module(script.tree.body[script.configurator + 1 :], [])
     weighty = (script.environment.keys() & names_read(below)) - WITHOUT_WEIGHT - SWITCHES
     configurator = own_configurator(script.tree.body[script.configurator], root, weighty)
-    doubts = recognition.doubts
+    doubts: tuple[Doubt, ...] = ()
     if configurator is not None:
         text_of = f"{configurator.name} takes a config otherwise than nanoGPT's does"
-        doubts = (Doubt(Subject.SCRIPT, text_of, configurator), *doubts)
+        doubts = (Doubt(Subject.SCRIPT, text_of, configurator),)
     return Project(
         root=root,
         train_script=train_script,
@@ -89,7 +87,6 @@ def _read_project(train_script: Path) -> Project:
         doubts=doubts,
         compile_mode=script.compile_mode,
         counts_emulation="including_emulation=False" not in text,
-        deletes_logits=recognition.deletes_logits,
         settings_end=script.settings_end,
         open_choices=open_choices(script.tree),
         tree=script.tree,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.run.settled import Project, Setting
     from nanolint.run.trust import Doubt
+    from nanolint.source.values import Plain
 
 # What no reading of a script tells: which one it is, how many processes, what its data holds.
 BEYOND_READING = frozenset(
@@ -35,7 +36,11 @@ BEYOND_READING = frozenset(
 _SET = (Layer.IMPORT, Layer.LAUNCHED, Layer.FILE, Layer.OVERRIDE, Layer.GPU)
 _CONFIGS = (Layer.LAUNCHED, Layer.FILE)
 _SETS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Pass)
-_FOLLOWED = ("batch_size", "block_size", "gradient_accumulation_steps")
+_FOLLOWED = (
+    *("batch_size", "block_size", "gradient_accumulation_steps"),
+    *("n_layer", "n_head", "n_embd", "dropout", "bias", "dtype", "compile"),
+    "eval_iters",
+)
 # What stands for a value that only a run tells.
 _NOT_KNOWN = "open('')"
 
@@ -45,11 +50,13 @@ def whole_run(
     settings: Mapping[str, Setting],
     deciding: Mapping[str, str | None],
     run: Run,
+    saved: tuple[tuple[str, Plain], ...] = (),
 ) -> ReadScript | None:
     """The script of ``project`` with ``settings`` in the place of its configurator's line.
 
     ``settings`` are by the script's own keys, before they were given roles; ``deciding`` says which
-    of them gives a role of ``run``. None where the script cannot be read for what it is asked.
+    of them gives a role of ``run``, ``saved`` what a checkpoint has. None where the script cannot
+    be read for what it is asked.
     """
     script, tree = project.train_script, project.tree
     if script is None or tree is None or project.configurator is None:
@@ -83,7 +90,7 @@ def whole_run(
         set_here += f"; exec({rest!r})"
     text = f"{before}{set_here}{chr(10) * (stop - start)}{after}"
     main = SourceText(MAIN, texts[0].path, text)
-    return ReadScript((main, *texts[1:]), values, files=files, checked=True)
+    return ReadScript((main, *texts[1:]), values, files=files, checked=True, saved=saved)
 
 
 def outlives(doubt: Doubt, project: Project) -> bool:

@@ -102,8 +102,11 @@ def _uncompiled(case: Case) -> Verdict | None:
 
 
 def _cost(case: Case) -> str:
-    """What compile = False would make of the most that is allocated."""
+    """What compile = False would make of the most that is allocated; nothing where that is as much,
+    or not known."""
     assert case.run is not None  # _is_small has seen to it
     on = allocated_bytes(case.run, _gpu(case))
     off = allocated_bytes(replace(case.run, compile=False), _gpu(case))
+    if off == on or not case.run.follows("compile"):
+        return ""
     return f"compile = False would take {amount(abs(off - on))} {'more' if off > on else 'less'}"

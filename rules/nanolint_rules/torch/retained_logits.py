@@ -15,6 +15,7 @@ from nanolint.rule import (
     Once,
     Safety,
     Severity,
+    allocates,
     config_runs,
     format_bytes,
     rule,
@@ -61,12 +62,17 @@ def retained_logits(context: Context) -> Findings:
 
 
 def _runs(context: Context) -> list[tuple[str, Run]]:
-    """The runs of this script by their configs, known for the project's train.py alone."""
-    if not context.is_train_script:
+    """The runs of this script by their configs, known for the project's train.py alone.
+
+    None where that, as it is read, makes no tensor as large as its logits would be: what its model
+    returns first is something else.
+    """
+    own, read = context.cases[0].settled.as_set, context.run
+    if not context.is_train_script or own is None or read is None:
         return []
-    runs = list(config_runs(context.project, context.options))
-    if context.run is not None:
-        runs.append(("train.py's own values", context.run))
+    if not allocates(read, _nbytes(own)):
+        return []
+    runs = [*config_runs(context.project, context.options), ("train.py's own values", own)]
     return [(config, run) for config, run in runs if run.program is None]
 
 

@@ -13,9 +13,9 @@ from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.verdict.fit import best_fit
 from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.trust import Trust
-from tests.run.settling import settle
+from tests.run.settling import resolution_of, settle
 from tests.support.command import nanolint
-from tests.support.project_tree import SETUP, train_script
+from tests.support.project_tree import SETUP, STEPS, train_script
 from validation.read_models import MODELS
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ MODEL = (MODELS / "gpt.py").read_text(encoding="utf-8")
 GATED = MODEL.replace("x = self.gelu(x)", "x = self.gelu(x) * x")
 UNDERIVED = MODEL.replace("x = self.gelu(x)", "x = torch.cummax(self.gelu(x), 1)[0]")
 CARD = Machine(find("rtx-4090").gpu)
-# How many steps there are stands in a file: the script is not read whole, its model alone is.
-STEPS = "with open('steps.txt') as file:\n    max_iters = int(file.read())\n"
 ALONE = train_script(setup=STEPS + SETUP)
 
 
@@ -48,23 +46,28 @@ def read(root: Path, model: str, *settings: str, on: Machine = CARD) -> Resoluti
         "train.py": train_script(setup=STEPS + SETUP),
     }
     text = "\n".join((*SMALL, *settings))
-    return if_readable(settle(root, text, on=on, files=files), on)
+    return if_readable(resolution_of(root, text, on=on, files=files), on)
 
 
-def test_a_changed_model_is_read_and_only_its_optimizer_is_in_doubt(tmp_path: Path) -> None:
+def test_a_model_is_read_alone_where_its_script_cannot_be_and_that_is_a_doubt(
+    tmp_path: Path,
+) -> None:
     found = read(tmp_path, GATED + OPTIMIZER, "compile=False")
     told = [doubt.text for doubt in found.doubts]
-    assert told == ["GPT.configure_optimizers is not nanoGPT's own"]
+    loop = "the training loop is taken for nanoGPT's own"
+    assert told == ["the script cannot be read: the contents of a file", loop]
+    assert found.provenance == "read from model.py"
     plain = read(tmp_path / "plain", MODEL + OPTIMIZER, "compile=False")
     assert found.run is not None and plain.run is not None
     assert allocated_bytes(found.run) > allocated_bytes(plain.run)
 
 
 def test_with_nothing_in_doubt_it_is_trusted_as_read(tmp_path: Path) -> None:
-    found = settle(tmp_path, "\n".join((*SMALL, "compile=False")), files={"model.py": GATED})
-    assert found.trust is Trust.DOUBTED or found.run is None
-    assert found.read is not None and found.read.run is not None
-    assert found.read.run.program is not None
+    files: dict[str, str | bytes] = {"model.py": GATED + FUSED, "train.py": train_script()}
+    text = "\n".join((*SMALL, "compile=False"))
+    found = if_readable(resolution_of(tmp_path, text, on=CARD, files=files), CARD)
+    assert (found.trust, found.doubts) == (Trust.READ, ())
+    assert found.provenance == "read from train.py"
 
 
 FUSED = """
@@ -80,14 +83,6 @@ FUSED = """
         print(f"{len(groups)} groups, fused: {fused}")
         return torch.optim.AdamW(groups, lr=learning_rate, betas=betas, **extra)
 """
-
-
-def test_an_optimizer_that_is_read_as_nanogpts_is_not_in_doubt(tmp_path: Path) -> None:
-    found = read(tmp_path, GATED + FUSED, "compile=False")
-    assert (found.trust, found.doubts) == (Trust.READ, ())
-    assert found.provenance == "read from model.py"
-    plain = read(tmp_path / "b", GATED + FUSED.replace("dict(fused=True)", "{}"), "compile=False")
-    assert plain.trust is Trust.DOUBTED
 
 
 def test_a_run_that_is_short_by_less_than_the_error_is_a_warning(
@@ -148,18 +143,22 @@ def test_a_size_that_the_model_refuses_does_not_fit(tmp_path: Path) -> None:
 
 
 def test_an_argument_that_only_a_run_tells_is_named_where_it_matters(tmp_path: Path) -> None:
-    """Of a project that takes one from its globals by a text."""
+    """Of a project that has one in a file."""
     config = GATED.replace("    bias: bool = True\n", "    bias: bool = True\n    extra: int = 0\n")
     uses = config.replace("x = self.gelu(x) * x", "x = self.gelu(x) * self.extra")
     uses = uses.replace("self.gelu = nn.GELU()", "self.gelu, self.extra = nn.GELU(), config.extra")
-    setup = SETUP.replace("GPTConfig(", "GPTConfig(extra=globals().get('extra', 0), ")
+    setup = STEPS.replace("max_iters", "extra") + SETUP.replace(
+        "GPTConfig(", "GPTConfig(extra=extra, "
+    )
     for model, trusted in ((config, True), (uses, False)):
         files: dict[str, str | bytes] = {
             "model.py": model + FUSED,
-            "train.py": train_script(setup=STEPS + setup),
+            "train.py": train_script(setup=setup),
         }
         text = "\n".join((*SMALL, "compile=False"))
-        found = if_readable(settle(tmp_path / str(trusted), text, on=CARD, files=files), CARD)
+        found = if_readable(
+            resolution_of(tmp_path / str(trusted), text, on=CARD, files=files), CARD
+        )
         assert (found.trust is Trust.READ) is trusted
         if not trusted:
             said = found.why_unknown + " ".join(map(str, found.doubts))

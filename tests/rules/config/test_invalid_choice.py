@@ -6,7 +6,7 @@ import pytest
 
 from nanolint.rule import Severity
 from tests.support.harness import Bench
-from tests.support.project_tree import train_script, write_project
+from tests.support.project_tree import IMPORTS, SETUP, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,9 @@ def test_not_reported(text: str) -> None:
 
 
 def test_a_slip_of_the_pen_is_told_to_a_fork_too(tmp_path: Path) -> None:
-    files = {"train.py": train_script(loop="while True:\n    model.step()\n")}
+    zoo = "elif init_from in zoo.NAMES:\n    model = zoo.load(init_from)\n"
+    setup = SETUP.replace("if block_size <", f"{zoo}if block_size <", 1)
+    files = {"train.py": train_script(imports=f"{IMPORTS}import zoo\n", setup=setup)}
     path = write_project(tmp_path, files) / "config" / "a.py"
     bench = Bench("NL314", path=path)
     assert bench.findings("init_from = 'gemma'\nbatch_size = 4\n") == []

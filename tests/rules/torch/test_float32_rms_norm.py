@@ -22,7 +22,7 @@ OFF = "with torch.autocast(x.device.type, enabled=False):"
 def test_autocast_may_be_in_the_script_that_trains(tmp_path: Path) -> None:
     model = HEAD.replace("model", "self.wte") + "x = F.rms_norm(x, (8,))\n"
     bench = Bench("NL413", torch=(2, 12), path=tmp_path / "model.py")
-    write_project(tmp_path, {"train.py": train_script(world=""), "model.py": model})
+    write_project(tmp_path, {"train.py": train_script(context=""), "model.py": model})
     assert bench.findings(model) == []
     write_project(tmp_path, {"train.py": train_script(setup=CTX + SETUP), "model.py": model})
     assert len(bench.findings(model)) == 1

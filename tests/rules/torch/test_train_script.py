@@ -66,7 +66,7 @@ WRONG = {
     "NL403": ("imports", "import torch\n", KERNEL),
     "NL404": ("loop", "with ctx:", "with torch.backends.cuda.sdp_kernel(enable_math=False):"),
     "NL405": ("imports", "import torch\n", FLAGS),
-    "NL406": ("setup", "model = GPT(", "saved = torch.load('ckpt.pt')\nmodel = GPT("),
+    "NL406": ("setup", "gptconf =", "saved = torch.load('ckpt.pt')\ngptconf ="),
     "NL407": ("loop", CALL, f"torch.utils.checkpoint.checkpoint({CALL[:5]}, inputs, labels)"),
     "NL408": ("settings", "including_emulation=False", ""),
     "NL409": ("evaluation", f"error = {CALL}[1]", f"scores, error = {CALL}"),

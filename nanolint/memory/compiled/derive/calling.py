@@ -27,7 +27,7 @@ from nanolint.memory.compiled.derive.values import (
     memory_of,
     over,
 )
-from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.device import NotDerived
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import contiguous_strides
 
@@ -62,7 +62,7 @@ class Calling(Realizing):
         if each.parts:
             return self._several(each, reads)
         if each.name not in PRODUCTS | OTHERS:
-            raise NotTraced(each.name)
+            raise NotDerived(each.name)
         return self._product(each, reads)
 
     def _reachable(self, value: Value, source: Operation) -> Value:

@@ -21,7 +21,7 @@ from nanolint.memory.compiled.derive.traced import COSTS, Living, Traced
 from nanolint.memory.compiled.derive.unverified import UNVERIFIED
 from nanolint.memory.compiled.derive.writing import Writing
 from nanolint.memory.tensors.autograd import Leaf
-from nanolint.memory.tensors.device import NotTraced, NotVerified
+from nanolint.memory.tensors.device import NotDerived, NotTraced, NotVerified
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides
 from nanolint.memory.tensors.ops.pointwise import add
@@ -256,13 +256,13 @@ class Capture(Writing):
         """An operation by its formula. Raises NotTraced."""
         formula = self.formulas.get(name)
         if formula is None:
-            raise NotTraced(name)
+            raise NotDerived(name)
         if name in UNVERIFIED:
             raise NotVerified(UNVERIFIED[name])
         try:
             return formula(self, *arguments, **named)
         except TypeError as error:  # called in a way that the formula does not have
-            raise NotTraced(name) from error
+            raise NotDerived(name) from error
 
     def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
         """``sum_to_size`` and a cast, as autograd's engine makes them."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.compiled.derive.program import Program
 from nanolint.memory.compiled.derive.results import flat
 from nanolint.memory.compiled.inductor import Inductor
-from nanolint.memory.tensors.device import LeftAsItIs, NotTraced
+from nanolint.memory.tensors.device import LeftAsItIs, NotDerived, NotTraced
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -86,9 +86,11 @@ class CompiledFunction:
                 return call()
             except NotTraced as error:
                 self._is_eager = True
-                device.tape.doubt_above(
+                is_above = isinstance(error, NotDerived)
+                note = device.tape.doubt_above if is_above else device.tape.doubt
+                note(
                     f"what torch.compile makes of {error} in {self._name} is not {error.lacks}; "
-                    "it is computed as it runs without, which takes more"
+                    f"it is computed as it runs without{', which takes more' if is_above else ''}"
                 )
                 return call()
             self._programs[key] = program

@@ -206,8 +206,23 @@ class Values(Interpreter, Script):
         if isinstance(value, Unknown) and training.is_rate(owner, index):
             return  # another number, of the same meaning to memory: none
         if isinstance(owner, dict) and isinstance(index, str):
+            if isinstance(value, Stored) and value.key == index:
+                value = self._of_checkpoint(value, owner.get(index))
             settings.put(self, index, value)
         super().set_item(owner, index, value)
+
+    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
+        if isinstance(value, Stored) and value.key is not None and isinstance(target, ast.Name):
+            value = self._of_checkpoint(value, frame.find(target.id))  # iter_num
+        super().assign(target, value, frame)
+
+    def _of_checkpoint(self, setting: Stored, own: Value) -> Value:
+        """What ``model_args[k] = checkpoint["model_args"][k]`` sets, in the place of ``own``."""
+        known = dict(self.around.saved).get(setting.key or "", own)
+        if not isinstance(known, bool | int | float | str):
+            return setting
+        self.checkpoint.settle(setting)
+        return known
 
     def attribute(self, owner: Value, name: str) -> Value:
         if isinstance(owner, files.File):

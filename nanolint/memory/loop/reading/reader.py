@@ -24,6 +24,7 @@ from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.loop.reading.weights import Checkpoint
 from nanolint.memory.model.reading import statements
 from nanolint.memory.model.reading.binding import forget
+from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.interpreter import parsed
 from nanolint.memory.model.reading.scopes import Frame, Kind
@@ -203,9 +204,11 @@ class Reader(Values):
                 ended = None
                 let_go(error)
                 self._pass_over(listed, node, frame, error, trained=self.phases.done > steps)
-            except AssertionError:
+            except AssertionError as error:
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
+                    if self.builds:  # what a model asserts of its sizes follows from these alone
+                        certain(error)
                     raise
                 ended = None  # it asks what only holds behind a loop's true end, or of torchrun
             except CATCHABLE as error:

@@ -44,14 +44,12 @@ def read_script(
     inductor: Inductor | None = None,
     whole: bool = False,
     weights: Weights | None = None,
-    takes_bounds: bool = False,
 ) -> None:
     """Write the events of a script to the tape of ``device``; ``whole`` reads every turn.
 
     Without ``inductor`` nothing is compiled. ``weights`` are those of checkpoints that it goes on
-    from; raises WeightsFound where it has one that is not among them. ``takes_bounds``: where that
-    is not derived, the events are those of the run without it, and the tape says so among its
-    doubts.
+    from; raises WeightsFound where it has one that is not among them. Where it is not derived what
+    is compiled, the events are those of the run without it, and the tape says so among its doubts.
 
     Raises Unread where its memory depends on what is not known.
     """
@@ -88,7 +86,7 @@ def read_script(
             raise machine.unread("the script ends before its third optimizer step")
         device.tape.close()
     if machine.phases.done:
-        early = [] if takes_bounds else device.tape.doubts[: machine.phases.doubts]
+        early = [] if device.tape.is_bound else device.tape.doubts[: machine.phases.doubts]
         for each in early:  # eager, it takes another amount
             raise machine.unread(each)
         _name(device.tape)
@@ -161,6 +159,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         compiles=run.compile,
         last_step=run.max_iters,
         loaded=program.loaded,
+        saved=program.saved,
     )
 
 

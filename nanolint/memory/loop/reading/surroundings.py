@@ -40,3 +40,4 @@ class Surroundings:
     last_step: int = 1 << 62
     refuses_float8: str | None = None
     loaded: tuple[Loaded, ...] = ()
+    saved: tuple[tuple[str, Plain], ...] = ()

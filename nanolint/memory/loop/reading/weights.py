@@ -27,6 +27,7 @@ CONTENTS = "the contents of a file"
 UNCOUNTED = "of what is loaded to the card here, how much it is is not known"
 TAKEN = "what is loaded to the card here is taken for the model's weights, in the types it has"
 TAKEN_IN_PART = f"{TAKEN}, and nothing else of the file is counted"
+ITS_SETTINGS = "a checkpoint that it goes on from is taken for one with the settings of this run"
 SOMEWHERE = "without map_location weights lie where they were saved from; taken for the host's"
 MOST_READINGS = 8  # of the setting up, one for each checkpoint that a model takes
 
@@ -52,8 +53,8 @@ class Stores(dict):  # type: ignore[type-arg]
         super().__init__({key: state})
         self._place = place
 
-    def __missing__(self, _key: Value) -> Value:
-        return Unknown(CONTENTS, self._place)
+    def __missing__(self, key: Value) -> Value:
+        return Stored(self._place, key if isinstance(key, str) else None)
 
 
 class Weight(NamedTuple):
@@ -111,6 +112,7 @@ class Checkpoint:
         self._counts: dict[Place, int] = {}
         self._on_card: dict[Place, bool] = {}  # whether it is known that they are loaded to it
         self._taken: dict[Place, str] = {}  # with what of it is not known
+        self._settled: dict[Place, None] = {}  # of which settings are taken for the run's
 
     def load(self, place: Place, *, is_placed: bool) -> Value:
         """What ``torch.load`` gives, on the card; or perhaps there, where it is not placed."""
@@ -149,8 +151,14 @@ class Checkpoint:
         )
         raise WeightsFound(load, Held(state.key if isinstance(state, Stored) else None, weights))
 
+    def settle(self, setting: Stored) -> None:
+        """Note that ``setting`` is taken for what the run itself says."""
+        self._settled[setting.place] = None
+
     def doubts(self) -> Iterator[str]:
         """What is not known of the files, with their lines."""
+        for place in self._settled if self._doubted else ():
+            yield f"{ITS_SETTINGS} ({place})"
         for place, is_placed in self._on_card.items() if self._doubted else ():
             if is_placed or place in self._taken:
                 yield f"{self._taken.get(place, UNCOUNTED)} ({place})"
