@@ -1,4 +1,4 @@
-"""What lives at a moment of a tape, and whether two tapes are one."""
+"""What lives at a moment of a tape."""
 
 from __future__ import annotations
 
@@ -9,26 +9,6 @@ from nanolint.memory.tape import Phase
 
 if TYPE_CHECKING:
     from nanolint.memory.tape import Handle, Tape
-
-
-def equal(one: Tape, other: Tape) -> bool:
-    """Whether both allocate the same, and release as many bytes between two allocations.
-
-    In which order tensors are released together PyTorch itself leaves to a hash table.
-    """
-    return one.sizes == other.sizes and _entries(one) == _entries(other)
-
-
-def _entries(tape: Tape) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = []
-    freed: list[int] = []
-    for event in tape.events:
-        if event < 0:
-            freed.append(tape.sizes[~event])
-        else:
-            found.append(tuple(sorted(freed)))
-            freed = []
-    return found
 
 
 def summit(tape: Tape) -> Handle:

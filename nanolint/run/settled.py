@@ -192,7 +192,7 @@ class Resolution:
 
     @property
     def provenance(self) -> str | None:
-        """Where its tape is from, where that is not nanoGPT's own files, recognised.
+        """Where its tape is from; None where that is nanolint's own text of nanoGPT's.
 
         ``traced 2026-11-20 with torch 2.13.0``, ``read from model.py``
         """

@@ -31,9 +31,8 @@ class Subject(IntEnum):
     MODEL = 3  # which class is built
     VOCABULARY = 4
     PIECE = 5  # a part of the model or of the loop that the replay does not know
-    OPTIMIZER = 6  # how the project's own model makes its optimizer
-    TORCH = 7  # the release of PyTorch
-    ENVIRONMENT = 8  # a variable that PyTorch reads
+    TORCH = 6  # the release of PyTorch
+    ENVIRONMENT = 7  # a variable that PyTorch reads
 
 
 @dataclass(frozen=True, slots=True)

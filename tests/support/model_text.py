@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MODEL = """\
+CLASSES = """\
 import inspect
 from dataclasses import dataclass
 import torch
@@ -107,6 +107,8 @@ class GPT(nn.Module):
         n_layer, n_head, n_embd = sizes[kind]
         dropout = override.get('dropout', 0.0)
         return cls(GPTConfig(1024, 50257, n_layer, n_head, n_embd, dropout, True))
+"""
+OPTIMIZER = """\
     def configure_optimizers(self, weight_decay, learning_rate, betas, device_type):
         params = [p for p in self.parameters() if p.requires_grad]
         groups = [
@@ -117,3 +119,4 @@ class GPT(nn.Module):
         extra = dict(fused=True) if fused and device_type == 'cuda' else dict()
         return torch.optim.AdamW(groups, lr=learning_rate, betas=betas, **extra)
 """
+MODEL = CLASSES + OPTIMIZER

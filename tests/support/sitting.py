@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 
+from tests.support.model_text import OPTIMIZER
 from tests.support.project_tree import train_script, write_project
 from validation.read_models import MODELS
 
@@ -35,7 +36,8 @@ def project(root: Path) -> Path:
 
 def model_project(root: Path) -> Path:
     """A project whose model is its own, in ``model.py``."""
-    model = (MODELS / "gpt.py").read_text(encoding="utf-8")
+    model = f"{(MODELS / 'gpt.py').read_text(encoding='utf-8')}\n{OPTIMIZER}"
+    model = model.replace("import math\n", "import inspect\nimport math\n", 1)
     return write_project(root, {"nanolint.toml": SETTINGS, "config.py": CONFIG, "model.py": model})
 
 

@@ -221,7 +221,6 @@ def _read(
     if program is None:
         return None
     doubts = [*found.doubts, own_loop(described)]
-    doubts.append(Doubt(Subject.OPTIMIZER, "the optimizer is made otherwise than nanoGPT's"))
     run = read_run(outline, program, gpu)
     doubts += not_covered(run, gpu)
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
