@@ -243,7 +243,7 @@ def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:
     described = context.cases[0].settled.described
     if described is not None:
         return _kept_by_script(described)
-    run = context.run
+    run = context.cases[0].settled.as_set
     if run is None:
         return ()
     shape = ("block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias", "dtype")

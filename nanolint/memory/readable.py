@@ -11,7 +11,7 @@ from nanolint.memory.recording import floor_bytes, recorded
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.coverage import SPLIT_GRAPH
 from nanolint.run.program import ReadScript
-from nanolint.run.settled import MEMORY, NOT_READ, THE_RUN, Unresolved
+from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 
 if TYPE_CHECKING:
@@ -87,11 +87,16 @@ def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
         others = (
             each
             for each in found.unresolved
-            if each.key != MEMORY or not each.reason.endswith((NOT_READ, str(error)))
+            if each.key != MEMORY or _is_of_the_model(each.reason, error)
         )
         return replace(found, unresolved=(why, *others))
     doubts = (_not_read(what, error), *found.doubts)
     return replace(found, doubts=tuple(dict.fromkeys(doubts)))
+
+
+def _is_of_the_model(reason: str, error: Unread) -> bool:
+    """Whether it says why the model alone cannot be read, which is not why the script cannot."""
+    return reason.startswith("the model cannot be read") and not reason.endswith(str(error))
 
 
 def _not_read(what: str, error: Unread) -> Doubt:

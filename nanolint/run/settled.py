@@ -64,7 +64,6 @@ class Setting:
 
 THE_RUN = "the run"  # what no script makes that fails before it has trained
 MEMORY = "the memory"  # what is not known of a run that cannot be read
-NOT_READ = "the script cannot be read for what it is asked"
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,6 +244,6 @@ def run_of(
     """The run of a config that says these things as plainly as possible."""
     project = find_project(None, train_script=script)
     module = parse("".join(f"{key} = {value!r}\n" for key, value in names), project.environment)
-    run = resolve(module, project, Options(world_size=world_size), target).outline
-    assert run is not None
-    return run
+    found = resolve(module, project, Options(world_size=world_size), target).read
+    assert found is not None and found.run is not None
+    return found.run

@@ -11,7 +11,6 @@ from nanolint.run.coverage import not_covered
 from nanolint.run.overrides import all_overrides
 from nanolint.run.settled import (
     MEMORY,
-    NOT_READ,
     Layer,
     Options,
     Origin,
@@ -117,6 +116,7 @@ _SIZES = (
     *("batch_size", "gradient_accumulation_steps", "block_size"),
     *("n_layer", "n_head", "n_embd"),
 )
+NOT_READ = "the script cannot be read for what it is asked"
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}
 
 
