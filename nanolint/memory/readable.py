@@ -96,7 +96,7 @@ def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
 
 def _is_of_the_model(reason: str, error: Unread) -> bool:
     """Whether it says why the model alone cannot be read, which is not why the script cannot."""
-    return reason.startswith("the model cannot be read") and not reason.endswith(str(error))
+    return reason.startswith("the model cannot be read") and error.reason not in reason
 
 
 def _not_read(what: str, error: Unread) -> Doubt:
