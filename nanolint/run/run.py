@@ -33,7 +33,7 @@ class Run:
     """One training run, every value known. Symbols as in the docs: B, T, C, H, L, V.
 
     It is nanoGPT's own model and loop, or those of ``program``. With a program the fields from
-    ``n_layer`` to ``bias`` mean nothing, and are 0 where nothing is known of them.
+    ``n_layer`` to ``bias`` are those that it follows, and 0 where it does not.
     """
 
     batch_size: int  # B: micro-batch, sequences per forward pass and GPU
