@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus import abilities
-from nanolint.memory.recording import recorded
-from nanolint.memory.verdict.replay import replay
+from nanolint.memory.recording import allocated_bytes, recorded
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable, passes
 from nanolint.run.run import Attention
 
@@ -42,7 +41,7 @@ def smallest_card(run: Run, machine: Machine) -> Gpu | None:
         without a card it is asked only where it might fit."""
         return run.program is None or passes(tape, on(gpu), comfortable_limit(run, on(gpu)))
 
-    needed = replay(run).peak.allocated_bytes
+    needed = allocated_bytes(run)
     candidates = (
         gpu for gpu in load() if _is_candidate(gpu) and comfortable_limit(run, on(gpu)) >= needed
     )

@@ -17,7 +17,7 @@ from nanolint.trainers.nanogpt.setup.passed import SHAPE
 from nanolint.trainers.nanogpt.whole import outlives, whole_run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.run import Run
@@ -78,7 +78,7 @@ def whole_read(
         return None
     shaped = with_passes(replace(shaped, torch=needed.torch), roles)
     shaped = replace(shaped, **_shape(taken))
-    saved = _saved(taken) if needed.init_from == "resume" else ()
+    saved = tuple(_known(taken, SHAPE).items()) if needed.init_from == "resume" else ()
     program = whole_run(project, configured, roles.deciding, shaped, saved)
     if program is None:
         return None
@@ -90,17 +90,16 @@ def whole_read(
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
 
 
-def _saved(settings: Mapping[str, Setting]) -> tuple[tuple[str, Plain], ...]:
-    """What the checkpoint of a run with these settings has of its model."""
-    values = ((role, settings[role].value) for role in SHAPE if role in settings)
-    return tuple((role, value.value) for role, value in values if isinstance(value, Known))
-
-
 def _shape(settings: Mapping[str, Setting]) -> dict[str, Any]:
     """Those fields of the model that are known, for a run that is tried with others."""
-    found = {key: settings[key].value for key in STAND_INS if key in settings}
     return {
-        key: value.value
-        for key, value in found.items()
-        if isinstance(value, Known) and type(value.value) is type(STAND_INS[key].value)
+        key: value
+        for key, value in _known(settings, STAND_INS).items()
+        if type(value) is type(STAND_INS[key].value)
     }
+
+
+def _known(settings: Mapping[str, Setting], roles: Iterable[str]) -> dict[str, Plain]:
+    """Those of the roles whose values are known."""
+    values = ((role, settings[role].value) for role in roles if role in settings)
+    return {role: value.value for role, value in values if isinstance(value, Known)}

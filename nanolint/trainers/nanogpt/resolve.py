@@ -86,9 +86,8 @@ def resolve(
     outline = None if any(each.key in NEEDED for each in unresolved) else with_passes(needed, roles)
     lone = project.train_script is None
     run = needed if lone and not unresolved else None
-    doubts = [*project.doubts, *roles.doubts]
-    if lone and project.unusable is None:
-        doubts = [*(_assumed(settings) or project.doubts)]  # says also that no script is near
+    assumed = _assumed(settings) if lone and project.unusable is None else ()
+    doubts = [*(assumed or project.doubts), *roles.doubts]  # it says also that no script is near
     doubts += options.in_doubt(world_size, target.count if target else None)
     if run is not None:
         doubts += not_covered(run, gpu)

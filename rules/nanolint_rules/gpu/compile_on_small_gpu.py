@@ -105,8 +105,10 @@ def _cost(case: Case) -> str:
     """What compile = False would make of the most that is allocated; nothing where that is as much,
     or not known."""
     assert case.run is not None  # _is_small has seen to it
+    if not case.run.follows("compile"):
+        return ""
     on = allocated_bytes(case.run, _gpu(case))
     off = allocated_bytes(replace(case.run, compile=False), _gpu(case))
-    if off == on or not case.run.follows("compile"):
+    if off == on:
         return ""
     return f"compile = False would take {amount(abs(off - on))} {'more' if off > on else 'less'}"
