@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tests.memory.reading.test_projects import ALONE, FUSED, SMALL, UNDERIVED
+from tests.memory.reading.test_projects import ALONE, SMALL, UNDERIVED
 from tests.support.command import nanolint
+from tests.support.model_text import FUSED_ADAMW
 from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ ASKED = ("--isolated", "--gpu=rtx-4090", "--select=NL102,NL005", "--output-forma
 
 
 def checked(root: Path, *settings: str) -> tuple[int, list[dict[str, Any]]]:
-    write_project(root, {"model.py": UNDERIVED + FUSED})
+    write_project(root, {"model.py": UNDERIVED + FUSED_ADAMW})
     config = root / "config" / "underived.py"
     config.parent.mkdir(exist_ok=True)
     config.write_text("\n".join((*SMALL, *settings)) + "\n")
@@ -45,7 +46,7 @@ def test_a_part_that_is_compiled_for_itself_is_told_where_it_matters(tmp_path: P
     part = UNDERIVED.replace("torch.cummax(self.gelu(x), 1)[0]", "self.gelu(x) * x")
     part = part.replace("self.gelu = nn.GELU()", "self.gelu = torch.compile(nn.GELU())")
     assert "torch.compile(nn" in part
-    write_project(tmp_path, {"model.py": part + FUSED, "train.py": ALONE})
+    write_project(tmp_path, {"model.py": part + FUSED_ADAMW, "train.py": ALONE})
     config = tmp_path / "config" / "part.py"
     config.parent.mkdir(exist_ok=True)
     for batch, doubted in ((2, False), (90000, True)):

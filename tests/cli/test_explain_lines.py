@@ -6,17 +6,16 @@ import json
 import pickle
 from pathlib import Path
 
-from tests.memory.reading.test_projects import FUSED
 from tests.support.command import nanolint
+from tests.support.model_text import FUSED_ADAMW, GPT
 from tests.support.project_tree import SETUP, STEPS, train_script, write_project
-from validation.read_models import MODELS
 
 SETTINGS = (
     *("batch_size = 4", "block_size = 256", "n_layer = 3", "n_head = 4", "n_embd = 128"),
     *("vocab_size = 4096", "dtype = 'float32'", "gradient_accumulation_steps = 2"),
     *("compile = False", "dropout = 0.0"),
 )
-MODEL = (MODELS / "gpt.py").read_text(encoding="utf-8").replace("gelu(x)", "gelu(x) * x") + FUSED
+MODEL = GPT.replace("gelu(x)", "gelu(x) * x") + FUSED_ADAMW
 EXPLAIN = ("explain", "config/run.py", "--gpu", "rtx-4070", "--lines")
 
 

@@ -7,9 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-from tests.support.model_text import OPTIMIZER
+from tests.support.model_text import FUSED_ADAMW, GPT
 from tests.support.project_tree import train_script, write_project
-from validation.read_models import MODELS
 
 EDITORS_PAGE = Path(__file__).parent.parent.parent / "docs" / "editors.md"
 
@@ -36,8 +35,7 @@ def project(root: Path) -> Path:
 
 def model_project(root: Path) -> Path:
     """A project whose model is its own, in ``model.py``."""
-    model = f"{(MODELS / 'gpt.py').read_text(encoding='utf-8')}\n{OPTIMIZER}"
-    model = model.replace("import math\n", "import inspect\nimport math\n", 1)
+    model = GPT + FUSED_ADAMW
     return write_project(root, {"nanolint.toml": SETTINGS, "config.py": CONFIG, "model.py": model})
 
 

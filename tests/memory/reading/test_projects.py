@@ -15,8 +15,9 @@ from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.trust import Trust
 from tests.run.settling import resolution_of, settle
 from tests.support.command import nanolint
+from tests.support.model_text import FUSED_ADAMW
+from tests.support.model_text import GPT as MODEL
 from tests.support.project_tree import SETUP, STEPS, train_script
-from validation.read_models import MODELS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,6 @@ OPTIMIZER = """
     def configure_optimizers(self, weight_decay, learning_rate, betas, device_type):
         return torch.optim.AdamW(self.parameters(), lr=learning_rate)
 """
-MODEL = (MODELS / "gpt.py").read_text(encoding="utf-8")
 GATED = MODEL.replace("x = self.gelu(x)", "x = self.gelu(x) * x")
 UNDERIVED = MODEL.replace("x = self.gelu(x)", "x = torch.cummax(self.gelu(x), 1)[0]")
 CARD = Machine(find("rtx-4090").gpu)
@@ -63,33 +63,18 @@ def test_a_model_is_read_alone_where_its_script_cannot_be_and_that_is_a_doubt(
 
 
 def test_with_nothing_in_doubt_it_is_trusted_as_read(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"model.py": GATED + FUSED, "train.py": train_script()}
+    files: dict[str, str | bytes] = {"model.py": GATED + FUSED_ADAMW, "train.py": train_script()}
     text = "\n".join((*SMALL, "compile=False"))
     found = if_readable(resolution_of(tmp_path, text, on=CARD, files=files), CARD)
     assert (found.trust, found.doubts) == (Trust.READ, ())
     assert found.provenance == "read from train.py"
 
 
-FUSED = """
-    def configure_optimizers(self, weight_decay, learning_rate, betas, device_type):
-        import inspect
-        named = {name: p for name, p in self.named_parameters() if p.requires_grad}
-        groups = [
-            {"params": [p for p in named.values() if p.dim() >= 2], "weight_decay": weight_decay},
-            {"params": [p for p in named.values() if p.dim() < 2], "weight_decay": 0.0},
-        ]
-        fused = "fused" in inspect.signature(torch.optim.AdamW).parameters
-        extra = dict(fused=True) if fused and device_type == "cuda" else dict()
-        print(f"{len(groups)} groups, fused: {fused}")
-        return torch.optim.AdamW(groups, lr=learning_rate, betas=betas, **extra)
-"""
-
-
 def test_a_run_that_is_short_by_less_than_the_error_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = (*SMALL, "n_embd=256", "block_size=256", "batch_size=64", "compile=False")
-    settle(tmp_path, "\n".join(sizes), on=CARD, files={"model.py": GATED + FUSED})
+    settle(tmp_path, "\n".join(sizes), on=CARD, files={"model.py": GATED + FUSED_ADAMW})
     monkeypatch.chdir(tmp_path)
     config = next(path for path in tmp_path.rglob("*.py") if path.read_text() == "\n".join(sizes))
     explain = nanolint("explain", str(config), "--isolated", "--gpu=24GiB", "--format=json")
@@ -136,7 +121,7 @@ def test_a_compiled_run_that_is_not_derived_is_in_doubt_between_its_bounds_alone
 
 def test_a_size_that_the_model_refuses_does_not_fit(tmp_path: Path) -> None:
     strict = GATED.replace("b, t = idx.size()", "b, t = idx.size()\n        assert b <= 4")
-    found = read(tmp_path, strict + FUSED, "compile=False")
+    found = read(tmp_path, strict + FUSED_ADAMW, "compile=False")
     assert found.run is not None
     assert is_comfortable(replace(found.run, batch_size=4), CARD)
     assert not is_comfortable(replace(found.run, batch_size=5), CARD)
@@ -152,7 +137,7 @@ def test_an_argument_that_only_a_run_tells_is_named_where_it_matters(tmp_path: P
     )
     for model, trusted in ((config, True), (uses, False)):
         files: dict[str, str | bytes] = {
-            "model.py": model + FUSED,
+            "model.py": model + FUSED_ADAMW,
             "train.py": train_script(setup=setup),
         }
         text = "\n".join((*SMALL, "compile=False"))
