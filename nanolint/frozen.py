@@ -36,7 +36,7 @@ def _frozen(cls: type[Any], *, slots: bool = False, order: bool = False) -> type
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
     parts = fields(cls)
     methods = {
-        "__init__": _init(cls, parts, slots=slots),
+        "__init__": _init_later(cls, parts, slots=slots),
         "__repr__": _repr,
         "__reduce__": _reduce,
         "__setattr__": _refuse,
@@ -47,6 +47,17 @@ def _frozen(cls: type[Any], *, slots: bool = False, order: bool = False) -> type
         if name not in cls.__dict__:
             setattr(cls, name, method)
     return cls
+
+
+def _init_later(cls: type[Any], parts: Fields, *, slots: bool) -> Callable[..., None]:
+    """``_init``, compiled with the first object: of half of the classes a command makes none."""
+
+    def init(self: object, *values: Any, **named: Any) -> None:
+        made = _init(cls, parts, slots=slots)
+        cls.__init__ = made
+        made(self, *values, **named)
+
+    return init
 
 
 def _init(cls: type[Any], parts: Fields, *, slots: bool) -> Callable[..., None]:

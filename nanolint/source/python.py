@@ -15,7 +15,7 @@ def python_tree(text: str) -> ast.Module:
         return ast.parse(text)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)  # of those, and of their loops
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
     """All nodes of a tree that nobody changes, outermost first, but for the contexts of names.
 

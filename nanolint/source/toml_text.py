@@ -8,11 +8,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.source.settings_text import Leaf, Listed, Mapped, NoSettings
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -24,6 +19,11 @@ _ENTRY = re.compile(r"\s*([\w-]+)\s*=\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s#]+)\s*(?:#.
 
 def read_toml(text: str) -> Node:
     """The value of a TOML text. Raises NoSettings."""
+    if sys.version_info >= (3, 11):  # few scripts have one
+        import tomllib
+    else:
+        import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
+
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -17,7 +17,7 @@ from nanolint.files.door import is_file, names, read_bytes
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import refuses_float8
 from nanolint.run.allocator_variable import NEW, OLD, by_name
-from nanolint.run.profile_file import MOST_BYTES, NotAProfile, digest, read
+from nanolint.run.profile_file import MOST_BYTES, NotAProfile, digest, head, read
 from nanolint.run.program import Profiled
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.text import Undecodable, decode
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.profile import Profile
+    from nanolint.run.profile_file import Head
     from nanolint.run.terms import Place
 
     Places: TypeAlias = Mapping[str, Place]
@@ -102,11 +103,16 @@ def _profiles(situation: Situation) -> Iterator[tuple[Path, bytes, Profile]]:
         for name in names(folder, "*.json")[:MOST_PROFILES]:
             try:
                 content = read_bytes(folder / name, MOST_BYTES)
-                profile = read(content) if mentioned in content else None
+                if mentioned not in content:
+                    continue
+                told = head(content)
+                if told.script != script:
+                    continue
+                if folder == SHIPPED and any(_changed_files(told, situation)):
+                    continue  # before its tapes are unpacked
+                yield folder / name, content, read(content)
             except (Unusable, NotAProfile):
                 continue
-            if profile is not None and profile.script == script:
-                yield folder / name, content, profile
 
 
 def digest_of(path: Path, text: str | None, free: Collection[str], places: Places) -> str:
@@ -137,10 +143,9 @@ def _by_other_names(content: bytes) -> Iterator[str]:
         yield from (digest(by_name([text], name)[0].encode()) for name in (OLD, NEW))
 
 
-def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
-    """What is not as it was when it was traced, a clause each."""
-    free = free_keys(profile.micro_batch, profile.accumulation)
-    for name, known in profile.files.items():
+def _changed_files(told: Profile | Head, situation: Situation) -> Iterator[str]:
+    free = free_keys(told.micro_batch, told.accumulation)
+    for name, known in told.files.items():
         path = situation.root / name
         text = situation.text if path == situation.script else None
         try:
@@ -150,6 +155,12 @@ def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
         except (Unusable, Undecodable):
             if is_file(path) or name.endswith(".py"):
                 yield f"{name} cannot be read"
+
+
+def _changes(profile: Profile, situation: Situation) -> Iterator[str]:
+    """What is not as it was when it was traced, a clause each."""
+    free = free_keys(profile.micro_batch, profile.accumulation)
+    yield from _changed_files(profile, situation)
     keys = (key for key in {*profile.settings, *situation.settings} if weighs(key, free))
     for key in sorted(keys):
         before, value = _before_and_now(profile, situation, key)

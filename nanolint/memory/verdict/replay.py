@@ -16,7 +16,7 @@ from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
-    from nanolint.memory.allocator.play import Refusal
+    from nanolint.memory.allocator.play import Playback, Refusal
     from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
 
@@ -100,13 +100,11 @@ def replay(
     if not run.on_gpu:
         return NOTHING
     found = recorded(run, gpu).answer(
-        replay_tape,
+        _told,
+        played(run, gpu, limit_bytes=limit_bytes, expandable=expandable, trace=trace),
         limit_bytes=limit_bytes,
-        expandable=expandable,
-        trace=trace,
         total_bytes=gpu.total_bytes if gpu else None,
         logits_bytes=_narrowest_logits(run),
-        oldest_first=takes_oldest_block(run.torch),
     )
     if not splits_graphs(run, gpu):
         return found
@@ -120,16 +118,33 @@ def failure(
     """The ``oom`` of a replay under a limit, found without the rest of it."""
     if not run.on_gpu:
         return None
-    known = recorded(run, gpu)
-    oldest_first = takes_oldest_block(run.torch)
-    played = known.answer(
-        play, limit_bytes=limit_bytes, expandable=expandable, oldest_first=oldest_first
-    )
-    refusal = played.refusal
+    refusal = played(run, gpu, limit_bytes=limit_bytes, expandable=expandable).refusal
     if refusal is None:
         return None
-    logits = _narrowest_logits(run)
-    return _out_of_memory(known.tape, refusal, limit_bytes, gpu.total_bytes, logits)
+    tape, logits = recorded(run, gpu).tape, _narrowest_logits(run)
+    return _out_of_memory(tape, refusal, limit_bytes, gpu.total_bytes, logits)
+
+
+def played(
+    run: Run,
+    gpu: Gpu | None,
+    *,
+    limit_bytes: int | None = None,
+    expandable: bool = False,
+    trace: bool = False,
+) -> Playback:
+    """``run`` on the allocator. A limit that it does not reach changes nothing of it."""
+    tape, oldest_first = recorded(run, gpu), takes_oldest_block(run.torch)
+    free = tape.answer(play, expandable=expandable, trace=trace, oldest_first=oldest_first)
+    if limit_bytes is None or free.peak_reserved_bytes <= limit_bytes:
+        return free
+    return tape.answer(
+        play,
+        limit_bytes=limit_bytes,
+        expandable=expandable,
+        trace=trace,
+        oldest_first=oldest_first,
+    )
 
 
 def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
@@ -158,6 +173,23 @@ def replay_tape(
         trace=trace,
         oldest_first=oldest_first,
     )
+    return _told(
+        tape,
+        playback,
+        limit_bytes=limit_bytes,
+        total_bytes=total_bytes,
+        logits_bytes=logits_bytes,
+    )
+
+
+def _told(
+    tape: Tape,
+    playback: Playback,
+    *,
+    limit_bytes: int | None,
+    total_bytes: int | None,
+    logits_bytes: int,
+) -> Replay:
     refusal = playback.refusal
     end = len(tape.events) if refusal is None else refusal.event
     tops = summits(tape, end)
@@ -174,7 +206,7 @@ def replay_tape(
         components=_live(tape, summit),
         largest=Allocation(tape.names[largest], tape.sizes[largest]),
         oom=oom,
-        events=_moments(tape, playback.reserved) if trace else (),
+        events=_moments(tape, playback.reserved),
     )
 
 

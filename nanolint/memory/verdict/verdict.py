@@ -18,13 +18,12 @@ from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import (
     allocated_bytes,
     allocated_peak,
-    recorded,
     runs_compiled,
     state_bytes,
 )
 from nanolint.memory.torch import variable_in_error
 from nanolint.memory.verdict.overhead import overhead
-from nanolint.memory.verdict.replay import failure, message, replay
+from nanolint.memory.verdict.replay import failure, message, played, replay
 from nanolint.run.program import Profiled
 
 if TYPE_CHECKING:
@@ -189,8 +188,7 @@ def _passes(run: Run, target: Machine, limit: int, *, expandable: bool) -> bool:
             return False
     except Unread:  # a model that is read may refuse a size that was not asked for
         return False
-    tape = recorded(run, target.gpu)
-    return tape.answer(play, limit_bytes=limit, expandable=expandable).refusal is None
+    return played(run, target.gpu, limit_bytes=limit, expandable=expandable).refusal is None
 
 
 def _message(oom: OutOfMemory, target: Machine, version: Version) -> str:

@@ -15,7 +15,6 @@ from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.kind import FileKind, classify, may_train
 from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.trainers.nanogpt.steps import environment_of, is_train_script
-from nanolint.trainers.script.resolve import makes_run, project_of, resolve_script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +50,8 @@ class Config:
         if changes:
             options = replace(options, overrides=(*options.overrides, *changes))
         if self.kind is FileKind.TRAINER and self.path is not None:
+            from nanolint.trainers.script.resolve import resolve_script  # configs do without
+
             return resolve_script(self.text, self.path.absolute(), options, target)
         found = resolve(self.module, self.project, options, target, config_path=self.path)
         if not self.project.rivals:
@@ -127,6 +128,8 @@ def _trainer(
 
     No parser but Python's own is needed for it, which is half of the time that a check takes.
     """
+    from nanolint.trainers.script.resolve import makes_run, project_of  # configs do without
+
     if comments is None or not makes_run(text, path, options, target):
         return None
     without_keys = Module((), (), comments)

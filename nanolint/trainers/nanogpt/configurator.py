@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import is_file
+from nanolint.source.python import nodes
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ def takes_the_launch_line(statement: ast.stmt, folder: Path, keys: Collection[st
 
 
 def _takes(tree: ast.Module, keys: Collection[str]) -> bool:
-    names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    names = [each for each in nodes(tree) if isinstance(each, ast.Name)]
     sets = {each.id for each in names if isinstance(each.ctx, ast.Store)}
-    words = {each.attr for each in ast.walk(tree) if isinstance(each, ast.Attribute)}
+    words = {each.attr for each in nodes(tree) if isinstance(each, ast.Attribute)}
     words |= {each.id for each in names}
     elements = (
         each.slice
-        for each in ast.walk(tree)
+        for each in nodes(tree)
         if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store)
     )
     by_name = all(isinstance(each, ast.Name) for each in elements)
@@ -62,7 +63,7 @@ def needs_dashes(statement: ast.stmt, folder: Path) -> bool:
     tree = _tree(statement, folder)
     if tree is None or not _takes(tree, ()):
         return True  # it takes no words, or sets other keys by itself: a doubt of its own
-    for each in ast.walk(tree):
+    for each in nodes(tree):
         if isinstance(each, ast.Slice) and ast.unparse(each) != FROM_THE_FIRST:
             return True
         if isinstance(each, ast.Constant) and str(each.value).startswith("-"):

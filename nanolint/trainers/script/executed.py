@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.run.terms import Given, Surface
 from nanolint.source.any_name import set_by_name
+from nanolint.source.python import nodes
 from nanolint.trainers.nanogpt.configurator import WORDS
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.script.forgetting import forget
@@ -100,10 +101,10 @@ def _parsed(text: str) -> ast.Module | None:
 
 def executed_names(tree: ast.Module, roots: tuple[Path, ...]) -> Iterator[str]:
     """The names of all files that a program may run so, by the paths in its text."""
-    names = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
+    names = {each.id for each in nodes(tree) if isinstance(each, ast.Name)}
     if EXEC.name not in names:
         return
-    for each in ast.walk(tree):
+    for each in nodes(tree):
         path = each.value if isinstance(each, ast.Constant) else None
         if isinstance(path, str) and path.endswith(PROGRAM) and _is_inside(path):
             text = _text(find_module(_module(path), roots, None))

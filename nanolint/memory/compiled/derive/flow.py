@@ -6,8 +6,6 @@ a vertex lies on the sink's side where it can still send something there.
 
 from __future__ import annotations
 
-from collections import deque
-
 UNLIMITED = 1 << 62
 
 
@@ -34,7 +32,7 @@ class Network:
         total = 0
         while True:
             levels = self._levels(source, sink)
-            if levels[sink] < 0:
+            if levels[source] < 0:
                 break
             total += self._block(source, sink, levels)
             if total >= UNLIMITED:
@@ -42,16 +40,19 @@ class Network:
         return self._sides(sink)
 
     def _levels(self, source: int, sink: int) -> list[int]:
-        levels = [-1] * len(self._out)
-        levels[source] = 0
-        queue = deque([source])
-        while queue:
-            here = queue.popleft()
-            for edge in self._out[here]:
-                there = self._to[edge]
-                if self._rest[edge] and levels[there] < 0:
-                    levels[there] = levels[here] + 1
-                    if there == sink:
+        """How far each vertex is from the sink, -1 where it does not reach it: from there on, so
+        that no way is tried that leads nowhere."""
+        out, to, rest = self._out, self._to, self._rest
+        levels = [-1] * len(out)
+        levels[sink] = 0
+        queue = [sink]
+        for here in queue:  # which grows
+            level = levels[here] + 1
+            for edge in out[here]:
+                there = to[edge]
+                if levels[there] < 0 and rest[edge ^ 1]:
+                    levels[there] = level
+                    if there == source:
                         return levels
                     queue.append(there)
         return levels
@@ -77,19 +78,18 @@ class Network:
                 here = to[path[first] ^ 1]
                 del path[first:]
                 continue
-            edges = out[here]
-            while place[here] < len(edges):
-                edge = edges[place[here]]
-                if rest[edge] and levels[to[edge]] == levels[here] + 1:
+            edges, level = out[here], levels[here] - 1
+            for at in range(place[here], len(edges)):
+                edge = edges[at]
+                if levels[to[edge]] == level and rest[edge]:
+                    place[here] = at
+                    path.append(edge)
+                    here = to[edge]
                     break
-                place[here] += 1
-            if place[here] < len(edges):
-                edge = edges[place[here]]
-                path.append(edge)
-                here = to[edge]
-            elif not path:
-                return sent
             else:
+                if not path:
+                    return sent
+                place[here] = len(edges)
                 here = to[path.pop() ^ 1]
                 place[here] += 1
 

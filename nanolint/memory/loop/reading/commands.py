@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TELL = ("echo", "secho", "clear")
 
 
-def table(machine: Script, parser: Value) -> Namespace:
+def click(machine: Script, parser: Value) -> Namespace:
     """The module; ``parser`` is ArgumentParser."""
 
     def unknown(name: Value) -> Value:

@@ -45,13 +45,13 @@ def compiler(machine: Script, inductor: Inductor | None) -> Native:
     return Native("torch.compile", compile, plain=False)
 
 
-def original(owner: Value, name: str) -> Instance | None:
+def original(owner: Instance, name: str) -> Instance | None:
     """The module that an attribute of a compiled one is bound to, where that is the one inside.
 
     ``OptimizedModule.__getattr__`` hands on what torch.nn.Module does not have: a method such as
     ``generate`` calls the module as it is (torch/_dynamo/eval_frame.py).
     """
-    inner = owner.cls.names.get(INSIDE) if isinstance(owner, Instance) else None
+    inner = owner.cls.names.get(INSIDE)
     if not isinstance(inner, Instance) or name in ("forward", "__call__"):
         return None
     written = next((each for each in inner.cls.mro if name in each.names), None)
@@ -134,7 +134,7 @@ def _function(
     def state() -> Hashable:
         if module is None:
             return None
-        weights = [(each.requires_grad, each.dtype) for _, each in modules.parameters(module)]
+        weights = [(each.requires_grad, each.dtype) for each in modules.weights(module)]
         return (module.attributes.get("training") is True, *weights)
 
     function = called.function if isinstance(called, Method) else called

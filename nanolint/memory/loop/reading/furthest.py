@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.values import Unread
+from nanolint.source.python import nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.scopes import Frame
@@ -29,21 +30,22 @@ class Jump(NamedTuple):
 def compares(node: ast.For) -> bool:
     """Whether what a loop does depends on how far it is: ``if step > 100``."""
     targets = {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
-    return any(True for name in targets for _ in _comparisons(node, name))
+    return any(True for name in targets for _ in _comparisons(nodes(node), name))
 
 
 @lru_cache(maxsize=1024)
 def jumps(node: ast.While) -> tuple[Jump, ...]:
     """The numbers that a loop counts, and compares with others."""
     ends: list[ast.AST] = [node.test]
-    ends += [each.test for each in ast.walk(node) if isinstance(each, ast.If) and _breaks(each)]
+    ends += [each.test for each in nodes(node) if isinstance(each, ast.If) and _breaks(each)]
     found = {}
-    for each in ast.walk(node):
+    for each in nodes(node):
         if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add):
             target = each.target
             if isinstance(target, ast.Name) and target.id not in found:
-                stops = tuple(other for end in ends for other in _comparisons(end, target.id))
-                every = tuple(_comparisons(node, target.id))
+                name = target.id
+                stops = tuple(other for end in ends for other in _comparisons(ast.walk(end), name))
+                every = tuple(_comparisons(nodes(node), name))
                 turns = tuple(other for other in every if other not in stops)
                 if turns:
                     found[target.id] = Jump(target, stops, turns)
@@ -62,9 +64,9 @@ def jump(machine: Script, found: tuple[Jump, ...], frame: Frame) -> None:
             machine.assign(each.counter, last, frame)
 
 
-def _comparisons(node: ast.AST, name: str) -> Iterator[ast.expr]:
+def _comparisons(inside: Iterable[ast.AST], name: str) -> Iterator[ast.expr]:
     """What a name is compared with."""
-    for each in ast.walk(node):
+    for each in inside:
         if isinstance(each, ast.Compare) and len(each.comparators) == 1:
             left, right = each.left, each.comparators[0]
             for one, other in ((left, right), (right, left)):

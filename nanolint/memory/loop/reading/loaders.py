@@ -20,24 +20,31 @@ NAMES = (
 SAMPLERS = ("RandomSampler", "SequentialSampler", "SubsetRandomSampler")
 
 
+NAME, MODULES = "torch.utils.data", ("dataset", "dataloader", "sampler", "distributed")
+
+
 def table(machine: Script, packages: dict[str, Value]) -> dict[str, Value]:
     """The modules by their names."""
+    names = (NAME, *(f"{NAME}.{each}" for each in MODULES))
+    return training.later(names, lambda: _made(machine, packages))
+
+
+def _made(machine: Script, packages: dict[str, Value]) -> dict[str, Namespace]:
     given = {
         "batches": Native(
             "batches", lambda *a: Generated(arrays.batches(machine, *a)), plain=False
         ),
         "world_size": Native("world_size", lambda: machine.group.size, plain=False),
     }
-    made = training.read_text(machine, "data.py", "torch.utils.data", given).names
+    made = training.read_text(machine, "data.py", NAME, given).names
     found = {name: made[name] for name in NAMES}
     found |= dict.fromkeys(SAMPLERS, made["Sampler"])
     found |= dict.fromkeys(("Dataset", "IterableDataset"), packages["Arguments"])
-    modules = ("dataset", "dataloader", "sampler", "distributed")
-    of_modules = {each: Namespace(f"torch.utils.data.{each}", dict(found)) for each in modules}
+    of_modules = {each: Namespace(f"{NAME}.{each}", dict(found)) for each in MODULES}
     whole: dict[str, Value] = {**found, **of_modules}
     return {
-        "torch.utils.data": Namespace("torch.utils.data", whole),
-        **{f"torch.utils.data.{name}": each for name, each in of_modules.items()},
+        NAME: Namespace(NAME, whole),
+        **{f"{NAME}.{name}": each for name, each in of_modules.items()},
     }
 
 

@@ -225,6 +225,10 @@ class Values(Interpreter, Script):
         return known
 
     def attribute(self, owner: Value, name: str) -> Value:
+        if isinstance(owner, Namespace):  # as most are
+            return super().attribute(owner, name)
+        if isinstance(owner, Instance):
+            return self._of_object(owner, name)
         if isinstance(owner, files.File):
             return files.of_file(self, owner, name)
         if isinstance(owner, corpora.Text):
@@ -245,9 +249,6 @@ class Values(Interpreter, Script):
             return silent(name, drawn(self, None))
         if name == "tolist" and isinstance(owner, Tensor) and self.card.tracer is None:
             return Native(name, lambda: arrays.listed(self, owner), plain=False)
-        plain = original(owner, name)
-        if plain is not None:
-            return super().attribute(plain, name)
         if isinstance(owner, Unknown) and name in corpora.ENCODERS:
             return corpora.encoder(self, owner, name)
         if isinstance(owner, Unknown) and name == "backward":
@@ -259,18 +260,24 @@ class Values(Interpreter, Script):
             return Native(name, to, plain=False)
         if isinstance(owner, Tensor) and owner.device is self.host and name in arrays.OF_ARRAYS:
             return arrays.of_array(self, owner, name)
-        if name == "compile" and modules.is_module(owner):
-            compiles = partial(compile_in_place, self, self._inductor, owner)
-            return Native("Module.compile", compiles, plain=False)
-        if name == "step" and isinstance(owner, Instance) and training.is_optimizer(owner):
-            step = super().attribute(owner, name)
-            return Native("step", lambda *a, **k: self._step(owner, step, a, k), plain=False)
         try:
             return super().attribute(owner, name)
         except AttributeError as error:
             if isinstance(owner, Tensor) and owner.device is self.host:
                 return self.unknown(str(error))  # numpy's arrays have methods of their own
             raise
+
+    def _of_object(self, owner: Instance, name: str) -> Value:
+        plain = original(owner, name)
+        if plain is not None:
+            return super().attribute(plain, name)
+        if name == "compile" and modules.is_module(owner):
+            compiles = partial(compile_in_place, self, self._inductor, owner)
+            return Native("Module.compile", compiles, plain=False)
+        if name == "step" and training.is_optimizer(owner):
+            step = super().attribute(owner, name)
+            return Native("step", lambda *a, **k: self._step(owner, step, a, k), plain=False)
+        return super().attribute(owner, name)
 
     def _step(
         self, optimizer: Instance, step: Value, given: tuple[Value, ...], named: dict[str, Value]

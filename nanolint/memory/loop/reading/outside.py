@@ -97,14 +97,12 @@ def table(machine: Script) -> dict[str, Value]:
     optimizer = machine.imported[training.OPTIM].names["Optimizer"]
     given = {"Optimizer": optimizer, "doubt": packages["doubt"]}
     return tokenizers.install(machine) | {
-        "torch.distributed.optim": training.read_text(
-            machine, "sharded.py", "torch.distributed.optim", given
-        ),
+        **_later(machine, "sharded.py", "torch.distributed.optim", given),
         "os": Namespace("os", _system(machine)),
         "os.path": files.paths(machine),
         "sys": Namespace("sys", _interpreter(machine)),
         "platform": Namespace("platform", _machine(machine)),
-        "pathlib": training.read_text(machine, "paths.py", "pathlib", around),
+        **_later(machine, "paths.py", "pathlib", around),
         **{name: Namespace(name, {"open": files.opens(machine)}) for name in files.PACKED},
         "glob": Namespace("glob", {"glob": files.listed(machine)}),
         "argparse": Namespace(
@@ -130,7 +128,7 @@ def table(machine: Script) -> dict[str, Value]:
         "yaml": Namespace("yaml", dict.fromkeys(LOADERS, yaml) | LOADER_CLASSES),
         **dict.fromkeys(("tqdm", "tqdm.auto", "tqdm.notebook"), progress),
         **{name: Namespace(name, {each: packages["start"]}) for name, each in STARTERS.items()},
-        "click": commands.table(machine, parser),
+        **training.later(["click"], lambda: {"click": commands.click(machine, parser)}),
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace(
             "torch.nn.parallel",
@@ -142,6 +140,10 @@ def table(machine: Script) -> dict[str, Value]:
         **loaders.table(machine, packages),
         **watching.table(machine),
     }
+
+
+def _later(machine: Script, text: str, name: str, given: dict[str, Value]) -> dict[str, Value]:
+    return training.later([name], lambda: {name: training.read_text(machine, text, name, given)})
 
 
 def builtins(machine: Script) -> dict[str, Value]:

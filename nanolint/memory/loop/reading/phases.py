@@ -30,6 +30,7 @@ class Phases:
         self._tape = tape
         self._first = self._steps = steps
         self._done: dict[int, int] = {}
+        self.done = 0  # the steps that every optimizer has made that makes any
         self.optimizers: list[Instance] = []
         tape.phase(Phase.SETUP)
         self._after_backward = False
@@ -56,11 +57,6 @@ class Phases:
         """The loop that trains is over."""
         if self.have_settled:
             self._steps = self.done
-
-    @property
-    def done(self) -> int:
-        """The steps that every optimizer has made that makes any."""
-        return min(self._done.values(), default=0)
 
     @property
     def has_another_optimizer(self) -> bool:
@@ -123,6 +119,7 @@ class Phases:
         """It ends; ``tokens`` are those that the model was given since the last one."""
         before = self.done
         self._done[id(optimizer)] = self._done.get(id(optimizer), 0) + 1
+        self.done = min(self._done.values())
         self._count()
         if self.done > before:
             flops = tuple((kind, flops) for kind, flops in self._computed.items() if flops)

@@ -177,9 +177,15 @@ class Reader(Values):
     def is_in_own_loop(self) -> bool:
         return self.turns.is_in_own_loop
 
+    def member(self, module: Value, name: str) -> Value:
+        optim = self.imported.get(training.OPTIM)
+        if module is optim and name in training.OTHERS and name not in optim.names:
+            optim.names |= training.other_optimizers(self, optim)
+        return super().member(module, name)
+
     def library(self, name: str) -> Namespace:
         """A module that nanolint itself has."""
-        found = self._libraries[name]
+        found = self._library(name)
         assert isinstance(found, Namespace)
         return found
 

@@ -97,5 +97,4 @@ def _shape(arguments: list[Value]) -> tuple[int, ...] | None:
 
 def _trained(module: Instance) -> int:
     """The elements of a module's parameters that learn."""
-    each = (parameter for _, parameter in modules.parameters(module))
-    return sum(parameter.numel for parameter in each if parameter.requires_grad)
+    return sum(each.numel for each in modules.weights(module) if each.requires_grad)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from nanolint.memory.model.reading.torch.calling import operation
 from nanolint.memory.model.reading.values import (
     Event,
     Instance,
+    Later,
     Namespace,
     Native,
     Unknown,
@@ -27,7 +29,7 @@ from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
@@ -40,7 +42,12 @@ TEXTS = Path(__file__).parent / "texts"
 # torch/optim/adamax.py and _muon.py, by their texts in 2.2 to 2.15.
 ADAMAX_HAS_MAXIMUM_SINCE, MUON_SINCE, MUON_COPIES_SINCE = (2, 4), (2, 9), (2, 15)
 ADAFACTOR_SINCE = (2, 5)
-
+# The optimizers that few use, by the release that brought them.
+OTHERS = {
+    **dict.fromkeys(("RMSprop", "Adagrad", "NAdam", "Adamax"), (0, 0)),
+    "Muon": MUON_SINCE,
+    "Adafactor": ADAFACTOR_SINCE,
+}
 
 RATES = frozenset({"lr", "initial_lr", "momentum", "weight_decay"})
 
@@ -66,6 +73,16 @@ def read_text(machine: Script, name: str, module: str, given: dict[str, Value]) 
     return namespace
 
 
+def later(names: Iterable[str], table: Callable[[], Mapping[str, Namespace]]) -> dict[str, Value]:
+    """Modules of one text, which is read when the first of them is imported."""
+    made = cache(table)
+    return {name: Later(partial(_one_of, made, name)) for name in names}
+
+
+def _one_of(made: Callable[[], Mapping[str, Namespace]], name: str) -> Namespace:
+    return made()[name]
+
+
 def install(machine: Script, libraries: dict[str, Value]) -> None:
     """Put them where programs look for them."""
     torch: dict[str, Value] = libraries["torch"].names
@@ -87,7 +104,6 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
             "loaded": Native("loaded", lambda *given: _loaded(machine, *given), plain=False),
         },
     )
-    optim.names |= _others(machine, optim)
     machine.imported[OPTIM] = optim
     libraries["torch.optim.optimizer"] = optim
     clip = _native(machine, "clip_grad_norm_", _clip)
@@ -104,8 +120,8 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
     libraries["torch.nn.utils.clip_grad"] = utils
 
 
-def _others(machine: Script, optim: Namespace) -> dict[str, Value]:
-    """The optimizers that few use."""
+def other_optimizers(machine: Script, optim: Namespace) -> dict[str, Value]:
+    """The optimizers of ``OTHERS`` that this release has."""
 
     def refused(what: str) -> None:
         raise machine.unread(f"what a step of torch.optim.{what} makes is not known")
@@ -116,10 +132,7 @@ def _others(machine: Script, optim: Namespace) -> dict[str, Value]:
     given["has_maximum"] = machine.version >= ADAMAX_HAS_MAXIMUM_SINCE
     given["copies"] = machine.version >= MUON_COPIES_SINCE
     names = read_text(machine, "other_optimizers.py", OPTIM, given).names
-    known: tuple[str, ...] = ("RMSprop", "Adagrad", "NAdam", "Adamax")
-    added = {"Muon": MUON_SINCE, "Adafactor": ADAFACTOR_SINCE}
-    known += tuple(name for name, since in added.items() if machine.version >= since)
-    return {name: names[name] for name in known}
+    return {name: names[name] for name, since in OTHERS.items() if machine.version >= since}
 
 
 def _generator() -> Namespace:

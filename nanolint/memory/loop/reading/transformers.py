@@ -21,8 +21,19 @@ OUTPUTS = (
 )
 
 
+MODULES = (
+    *("configuration_utils", "modeling_utils", "generation", "activations", "modeling_outputs"),
+    "utils",
+)
+
+
 def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:
     """The package and its modules by their names."""
+    names = (NAME, *(f"{NAME}.{each}" for each in MODULES))
+    return training.later(names, lambda: _made(machine, tokenizers))
+
+
+def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespace]:
     doubt = Native("doubt", partial(settings.doubt, machine), plain=False)
     found = training.read_text(machine, "transformers.py", NAME, {"doubt": doubt}).names
     configs = {"PretrainedConfig": found["PretrainedConfig"]}
@@ -31,15 +42,12 @@ def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:
     mixin = {"GenerationMixin": found["GenerationMixin"]}
     activations = {"ACT2FN": machine.call(found["Activations"], [])}
     outputs = {name: found[name] for name in OUTPUTS}
-    modules = {
-        "configuration_utils": configs,
-        "modeling_utils": models,
-        "generation": mixin,
-        "activations": activations,
-        "modeling_outputs": outputs,
-        "utils": {"ModelOutput": outputs["ModelOutput"]},
+    utils = {"ModelOutput": outputs["ModelOutput"]}
+    parts = (configs, models, mixin, activations, outputs, utils)
+    spaces = {
+        name: Namespace(f"{NAME}.{name}", dict(each))
+        for name, each in zip(MODULES, parts, strict=True)
     }
-    spaces = {name: Namespace(f"{NAME}.{name}", dict(each)) for name, each in modules.items()}
     whole = {**tokenizers, **configs, **models, **mixin, **spaces}
     return {
         NAME: Namespace(NAME, whole),

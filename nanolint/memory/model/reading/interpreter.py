@@ -34,6 +34,7 @@ from nanolint.memory.model.reading.values import (
     Class,
     Function,
     Instance,
+    Later,
     Method,
     Namespace,
     Native,
@@ -252,7 +253,7 @@ class Interpreter(Machine):
         source = self._sources.get(name) or self._sources.get(f"{name}.__init__")
         if source is None:
             if name in self._libraries:
-                return self._libraries[name]
+                return self._library(name)
             if any(each.startswith(f"{name}.") for each in self._sources):
                 return Namespace(name, {}, "")
             return Absent(f"{name} is no module of the project", self.place)
@@ -271,6 +272,14 @@ class Interpreter(Machine):
         self._read_module(tree, Frame(module, module.names, kind=Kind.MODULE))
         self.module, self.line = before
         return module
+
+    def _library(self, name: str) -> Value:
+        found = self._libraries[name]
+        if isinstance(found, Later):
+            before = self.module, self.line
+            found = self._libraries[name] = found.make()
+            self.module, self.line = before
+        return found
 
     def _read_module(self, tree: ast.Module, frame: Frame) -> None:
         statements.read_module(self, tree.body, frame)

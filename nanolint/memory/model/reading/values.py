@@ -116,6 +116,12 @@ class Namespace:
         return f"<module {self.name}>"
 
 
+class Later(NamedTuple):
+    """A module that is made when a program imports it."""
+
+    make: Callable[[], Namespace]
+
+
 class Function:
     """A function of the program; ``closure`` is the frame of the call that it is written in."""
 

@@ -149,7 +149,7 @@ def _unevaluated(follower: Follower) -> int:
     if follower.loop is None:
         return 0
     stored = _stored(follower.loop)
-    for node in ast.walk(follower.loop):
+    for node in nodes(follower.loop):
         if not isinstance(node, ast.If) or "estimate_loss" not in _calls_in(node.body):
             continue
         conditions = [node.test]
@@ -174,7 +174,7 @@ def _calls(loop: ast.stmt) -> tuple[str, ...]:
     """The names that a loop calls with something, in no order that matters."""
     return tuple(
         node.func.id
-        for node in ast.walk(loop)
+        for node in nodes(loop)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args
     )
 
@@ -212,7 +212,7 @@ def _stored(loop: ast.stmt) -> frozenset[str]:
     """The names that a loop sets."""
     return frozenset(
         node.id
-        for node in ast.walk(loop)
+        for node in nodes(loop)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
 

@@ -24,7 +24,7 @@ from nanolint.memory.tensors.parameter import Parameter
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
@@ -80,8 +80,22 @@ def parameters(
                 yield f"{path}.{name}" if path else name, value
 
 
+def weights(module: Instance) -> Iterable[Parameter]:
+    """Those parameters without their names, in less time: each call of a model asks for them."""
+    found: dict[int, Parameter] = {}
+    inside, seen = [module], {id(module)}
+    for each in inside:  # which grows
+        for value in each.attributes.values():
+            if isinstance(value, Parameter):
+                found[id(value)] = value
+            elif isinstance(value, Instance) and id(value) not in seen and _is_part(value):
+                seen.add(id(value))
+                inside.append(value)
+    return found.values()
+
+
 def _below(module: Instance, prefix: str) -> list[tuple[str, Instance]]:
-    """``modules``, all at once: each call of a model asks for its parameters."""
+    """``modules``, all at once."""
     found: list[tuple[str, Instance]] = []
     _look(module, prefix, found, set())
     return found
@@ -92,12 +106,15 @@ def _look(inside: Instance, path: str, found: list[tuple[str, Instance]], seen: 
     seen.add(id(inside))
     found.append((path, inside))
     for name, value in inside.attributes.items():
-        if not isinstance(value, Instance) or id(value) in seen:
-            continue
-        if value.cls.is_module:
+        if isinstance(value, Instance) and id(value) not in seen and _is_part(value):
             _look(value, f"{path}.{name}" if path else name, found, seen)
-        elif value.cls.unknown is not None and _holds(value):
-            raise value.cls.unknown.unread()  # a module or none: who knows
+
+
+def _is_part(value: Instance) -> bool:
+    """Whether it is a module. Raises Unread where that is not known."""
+    if not value.cls.is_module and value.cls.unknown is not None and _holds(value):
+        raise value.cls.unknown.unread()
+    return value.cls.is_module
 
 
 def _holds(inside: Instance) -> bool:
