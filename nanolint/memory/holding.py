@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.memory.allocator.play import play
 from nanolint.memory.lines import STATE, located_run
 from nanolint.memory.moments import live_at
 from nanolint.memory.recording import recorded
+from nanolint.memory.verdict.replay import played
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +33,10 @@ def holding(run: Run, gpu: Gpu, limit_bytes: int, *, expandable: bool) -> tuple[
 
     Empty where no line of either is known.
     """
-    known = recorded(run, gpu)
-    refusal = known.answer(play, limit_bytes=limit_bytes, expandable=expandable).refusal
+    refusal = played(run, gpu, limit_bytes=limit_bytes, expandable=expandable).refusal
     if refusal is None:
         return ()
-    tape = known.tape
+    tape = recorded(run, gpu).tape
     lines = _lines_of(run, gpu)
     if lines is None:
         return ()

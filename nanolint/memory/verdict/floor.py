@@ -36,7 +36,12 @@ def is_under_floor(verdict: Verdict) -> bool:
     inputs and logits, has it too, and is not asked.
     """
     run, gpu, usable = verdict.run, verdict.target.gpu, verdict.usable_bytes
-    if max(state_bytes(run), step_bytes(run, gpu)) <= usable:
+    if run.eval_only or not run.on_gpu:
+        return False
+    state = state_bytes(run)
+    if state > usable:
+        return True
+    if step_bytes(run, gpu) <= usable:
         return False
     return step_floor_bytes(run, gpu) > usable
 

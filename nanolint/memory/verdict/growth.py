@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.gpus.abilities import capability_of
-from nanolint.memory.allocator.play import play
 from nanolint.memory.loop.played import representative
 from nanolint.memory.recording import allocated_peak, recorded, runs_compiled
 from nanolint.memory.tape import Tape, rounded
+from nanolint.memory.verdict.replay import on_allocator
 from nanolint.run.program import Profiled
 
 if TYPE_CHECKING:
@@ -88,8 +88,10 @@ class Growth:
     def likely(self, run: Run, limit: int) -> int:
         """About the largest micro-batch that reserves no more than ``limit``, by the two that were
         read nearest to it; that of ``run`` where there are none."""
-        played = {size: each.answer(play) for (_, size), each in self._known.items()}
-        reserved = {size: each.peak_reserved_bytes for size, each in played.items()}
+        tapes = {size: each for (_, size), each in self._known.items()}
+        reserved = {
+            size: on_allocator(run, each).peak_reserved_bytes for size, each in tapes.items()
+        }
         near = sorted(reserved, key=lambda size: abs(reserved[size] - limit))[:2]
         if len(near) < 2:
             return run.batch_size

@@ -17,6 +17,7 @@ from nanolint.units import format_bytes
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.allocator.play import Playback, Refusal
+    from nanolint.memory.recorded import Recorded
     from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
 
@@ -134,8 +135,8 @@ def played(
     trace: bool = False,
 ) -> Playback:
     """``run`` on the allocator. A limit that it does not reach changes nothing of it."""
-    tape, oldest_first = recorded(run, gpu), takes_oldest_block(run.torch)
-    free = tape.answer(play, expandable=expandable, trace=trace, oldest_first=oldest_first)
+    tape = recorded(run, gpu)
+    free = on_allocator(run, tape, expandable=expandable, trace=trace)
     if limit_bytes is None or free.peak_reserved_bytes <= limit_bytes:
         return free
     return tape.answer(
@@ -143,8 +144,16 @@ def played(
         limit_bytes=limit_bytes,
         expandable=expandable,
         trace=trace,
-        oldest_first=oldest_first,
+        oldest_first=takes_oldest_block(run.torch),
     )
+
+
+def on_allocator(
+    run: Run, tape: Recorded[Tape], *, expandable: bool = False, trace: bool = False
+) -> Playback:
+    """A tape of ``run``, at whatever micro-batch, on the allocator of a card without end."""
+    oldest_first = takes_oldest_block(run.torch)
+    return tape.answer(play, expandable=expandable, trace=trace, oldest_first=oldest_first)
 
 
 def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:

@@ -112,9 +112,10 @@ def _configurator_statement(tree: ast.Module, folder: Path) -> ast.stmt | None:
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     body = [each for each in tree.body if not isinstance(each, definitions)]
     for index, statement in enumerate(body):
-        if any(map(_imports_configurator, ast.walk(statement))):
+        inside = list(ast.walk(statement))
+        if any(map(_imports_configurator, inside)):
             return statement
-        if any(_runs_configurator(each, body[: index + 1], folder) for each in ast.walk(statement)):
+        if any(_runs_configurator(each, body[: index + 1], folder) for each in inside):
             return statement
     return None
 

@@ -64,7 +64,8 @@ class Seen:
             self.evaluated = self.evaluated or shape
         elif self._given is None:
             self._given = shape
-            self._trained[id(module)] = _trained(module)
+            if not self.backward:  # all passes of a step train the same
+                self._trained[id(module)] = _trained(module)
 
     def went_back(self) -> None:
         """A backward pass begins."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 PASSING = "_non_persistent_buffers_set"  # in no checkpoint
 PRE_HOOKS, HOOKS = "_forward_pre_hooks", "_forward_hooks"  # as nn.Module itself calls them
+OF_PYTHON = frozenset({bool, int, float, str, type(None)})
 
 
 def module_class(machine: Machine) -> Class:
@@ -86,6 +87,8 @@ def weights(module: Instance) -> Iterable[Parameter]:
     inside, seen = [module], {id(module)}
     for each in inside:  # which grows
         for value in each.attributes.values():
+            if type(value) in OF_PYTHON:
+                continue
             if isinstance(value, Parameter):
                 found[id(value)] = value
             elif isinstance(value, Instance) and id(value) not in seen and _is_part(value):
