@@ -149,7 +149,11 @@ def _hint(name: str) -> str:
         return f"; did you mean the command `nanolint {near[0]}`?"
     path = Path(name)
     try:
-        beside = {each.stem: each for each in path.parent.iterdir() if each.suffix == path.suffix}
+        beside = {
+            each.stem: each
+            for each in path.parent.iterdir()
+            if each.suffix == path.suffix and each.name != path.name  # it is there, and unusable
+        }
     except OSError:
         return ""
     alike = difflib.get_close_matches(path.stem, beside, n=1, cutoff=0.8)

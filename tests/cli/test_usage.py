@@ -100,6 +100,10 @@ class TestUnusable:
         Path("config/train_gpt2.py").write_bytes(FINDING)
         assert self.judge("config/train_gpt.py").endswith("; did you mean config/train_gpt2.py?")
 
+    def test_a_link_to_nothing_is_not_taken_for_what_was_meant(self) -> None:
+        Path("x.py").symlink_to("gone")
+        assert self.judge("x.py") == "nanolint: x.py: no such file or directory"
+
     def test_missing_and_called_like_a_command(self) -> None:
         assert self.judge("rules") == (
             "nanolint: rules: no such file or directory; did you mean the command `nanolint rule`?"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.support.hostile_cases import Case
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 10  # of processor time
+SECONDS = 10  # of processor time, where a case says nothing else
 MEGABYTES = 500  # of address space, which is more than the memory that is ever touched
 PATIENCE = 300  # seconds on the clock, for a process that waits; the machine may be busy
 
@@ -59,13 +59,14 @@ def start(
     obey_modes: bool = False,
     file_blocks: int | None = None,
     stdin: str = os.devnull,
+    seconds: int = SECONDS,
 ) -> Running:
     """``nanolint`` with these arguments in ``folder``, just begun.
 
     ``obey_modes``: also where root runs it; ``file_blocks``: what a file that it writes may take,
     in units of 512 bytes.
     """
-    limits = f"ulimit -c 0; ulimit -t {SECONDS}; ulimit -v {MEGABYTES << 10}; "
+    limits = f"ulimit -c 0; ulimit -t {seconds}; ulimit -v {MEGABYTES << 10}; "
     limits += "" if file_blocks is None else f"ulimit -f {file_blocks}; "
     rights = DROP_RIGHTS if obey_modes and IS_ROOT else ()
     command = shlex.join([*rights, sys.executable, *python, *arguments])
@@ -130,4 +131,5 @@ def judge(folder: Path, case: Case, **how: object) -> Ended:
     """What ``nanolint`` says of a hostile case, planted in ``folder``."""
     names = case.arguments if case.alone else (*case.arguments, GOOD)
     given = ("--output-format=concise", "--gpu=12GB", *names)
-    return run(folder, *given, obey_modes=case.obey_modes, stdin=case.stdin, **how)
+    asked: dict[str, object] = {"obey_modes": case.obey_modes, "stdin": case.stdin}
+    return run(folder, *given, seconds=case.seconds, **asked, **how)

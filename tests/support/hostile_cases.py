@@ -41,7 +41,7 @@ class Case:
     """``plant`` writes it into an empty folder. ``line`` stands in exactly one line of the output.
 
     ``arguments`` name the files; ``status`` counts the finding in GOOD in, unless ``alone``: then
-    GOOD is not given.
+    GOOD is not given. ``seconds`` are those of the processor that it may take.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Case:
     obey_modes: bool = False
     stdin: str = os.devnull
     alone: bool = False
+    seconds: int = 10
 
 
 NOISE = random.Random(7).randbytes(1 << 16)
@@ -206,6 +207,7 @@ TEXTS = [
         ),
         "x.py:1:1: NL102[error] does not fit 12 GB card: needs 270.6 of 11.2 GiB",
         FOUND,
+        seconds=30,  # four runs are read, each layer of them
     ),
     Case("1e999", text(CONFIG + "max_iters = 1e999\n"), "x.py:5:1: NL302[warning]", FOUND),
     Case(
