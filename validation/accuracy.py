@@ -20,8 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
+from nanolint.memory.events import write_own
 from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of, summits, write_own
+from nanolint.memory.recording import card_of, summits
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked

@@ -21,8 +21,9 @@ from accuracy import recorded, tape_of  # a script's neighbour
 
 from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
+from nanolint.memory.events import write_own
 from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of, runs_compiled, write_own
+from nanolint.memory.recording import card_of, runs_compiled
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked

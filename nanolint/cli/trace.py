@@ -18,6 +18,7 @@ from nanolint.cli.launch import split_launch
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
 from nanolint.cli.trace_options import parser
+from nanolint.files.cache import usual_folder
 from nanolint.files.repository import upward
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _profiles(
     cards = {_card(machine, world): machine for machine in machines or (None,)}
     for card, machine in cards.items():
         count = itertools.count(1)
-        with Tracer(replace(request, card=card), cache_folder()) as tracer:
+        with Tracer(replace(request, card=card), usual_folder()) as tracer:
 
             def trace(asked: Asked, tracer: Tracer = tracer) -> Traced:
                 show = _shown(streams, f"trace {next(count)}: ")  # noqa: B023 (called in the loop)
@@ -143,15 +144,10 @@ def _try(
     tried(rows, printer(streams.stdout, options.color))
 
 
-def cache_folder() -> Path:
-    """Where the library is kept, and which projects may be run."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nanolint"
-
-
 def _ask(folder: Path, streams: Streams, *, allowed: bool) -> None:
     """Once for each project; refuse where nobody can be asked."""
     digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
-    marker = cache_folder() / "trace" / "allowed" / digest
+    marker = usual_folder() / "trace" / "allowed" / digest
     if allowed or marker.exists():
         return
     if not streams.stdin.isatty():
@@ -218,9 +214,9 @@ def _trace(request: Request, options: Namespace, streams: Streams) -> Traced:
     try:
         if options.snapshot is not None:
             with options.snapshot.open("wb") as file:
-                history = process.trace(request, cache_folder(), show, file)
+                history = process.trace(request, usual_folder(), show, file)
         else:
-            history = process.trace(request, cache_folder(), show)
+            history = process.trace(request, usual_folder(), show)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
     except process.CannotTrace as error:

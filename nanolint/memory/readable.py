@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.read import Unread
+from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import floor_bytes, recorded
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.coverage import SPLIT_GRAPH

@@ -11,40 +11,27 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
+from nanolint.memory import kept
 from nanolint.memory.constants import DEFAULT_SM_COUNT
 from nanolint.memory.located import Located
-from nanolint.memory.loop.nanogpt import train
-from nanolint.memory.loop.played import MICRO_STEPS, representative
+from nanolint.memory.loop.played import representative
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.numbers import without
-from nanolint.memory.own_tape import as_nanogpt
 from nanolint.memory.profile import profiled
 from nanolint.memory.recorded import Recorded, shared
 from nanolint.memory.settled import settled
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.tensors.asked import Asked, Card
-from nanolint.memory.tensors.autograd import Entangled
-from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.ops.attention import FLASH_SINCE
-from nanolint.memory.torch import bias_workspace_bytes, passing_bias_workspace_bytes
 from nanolint.run.program import Profiled, ReadModel, ReadScript
 from nanolint.run.run import Attention, Run
-from nanolint.trainers.nanogpt.own import own_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from nanolint.gpus.gpu import Gpu
-    from nanolint.memory.loop.reading.weights import Weights
-    from nanolint.memory.model.module import Module
 
 
-BEFORE_FLASH = (7, 5)  # a compute capability without FlashAttention
 ASKS = "get_device_capability"  # a model that asks the card is of that card alone
 USUAL_BYTES = 80 << 30  # of a card that is not known
-NO_NAMES: frozenset[str] = frozenset()
-_ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # before torch 2.0
 
 
 def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
@@ -73,8 +60,21 @@ def _recorded(recipe: _Recipe) -> Recorded[Tape] | Unread:
 
 
 def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
-    try:
+    if isinstance(recipe.run.program, Profiled):
         return Recorded(recipe.record(asked))
+    key = repr((recipe.of_any_card, recipe.card))
+    found = kept.find(key)
+    if found is not None:
+        asked.is_kept = True
+    else:
+        found = _read_now(recipe, asked)
+        kept.keep(key, found)
+    return found if isinstance(found, Unread) else Recorded(found)
+
+
+def _read_now(recipe: _Recipe, asked: Asked) -> Tape | Unread:
+    try:
+        return recipe.record(asked)
     except Unread as error:  # without the frames of what was read, which hold it
         return error.again()
 
@@ -157,132 +157,18 @@ class _Recipe(NamedTuple):
 
     def write(self, tape: Tape, asked: Asked) -> None:
         """Write the events to ``tape``, which a profile has no use for."""
-        if isinstance(self.run.program, ReadScript):
-            _read(self.run.program, self, tape, asked)
-        elif self.run.program is None:
-            write_own(self.run, self.shapes, asked, tape, compiled=self.compiled)
+        from nanolint.memory import events
+
+        run, shapes, compiled = self.run, self.shapes, self.compiled
+        if isinstance(run.program, ReadScript):
+            events.write_script(
+                run.program, run, shapes, asked, tape, compiled=compiled, gpu=self.gpu
+            )
+        elif run.program is None:
+            events.write_own(run, shapes, asked, tape, compiled=compiled)
         else:
             capability = self.gpu.compute_capability if self.gpu else None
-            write(self.run, self.shapes, asked, tape, compiled=self.compiled, capability=capability)
-
-
-def _read(program: ReadScript, recipe: _Recipe, tape: Tape, asked: Asked) -> None:
-    """The events of a script that is read whole."""
-    from nanolint.memory.loop.reading.script import read_script
-    from nanolint.memory.loop.reading.weights import WeightsFound
-
-    inductor = recipe.shapes.inductor if recipe.compiled else None
-
-    weights: Weights = {}
-
-    def read(device: Device) -> None:
-        read_script(program, recipe.run, recipe.gpu, device, inductor=inductor, weights=weights)
-
-    def finds_more() -> bool:
-        try:
-            _on_card(read, recipe.run, recipe.shapes, asked, tape, compiled=recipe.compiled)
-        except WeightsFound as found:
-            tape.clear()
-            weights[found.load] = found.held
-            return True
-        return False
-
-    while finds_more():
-        pass
-
-
-def _on_card(
-    read: Callable[[Device], None],
-    run: Run,
-    shapes: Shapes,
-    asked: Asked,
-    tape: Tape,
-    *,
-    compiled: bool,
-) -> None:
-    """Read what runs on a card; once more, each layer, where those that are alike are not."""
-    try:
-        read(device_of(run, shapes, asked, tape, compiled=compiled))
-    except Entangled:
-        tape.clear()
-        device = device_of(run, shapes, asked, tape, compiled=compiled)
-        device.copies_layers = False
-        read(device)
-
-
-def write_own(
-    run: Run,
-    shapes: Shapes,
-    asked: Asked,
-    tape: Tape,
-    *,
-    compiled: bool,
-    whole: bool = False,
-) -> None:
-    """Write the events of a run of nanoGPT's own to ``tape``, by reading its texts, or what its
-    program has made of them; ``whole`` reads every turn of their loops."""
-    from nanolint.memory.loop.reading.script import read_script
-
-    program = run.program if isinstance(run.program, ReadScript) else own_script()
-    run = replace(run, program=program)
-
-    def read(device: Device) -> None:
-        inductor = shapes.inductor if compiled else None
-        read_script(program, run, None, device, inductor=inductor, whole=whole)
-
-    _on_card(read, run, shapes, asked, tape, compiled=compiled)
-    as_nanogpt(tape, shapes)
-
-
-def device_of(run: Run, shapes: Shapes, asked: Asked, tape: Tape, *, compiled: bool) -> Device:
-    """The card of ``run``, which writes to ``tape``."""
-    # Of the products of what is read nothing is known beforehand.
-    is_read = isinstance(run.program, ReadScript) or (run.program is not None and not run.bias)
-    return Device(
-        tape,
-        asked=asked,
-        workspace_bytes=shapes.workspace_bytes,
-        bias_workspace_bytes=0 if is_read else shapes.bias_workspace_bytes,
-        first_bias_bytes=bias_workspace_bytes(run.torch) if is_read else 0,
-        keeps_workspace=shapes.keeps_workspace,
-        passing_bias_bytes=passing_bias_workspace_bytes(run.torch),
-        attention_state=shapes.attention_state if compiled else None,
-        capability=FLASH_SINCE if run.attention is Attention.FLASH else BEFORE_FLASH,
-        fuses_bfloat16=run.attention is not Attention.MATH,
-        release=run.torch,
-    )
-
-
-def write(
-    run: Run,
-    shapes: Shapes,
-    asked: Asked,
-    tape: Tape,
-    *,
-    compiled: bool,
-    micro_steps: Sequence[int] = MICRO_STEPS,
-    capability: tuple[int, int] | None = None,
-) -> None:
-    """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
-
-    def trained(device: Device) -> None:
-        model = _model(run, device, capability)
-        if compiled:
-            from nanolint.memory.compiled.derive.derived import Derived
-
-            model = Derived(model, device, shapes.inductor)
-        train(run, model, device, micro_steps)
-
-    _on_card(trained, run, shapes, asked, tape, compiled=compiled)
-
-
-def _model(run: Run, device: Device, capability: tuple[int, int] | None) -> Module:
-    if not isinstance(run.program, ReadModel):
-        raise NotImplementedError("a profile or a script has no model of its own")
-    from nanolint.memory.model.read import Read
-
-    absent = _ABSENT if run.attention is Attention.MATH else NO_NAMES
-    return Read(run.program, run, device, absent, capability)
+            events.write(run, shapes, asked, tape, compiled=compiled, capability=capability)
 
 
 def runs_compiled(run: Run, gpu: Gpu | None) -> bool:

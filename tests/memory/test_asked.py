@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.lookup import find
+from nanolint.memory.events import device_of, write_own
 from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of, device_of, recorded, write_own
+from nanolint.memory.recording import card_of, recorded
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked, Card

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nanolint.memory.events import write_own
 from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of, record, write_own
+from nanolint.memory.recording import card_of, record
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Phase, Tape
 from nanolint.memory.tensors.asked import Asked

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.gpus.abilities import has_bfloat16, has_triton
-from nanolint.memory.model.read import Unread
+from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import state_bytes
 from nanolint.memory.verdict.alternative import Alternative, Cost
 from nanolint.memory.verdict.changes import (

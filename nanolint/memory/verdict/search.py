@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from nanolint.memory.model.read import Unread
+from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import (
     allocated_peak,
     floor_bytes,

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
+from nanolint.memory.events import write, write_own
 from nanolint.memory.located import Located
 from nanolint.memory.model.reading.alike import Layers
-from nanolint.memory.recording import card_of, write, write_own
+from nanolint.memory.recording import card_of
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tensors.asked import Asked
 from nanolint.run.program import FromRun, ReadModel, SourceText

@@ -9,8 +9,9 @@ import pytest
 
 from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
+from nanolint.memory.events import write_own
 from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of, write_own
+from nanolint.memory.recording import card_of
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked

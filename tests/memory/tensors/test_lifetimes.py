@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nanolint.memory.events import write_own
 from nanolint.memory.loop.played import representative
 from nanolint.memory.model.read import Read
 from nanolint.memory.model.reading.alike import Layers
-from nanolint.memory.recording import card_of, write_own
+from nanolint.memory.recording import card_of
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Tape
 from nanolint.memory.tensors.asked import Asked

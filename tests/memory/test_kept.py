@@ -1,0 +1,126 @@
+"""A reading that one command has kept is the next one's: the same events, and of no other run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.files import cache
+from nanolint.gpus.lookup import find
+from nanolint.memory import kept, recorded, recording
+from nanolint.memory.located import Located
+from nanolint.memory.model.reading.values import Place, Unread
+from nanolint.run.program import ReadScript, SourceText
+from nanolint.trainers.nanogpt.own import own_script
+from nanolint.trainers.nanogpt.resolve import default_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.memory.recorded import Recorded
+    from nanolint.memory.tape import Tape
+    from nanolint.run.run import Run
+
+OWN = replace(
+    default_run(),
+    batch_size=4, gradient_accumulation_steps=2, n_layer=2, n_head=2, n_embd=64, block_size=64,
+    vocab_size=100,
+)  # fmt: skip
+SCRIPT = replace(OWN, program=own_script())
+GPU = find("rtx-4090").gpu
+FIELDS = (
+    "events", "sizes", "names", "components", "phases", "doubts", "above", "assumed", "flops",
+    "steps", "printed",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def kept_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "_build", lambda: "one build")
+    recorded._of_any_card.cache_clear()
+
+
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a new process, in which nothing can be read."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("it was read again")
+
+    recorded._of_any_card.cache_clear()
+    monkeypatch.setattr(recording._Recipe, "record", refuse)
+
+
+def same(one: Recorded[Tape], other: Recorded[Tape]) -> bool:
+    fields = [*FIELDS, *(["wheres"] if isinstance(one.tape, Located) else [])]
+    return type(one.tape) is type(other.tape) and all(
+        getattr(one.tape, each) == getattr(other.tape, each) for each in fields
+    )
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("run", [OWN, SCRIPT], ids=["nanoGPT's own", "a script"])
+def test_the_next_command_reads_nothing(
+    run: Run, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = replace(run, compile=compiled)
+    before = recording.recorded(run, GPU)
+    forget(monkeypatch)
+    assert same(before, recording.recorded(run, GPU))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SCRIPT, batch_size=5),
+        replace(SCRIPT, compile=not SCRIPT.compile),
+        replace(SCRIPT, torch=(2, 6)),
+        OWN,
+    ],
+    ids=["micro-batch", "compile", "release", "program"],
+)
+def test_another_run_is_read(other: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    recording.recorded(SCRIPT, GPU)
+    forget(monkeypatch)
+    with pytest.raises(AssertionError, match="read again"):
+        recording.recorded(other, GPU)
+
+
+def test_another_text_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    recording.recorded(SCRIPT, GPU)
+    program = own_script()
+    first, *rest = program.modules
+    edited = replace(program, modules=(replace(first, text=f"{first.text}\n"), *rest))
+    forget(monkeypatch)
+    with pytest.raises(AssertionError, match="read again"):
+        recording.recorded(replace(SCRIPT, program=edited), GPU)
+
+
+def test_a_card_that_may_answer_otherwise_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    recording.recorded(SCRIPT, GPU)
+    forget(monkeypatch)
+    recording.recorded(SCRIPT, GPU)  # so that it is known what was kept, and not what was asked
+    with pytest.raises(AssertionError, match="read again"):
+        recording.recorded(SCRIPT, find("rtx-4060").gpu)
+
+
+def test_why_a_script_cannot_be_read_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = SourceText("__main__", "train.py", "import torch\ntorch.no_such_thing(3)\n")
+    run = replace(OWN, program=ReadScript((source,)))
+    with pytest.raises(Unread) as first:
+        recording.recorded(run, GPU)
+    forget(monkeypatch)
+    with pytest.raises(Unread) as again:
+        recording.recorded(run, GPU)
+    assert str(again.value) == str(first.value) and again.value.place == Place("train.py", 2)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_an_unread_keeps_what_is_known_of_it(ends: bool) -> None:
+    error = Unread("a reason \udc80", Place("train.py", 3))
+    error.ends = error.decided = ends
+    found = kept.read(kept.written(error))
+    assert isinstance(found, Unread) and (found.ends, found.decided) == (ends, ends)
+    assert (str(found), found.place) == (str(error), error.place)

@@ -1,0 +1,85 @@
+"""What is kept between two commands: found again whole, by the same build only, within bounds."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.files import cache
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def kept_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As an installed wheel has it, in a folder of this test."""
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "_build", lambda: "one build")
+    return tmp_path / "cache"
+
+
+def files(folder: Path) -> list[Path]:
+    return [each for each in folder.rglob("*") if each.is_file()]
+
+
+def test_what_is_kept_is_found_by_its_name_alone() -> None:
+    cache.keep("one", b"first")
+    cache.keep("other", b"second")
+    cache.keep("one", b"third")
+    assert (cache.find("one"), cache.find("other")) == (b"third", b"second")
+    assert cache.find("another") is None
+
+
+def test_another_build_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.keep("one", b"first")
+    monkeypatch.setattr(cache, "_build", lambda: "another build")
+    assert cache.find("one") is None
+
+
+def test_a_checkout_keeps_nothing(kept_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setenv(cache.VARIABLE, str(kept_in))
+    cache.keep("one", b"first")
+    assert not cache.keeps() and cache.find("one") is None and not kept_in.exists()
+
+
+def test_an_empty_name_keeps_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(cache.VARIABLE, "")
+    monkeypatch.chdir(tmp_path)
+    cache.keep("one", b"first")
+    assert not cache.keeps() and cache.find("one") is None and not files(tmp_path)
+
+
+@pytest.mark.parametrize("damage", [b"", b"short", b"x" * 64])
+def test_a_damaged_file_counts_as_none(kept_in: Path, damage: bytes) -> None:
+    cache.keep("one", b"first")
+    (file,) = files(kept_in)
+    file.write_bytes(damage)
+    assert cache.find("one") is None
+    cache.keep("one", b"first")
+    assert cache.find("one") == b"first"
+
+
+def test_a_place_that_cannot_be_written_is_no_error(kept_in: Path) -> None:
+    kept_in.write_text("a file where the folder would be")
+    cache.keep("one", b"first")
+    assert cache.find("one") is None
+
+
+def test_what_was_used_least_lately_goes_first(
+    kept_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "MOST_BYTES", 280)
+    place = kept_in / "readings" / "ab"
+    monkeypatch.setattr(cache, "_path", lambda name: place / name)
+    for at, name in enumerate(("one", "two", "three")):
+        cache.keep(name, b"x" * 60)
+        os.utime(place / name, (at, at))
+    assert cache.find("one")  # used now, two is not
+    cache.keep("four", b"x" * 60)
+    assert sorted(each.name for each in files(kept_in)) == ["four", "one", "three"]
+    cache.keep("large", b"x" * 1000)
+    assert [each.name for each in files(kept_in)] == ["large"]
