@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
 QUICKLY = 1  # zlib's level
+UNTOLD = " at 0x"  # in the words for an object that do not tell what it holds
 COMPONENTS = tuple(Component)
 AS_THEY_ARE = ("events", "sizes", "doubts", "above", "assumed", "printed", "flops")
 
@@ -30,8 +31,8 @@ def find(key: str) -> Tape | Unread | None:
 
 
 def keep(key: str, found: Tape | Unread) -> None:
-    """Keep what came of a reading."""
-    if cache.keeps():
+    """Keep what came of a reading; not where ``key`` may be that of another one, too."""
+    if cache.keeps() and UNTOLD not in key:
         cache.keep(key, written(found))
 
 

@@ -124,3 +124,10 @@ def test_an_unread_keeps_what_is_known_of_it(ends: bool) -> None:
     found = kept.read(kept.written(error))
     assert isinstance(found, Unread) and (found.ends, found.decided) == (ends, ends)
     assert (str(found), found.place) == (str(error), error.place)
+
+
+def test_a_key_that_does_not_tell_all_keeps_nothing() -> None:
+    error = Unread("a reason", Place("train.py", 3))
+    for key in (f"Run({object()})", "Run(3)"):
+        kept.keep(key, error)
+        assert (kept.find(key) is None) is ("object" in key)
