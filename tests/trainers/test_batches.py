@@ -56,6 +56,25 @@ def get_batch(rows, width):
         ys.append(data[i + 1 : i + 1 + width])
     return torch.stack(xs), torch.stack(ys)
 """,
+    "a generator of numpy's": """
+import numpy as np
+class Batches:
+    def __init__(self):
+        self.rng = np.random.default_rng(1337)
+    def get(self, rows, width):
+        starts = self.rng.integers(0, 1000, size=rows)
+        x = torch.stack([torch.from_numpy(data[i : i + width]) for i in starts])
+        y = torch.stack([torch.from_numpy(data[i + 1 : i + 1 + width]) for i in starts])
+        return x, y
+get_batch = Batches().get
+""",
+    "numpy's count behind its bounds": """
+import numpy as np
+def get_batch(rows, width):
+    starts = np.random.randint(0, 1000, rows)
+    x = torch.stack([data[i : i + width] for i in starts])
+    return x, torch.stack([data[i + 1 : i + 1 + width] for i in starts])
+""",
 }
 
 

@@ -33,12 +33,31 @@ def read(folder: Path, before: str, after: str = "") -> dict[str, Any]:
         ("import logging\nlog = logging.getLogger(__name__)\nlog.info('%s', model)\n", ""),
         ("torch.cuda.memory._record_memory_history(max_entries=9)\n", ""),
         ("if os.name != 'nt': torch.set_float32_matmul_precision('high')\n", ""),
+        (
+            "from tqdm import tqdm\nbar = tqdm(total=100, desc='steps')\n",
+            "    bar.set_postfix_str('done')\n    bar.update()\n    bar.refresh()\n",
+        ),
     ],
 )
 def test_what_is_logged_takes_nothing(tmp_path: Path, before: str, after: str) -> None:
     found = read(tmp_path, before, after)
     assert (found["trust"], found["doubts"]) == ("read", [])
     assert found["peak"]["allocated_bytes"] == rows()["loops: plain"]["allocated"]
+
+
+@pytest.mark.parametrize("bar", ["tqdm(range(100), desc='steps')", "trange(0, 100, ncols=80)"])
+def test_a_bar_around_the_loop_takes_nothing(tmp_path: Path, bar: str) -> None:
+    text = TEXTS["loops: plain"].rstrip().replace(LOOP, f"bar = {bar}\nfor step in bar:")
+    said = "    bar.set_postfix(loss=loss.item(), rate=len(bar))\n    bar.set_description('x')\n"
+    found = explained(tmp_path, f"from tqdm import tqdm, trange\n{text}\n{said}", card=CARD)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"]["allocated_bytes"] == rows()["loops: plain"]["allocated"]
+
+
+def test_how_far_a_bar_is_decides_nothing_that_is_known(tmp_path: Path) -> None:
+    before = "from tqdm import tqdm\nbar = tqdm(total=100)\n"
+    found = read(tmp_path, before, "    if bar.n > 1: kept = torch.zeros(1000000, device='cuda')\n")
+    assert found["trust"] not in ("read", "exact")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,3 +120,32 @@ def test_a_package_that_does_what_is_not_known_leaves_no_number(tmp_path: Path) 
     named = named.replace('KINDS["wide"](64)', "Wide(64)").replace("DECIDED", "True")
     init = "import torch\ntorch.set_default_dtype(torch.bfloat16)\n"
     assert explained(_package(tmp_path, init), named)["trust"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        "__all__ = ['WIDTH']\nWIDTH = 64\nROWS = 2\n",  # lists what it brings
+        "_ROWS = 2\n",
+        "def _hidden():\n    pass\n",
+    ],
+)
+def test_a_star_brings_what_python_brings(tmp_path: Path, sizes: str) -> None:
+    """Neither what a module does not list nor its own ``__name__``: the script stays the main one."""
+    script = SCRIPT.replace("DECIDED", "True").replace("ROWS = 8", "ROWS = _ROWS = 8")
+    folder = _package(tmp_path / "found", "from .wide import Wide\nKINDS = {'wide': Wide}\n")
+    known = explained(folder, script)
+    (folder / "sizes.py").write_text(sizes, encoding="utf-8")
+    before, loop = script.split("for step")
+    starred = before.replace("ROWS = _ROWS = 8", "ROWS = _ROWS = 8\nfrom sizes import *")
+    guarded = f'{starred}if __name__ == "__main__":\n' + indent(f"for step{loop}", "    ")
+    found = explained(folder, guarded.replace("(ROWS,", "(_ROWS if ROWS == 8 else 1,"))
+    assert (found["trust"], found["peak"]) == ("read", known["peak"])
+
+
+def test_what_a_star_brings_may_be_known_to_the_run_alone(tmp_path: Path) -> None:
+    script = SCRIPT.replace("DECIDED", "True").replace("ROWS = 8", "ROWS = 8\nfrom sizes import *")
+    folder = _package(tmp_path, "from .wide import Wide\nKINDS = {'wide': Wide}\n")
+    sizes = "import os\n__all__ = os.environ['NAMES'].split()\nROWS = 2\n"
+    (folder / "sizes.py").write_text(sizes, encoding="utf-8")
+    assert explained(folder, script)["trust"] not in ("read", "exact")

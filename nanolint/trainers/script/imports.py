@@ -10,7 +10,8 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Place
 from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.modules import find_module
-from nanolint.trainers.script.things import External, Imported, Scope, Thing
+from nanolint.trainers.script.operations import scalar
+from nanolint.trainers.script.things import External, Imported, Row, Scope, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +59,7 @@ def _import_from(core: Core, statement: ast.ImportFrom, scope: Scope) -> Flow:
     place = Place(scope.source.path, statement.lineno)
     for alias in statement.names:
         if alias.name == "*":
-            for key, value in (owner.scope.names if owner else {}).items():
+            for key, value in _exported(core, owner, place) if owner else ():
                 core.state.journal.write(scope.names, key, value)
             continue
         found: Thing = External(f"{module}.{alias.name}")
@@ -69,6 +70,16 @@ def _import_from(core: Core, statement: ast.ImportFrom, scope: Scope) -> Flow:
             found = _imported(core, f"{module}{separator}{alias.name}", scope) or found
         core.state.journal.write(scope.names, alias.asname or alias.name, found)
     return GOES_ON
+
+
+def _exported(core: Core, owner: Imported, place: Place) -> list[tuple[object, Thing]]:
+    """What ``import *`` binds: the names that the module lists, else those without underscore."""
+    names = owner.scope.names
+    listed = names.get("__all__")
+    if isinstance(listed, Row) and listed.count is None:
+        chosen = [scalar(each) for each in listed.items]
+        return [(key, core.attribute(owner, key, place)) for key in chosen if isinstance(key, str)]
+    return [(key, value) for key, value in names.items() if not str(key).startswith("_")]
 
 
 HANDLERS: dict[type[ast.stmt], Callable[..., Flow]] = {

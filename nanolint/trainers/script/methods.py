@@ -55,6 +55,7 @@ _TEXT = frozenset(
     }
 )
 _CASTS = ("bfloat16", "half", "float", "double")
+_GENERATORS = ("default_rng", "RandomState")  # of numpy.random
 
 
 def method(
@@ -150,6 +151,8 @@ def _of_instance(
             return row(arguments) if len(arguments) > 1 else arguments[0]
         if name == "keys":
             return row([Number(str(key)) for key in inner.fields])
+        if inner.of.last in _GENERATORS and name in ("integers", "randint"):
+            return tensors.constructed(name, arguments, named, place) or NONE
     if name in GROWS and LENGTH in inner.fields:
         unknown = core.unknown("how many tokens a tokenizer was given", place)
         core.state.journal.write(inner.fields, LENGTH, unknown)

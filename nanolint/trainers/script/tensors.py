@@ -36,6 +36,7 @@ METHODS = frozenset(
 
 
 WHERE = 3  # arguments
+BOUNDS = 2  # numpy's lower and upper one, which come before how many are drawn
 
 
 def _product(dimensions: Sequence[Thing]) -> Thing:
@@ -54,12 +55,7 @@ def constructed(
     """What a function of torch or numpy makes; None where it is not one that is known."""
     first = arguments[0] if arguments else None
     if name in ("randint", "randperm", "integers"):
-        size = named.get("size") or next(
-            (each for each in arguments if isinstance(each, Row)), None
-        )
-        if name == "randperm" and size is None:
-            return Tensor((first,)) if first is not None else Tensor(None)
-        return Tensor(size.items) if isinstance(size, Row) else Tensor((size,) if size else None)
+        return _drawn(name, arguments, named)
     if name in FILLED:
         size = named.get("size", first)
         if isinstance(size, Row):
@@ -84,6 +80,16 @@ def constructed(
         rows = (stacked(first, place).shape or (longest,))[0]
         return Tensor((rows, longest) if _is_first(arguments, named) else (longest, rows))
     return None
+
+
+def _drawn(name: str, arguments: Sequence[Thing], named: Mapping[str, Thing]) -> Tensor:
+    """Whole numbers by chance: ``torch.randint(high, (rows,))``, ``rng.integers(0, high, rows)``."""
+    size = named.get("size") or next((each for each in arguments if isinstance(each, Row)), None)
+    if name == "randperm" and size is None:
+        return Tensor(tuple(arguments[:1]) or None)
+    if size is None and len(arguments) > BOUNDS and isinstance(arguments[BOUNDS], TERMS):
+        size = arguments[BOUNDS]
+    return Tensor(size.items) if isinstance(size, Row) else Tensor((size,) if size else None)
 
 
 def _joined(parts: Thing | None, at: object, place: Place) -> Tensor:

@@ -70,6 +70,7 @@ def table(machine: Script) -> dict[str, Value]:
             "doubt": Native("doubt", lambda what: _doubt(machine, what), plain=False),
             "refuse": Native("refuse", lambda why: commands.refuses(machine, why), plain=False),
             "assumed": Native("assumed", machine.doubts.append, plain=False),
+            "unheard": Native("unheard", machine.unknown, plain=False),
         },
     ).names
     bar = packages["Progress"]

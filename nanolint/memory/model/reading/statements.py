@@ -212,11 +212,22 @@ def _import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
                 starred = machine.unknown(f"what else {name} has")
             frame.module.starred = frame.module.starred or starred
             if isinstance(module, Namespace):
-                for each, value in list(module.names.items()):
-                    if not each.startswith("_"):
-                        frame.store(each, value)
+                _store_all(machine, module, frame)
             continue
         frame.store(alias.asname or alias.name, machine.member(module, alias.name))
+
+
+def _store_all(machine: Machine, module: Namespace, frame: Frame) -> None:
+    """What ``import *`` binds: the names that the module lists, else those without underscore."""
+    listed = module.names.get("__all__")
+    if isinstance(listed, list | tuple) and all(isinstance(each, str) for each in listed):
+        for each in listed:
+            frame.store(str(each), machine.member(module, str(each)))
+        return
+    for each, value in list(module.names.items()):
+        if not each.startswith("_"):
+            given = value if listed is None else machine.unknown("what __all__ lists")
+            frame.store(each, given)
 
 
 def _nothing(_machine: Machine, _node: ast.stmt, _frame: Frame) -> None:

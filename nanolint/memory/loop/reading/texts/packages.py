@@ -288,10 +288,16 @@ class DataParallel(nn.Module):
 
 
 class Progress:
-    """tqdm's bar."""
+    """tqdm's bar; how far it is nobody asks of it."""
 
-    def __init__(self, iterable=None, *args, **kwargs):
+    def __init__(self, iterable=None, desc=None, total=None, *args, **kwargs):
         self.iterable = iterable
+        self.desc = desc
+        if total is not None:
+            self.total = total
+
+    def __getattr__(self, name):
+        return unheard("tqdm's " + name)
 
     def __iter__(self):
         return iter(self.iterable)
@@ -305,24 +311,15 @@ class Progress:
     def __exit__(self, *given):
         pass
 
-    def update(self, *args, **kwargs):
-        pass
-
-    def set_description(self, *args, **kwargs):
-        pass
-
-    def set_postfix(self, *args, **kwargs):
-        pass
-
     def write(self, *args, **kwargs):
         pass
 
-    def close(self):
-        pass
+    update = set_description = set_description_str = set_postfix = set_postfix_str = write
+    close = refresh = reset = clear = display = unpause = write
 
 
 def trange(*bounds, **kwargs):
-    return range(*bounds)
+    return Progress(range(*bounds))
 
 
 def start(component, *args, **kwargs):
