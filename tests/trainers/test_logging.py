@@ -67,3 +67,14 @@ def test_what_a_logger_does_with_a_model_is_a_doubt(tmp_path: Path, call: str) -
     before = f"from torch.utils.tensorboard import SummaryWriter\n{call}\n"
     (doubt,) = read(tmp_path, before)["doubts"]
     assert doubt.startswith("what is logged of the model is not known (train.py:")
+
+
+@pytest.mark.parametrize("kept", ["5, device=device", "5, device=device, dtype=torch.float64"])
+def test_losses_may_be_kept_on_the_card(tmp_path: Path, kept: str) -> None:
+    """The number that ``loss.item()`` gives need not be known to be written down."""
+    text = TEXTS["loops: evaluation function"]
+    assert text.count("torch.zeros(5)") == 1
+    found = explained(tmp_path, text.replace("zeros(5)", f"zeros({kept})"), card=CARD)
+    known = rows()["loops: evaluation function"]["allocated"]
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"]["allocated_bytes"] in range(known, known + 4096)

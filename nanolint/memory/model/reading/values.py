@@ -94,6 +94,13 @@ class Unknown:
         return Unknown(self.reason, self.place)
 
 
+class Figure(Unknown):
+    """The one number that a tensor holds: what comes of it is a number no more, for all that is
+    known."""
+
+    __slots__ = ()
+
+
 class Absent(Unknown):
     """A module that nothing is known of, but that it is one."""
 

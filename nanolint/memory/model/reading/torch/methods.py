@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.reading.torch import hooks
 from nanolint.memory.model.reading.torch.calling import device_of, operation
-from nanolint.memory.model.reading.values import CONTENTS, PARAMETER, TENSOR, Event, Native, Unknown
+from nanolint.memory.model.reading.values import (
+    CONTENTS,
+    PARAMETER,
+    TENSOR,
+    Event,
+    Figure,
+    Native,
+    Unknown,
+)
 from nanolint.memory.tensors.autograd import Leaf, run_backward
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, Dtype
@@ -66,7 +74,7 @@ def _seen(name: str, given: tuple[Value, ...]) -> tuple[Value, ...]:
 
 def _contents(machine: Machine, name: str, x: Tensor) -> Value:
     machine.breaks(f"Tensor.{name}", x)
-    return machine.unknown(CONTENTS)
+    return Figure(CONTENTS, machine.place) if name == "item" else machine.unknown(CONTENTS)
 
 
 def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
