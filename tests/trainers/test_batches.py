@@ -176,3 +176,21 @@ def test_deepspeed_says_its_micro_batch(config: dict[str, int], micro_batch: int
 def test_of_a_configuration_without_sizes_none_is_made_up() -> None:
     says = SAYS_ITSELF.format(config={"bf16": True}, method="train_micro_batch_size_per_gpu")
     assert isinstance(read(HEAD + says).roles[Role.MICRO_BATCH], NotKnown)
+
+
+@pytest.mark.parametrize("kept", ["X", "X[:end]", "X[end:]"])
+def test_rows_of_what_nobody_knows_are_no_contexts(kept: str) -> None:
+    """What is cut out of an unknown tensor has as many dimensions as that, however many."""
+    found = read(
+        HEAD
+        + f"""
+from torch.utils.data import DataLoader, TensorDataset
+X = torch.load("tokens.pt", weights_only=True)
+end = int(0.8 * len(X))
+for x, y in DataLoader(TensorDataset({kept}, {kept}), batch_size=500):
+    model(x.cuda(), y.cuda()).backward()
+    optimizer.step()
+"""
+    )
+    assert found.value(Role.MICRO_BATCH) == 500
+    assert isinstance(found.roles[Role.CONTEXT], NotKnown)

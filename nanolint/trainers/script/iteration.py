@@ -41,7 +41,8 @@ def first_item(core: Core, thing: Thing, place: Place) -> Thing:
     if isinstance(thing, Tensor) and thing.perhaps_several:
         return thing
     if isinstance(thing, Tensor):
-        return Tensor(thing.shape[1:]) if thing.shape else core.unknown("an item", place)
+        shape, more = thing.shape, thing.perhaps_more
+        return Tensor(shape[1:], more) if shape else core.unknown("an item", place)
     if isinstance(thing, Instance):
         if isinstance(thing.of, External):
             return _from_library(core, thing, place)

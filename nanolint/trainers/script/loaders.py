@@ -105,7 +105,7 @@ def collated(item: Thing, size: Thing, place: Place) -> Thing:
     """``default_collate`` of so many samples that are like ``item``."""
     unknown = NotKnown("how long a sequence is", place.path, place.line)
     if isinstance(item, Tensor):
-        if item.shape is None:
+        if not item.shape and (item.shape is None or item.perhaps_more):
             return Tensor((size, unknown), perhaps_more=True)
         return Tensor((size, *item.shape), item.perhaps_more)
     if isinstance(item, Row) and item.count is None:

@@ -83,7 +83,7 @@ def constructed(
 
 
 def _drawn(name: str, arguments: Sequence[Thing], named: Mapping[str, Thing]) -> Tensor:
-    """Whole numbers by chance: ``torch.randint(high, (rows,))``, ``rng.integers(0, high, rows)``."""
+    """Whole numbers by chance: ``torch.randint(n, (rows,))``, ``rng.integers(0, n, rows)``."""
     size = named.get("size") or next((each for each in arguments if isinstance(each, Row)), None)
     if name == "randperm" and size is None:
         return Tensor(tuple(arguments[:1]) or None)

@@ -180,6 +180,15 @@ def test_modules_of_the_project_are_imported() -> None:
     assert sum(name.startswith("parameter t.") for name in tape.names) == 4
 
 
+def test_what_is_filled_may_be_named() -> None:
+    made = "self.own = nn.Parameter(torch.empty(8, 8))"
+    filled = [
+        f"{made}\nnn.init.normal_({each}, std=0.02)" for each in ("self.own", "tensor=self.own")
+    ]
+    place, name = (read(text_of("x = x @ self.own", each)).events for each in filled)
+    assert place == name
+
+
 def test_what_is_not_known_is_named_with_its_line() -> None:
     text = text_of("x = torch.frobnicate(x)")
     line = line_of(text, "frobnicate")

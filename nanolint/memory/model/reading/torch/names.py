@@ -52,6 +52,10 @@ OPTIONS = "LinearCrossEntropyOptions"
 ANNOTATIONS = ("LongTensor", "FloatTensor", "BoolTensor", "Size", "FloatStorage")
 
 
+def _filled(tensor: Value, *_: Value, **__: Value) -> Value:
+    return tensor
+
+
 def table(machine: Machine) -> dict[str, Value]:
     """The modules by their names; ``torch.nn`` itself is read from a text."""
     functional = {
@@ -122,7 +126,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "torch.nn.functional": Namespace("torch.nn.functional", functional),
         "torch.nn.init": Namespace(
             "torch.nn.init",
-            {name: Native(f"init.{name}", lambda x, *_, **__: x, plain=False) for name in FILLS},
+            {name: Native(f"init.{name}", _filled, plain=False) for name in FILLS},
         ),
         "torch.nn.parameter": Namespace("torch.nn.parameter", {"Parameter": PARAMETER}),
         "einops": Namespace(
