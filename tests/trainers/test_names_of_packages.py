@@ -131,7 +131,7 @@ def test_a_package_that_does_what_is_not_known_leaves_no_number(tmp_path: Path) 
     ],
 )
 def test_a_star_brings_what_python_brings(tmp_path: Path, sizes: str) -> None:
-    """Neither what a module does not list nor its own ``__name__``: the script stays the main one."""
+    """Neither what a module does not list nor its own ``__name__``, which is not the script's."""
     script = SCRIPT.replace("DECIDED", "True").replace("ROWS = 8", "ROWS = _ROWS = 8")
     folder = _package(tmp_path / "found", "from .wide import Wide\nKINDS = {'wide': Wide}\n")
     known = explained(folder, script)
