@@ -29,6 +29,7 @@ from nanolint.memory.tensors.ops import (
     indexing,
     inplace,
     inplace_indexing,
+    inverses,
     joining,
     linear,
     linear_cross_entropy,
@@ -74,6 +75,9 @@ EITHER: dict[str, Function] = {
     **_own(unary, "sqrt rsqrt reciprocal sin cos tan abs erf sinh cosh atan"),
     "erfc": unary.erf,
     "arctan": unary.atan,
+    **_own(inverses, "logit asin acos asinh acosh atanh atan2"),
+    **{f"arc{name[1:]}": getattr(inverses, name) for name in ("asin", "acos", "atan2")},
+    **{f"arc{name[1:]}": getattr(inverses, name) for name in ("asinh", "acosh", "atanh")},
     **_own(unary, "sign floor ceil round trunc pow square nan_to_num"),
     **_own(activations, "sigmoid tanh relu"),
     **_own(reductions, "sum mean amax amin prod logsumexp any all norm"),
@@ -117,6 +121,7 @@ MAKERS: dict[str, Function] = {
     **_own(creation, "zeros full arange linspace eye randint randperm tensor"),
     **_own(creation, "tril_indices triu_indices"),
     **dict.fromkeys(("ones", "empty", "rand", "randn"), creation.zeros),
+    "logspace": creation.linspace,
     "as_tensor": creation.tensor,
 }
 FUNCTIONS: dict[str, Function] = {

@@ -114,7 +114,7 @@ def linspace(
     dtype: Dtype | None = None,
     **_options: Any,
 ) -> Tensor:
-    """``torch.linspace``."""
+    """``torch.linspace`` and ``logspace``."""
     return create(device, (steps,), dtype or FLOAT32, MADE, "linspace")
 
 
