@@ -163,8 +163,10 @@ def instantiate(
         if isinstance(init, Function):
             bound = bound_to(init, instance)
             core.call(bound, arguments, named, place)
-        elif _is_dataclass(of) or of.derives_from("NamedTuple", "BaseModel", "Struct"):
+        elif of.derives_from("NamedTuple", "BaseModel", "Struct"):
             _fill(core, instance, of, arguments, named)
+        elif (decorated := _decorated(of)) is not None:
+            _fill(core, instance, decorated, arguments, named)
     finally:
         if instance.is_model:
             state.building.pop()
@@ -173,10 +175,12 @@ def instantiate(
     return instance
 
 
-def _is_dataclass(of: Class) -> bool:
-    return of.is_dataclass or any(
-        isinstance(base, Class) and _is_dataclass(base) for base in of.bases
-    )
+def _decorated(of: Class) -> Class | None:
+    """The nearest class that is a dataclass: what one that extends it annotates is no field."""
+    if of.is_dataclass:
+        return of
+    found = (_decorated(base) for base in of.bases if isinstance(base, Class))
+    return next((each for each in found if each is not None), None)
 
 
 def _note_built(core: Core, instance: Instance) -> None:
@@ -213,7 +217,8 @@ def _fill(
             instance.fields[name] = default
     instance.fields.update(zip(declared, arguments, strict=False))
     instance.fields.update({key: each for key, each in named.items() if key != REST})
-    after = of.find("__post_init__")
+    own = instance.of if isinstance(instance.of, Class) else of
+    after = own.find("__post_init__")
     if isinstance(after, Function):
         core.call(bound_to(after, instance), [], {}, instance.place)
 

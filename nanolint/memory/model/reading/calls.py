@@ -10,6 +10,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.certain import is_certain
 from nanolint.memory.model.reading.machine import DEPTH
 from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
 from nanolint.memory.model.reading.torch.modules import HOOKS, PRE_HOOKS, make_parameter
@@ -129,6 +130,8 @@ def _native(
             raise machine.unread(f"{function.name}: {_first_line(error)}") from error
         raise
     except (ValueError, NotImplementedError) as error:
+        if is_certain(error):
+            raise
         machine.module, machine.line = module, line
         raise machine.unread(f"{function.name}: {_first_line(error)}") from error
 

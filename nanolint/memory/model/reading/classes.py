@@ -1,10 +1,11 @@
-"""Classes and their objects: definition, attributes, inheritance, dataclasses, enumerations."""
+"""Classes and their objects: definition, attributes, inheritance, enumerations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.scopes import MISSING, Frame, Kind
+from nanolint.memory.model.reading.records import Field, check_frozen, fields_of, fill, made_by
+from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
     Class,
@@ -87,10 +88,11 @@ def instantiate(
         made.native = {}
     elif base is not None and issubclass(base, list | tuple):
         made.native = base(machine.iterate(arguments[0])) if arguments else base()
-    if cls.has("__init__"):
+    record = made_by(cls)
+    if record is not None:
+        fill(machine, record, made, arguments, keywords)
+    elif cls.has("__init__"):
         machine.call(Method(cls.find("__init__"), made), arguments, keywords)
-    elif "__dataclass__" in cls.names or cls.has("__dataclass__"):
-        _fill(machine, cls, made, arguments, keywords)
     elif isinstance(made.native, dict):
         made.native.update(*arguments, **keywords)
     elif base is not None:
@@ -100,58 +102,6 @@ def instantiate(
     elif arguments or keywords:
         raise TypeError(f"{cls.name}() takes no arguments")
     return made
-
-
-def fields_of(cls: Class) -> dict[str, Value]:
-    """The fields of a dataclass with their defaults, ``MISSING`` where there is none."""
-    found: dict[str, Value] = {}
-    for each in reversed(cls.mro):
-        for name in each.names.get("__annotations__", {}):
-            found[name] = each.names.get(name, MISSING)
-    return found
-
-
-class Field:
-    """``dataclasses.field``."""
-
-    def __init__(
-        self, default: Value = MISSING, default_factory: Value = MISSING, init: bool = True
-    ) -> None:
-        self.default = default
-        self.factory = default_factory
-        self.init = init
-
-
-def _fill(
-    machine: Machine,
-    cls: Class,
-    made: Instance,
-    arguments: list[Value],
-    keywords: dict[str, Value],
-) -> None:
-    """The ``__init__`` that a dataclass has."""
-    fields = fields_of(cls)
-    if len(arguments) > len(fields):
-        raise TypeError(f"{cls.name}() takes {len(fields)} arguments")
-    passed = dict(zip(fields, arguments, strict=False)) | keywords
-    for name in passed:
-        if name not in fields:
-            raise TypeError(f"{cls.name}() got an unexpected argument '{name}'")
-    for name, default in fields.items():
-        value = passed.get(name, MISSING)
-        if value is MISSING:
-            value = default
-            if isinstance(default, Field):
-                value = default.default
-                if default.factory is not MISSING:
-                    value = machine.call(default.factory, [])
-                if value is MISSING and not default.init:
-                    continue  # __post_init__ sets it
-        if value is MISSING:
-            raise TypeError(f"{cls.name}() misses the argument '{name}'")
-        made.attributes[name] = value
-    if cls.has("__post_init__"):
-        machine.call(Method(cls.find("__post_init__"), made), [])
 
 
 def attribute(machine: Machine, owner: Value, name: str) -> Value:
@@ -287,6 +237,7 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
         if owner.cls.has("__setattr__"):
             machine.call(Method(owner.cls.find("__setattr__"), owner), [name, value])
             return
+        check_frozen(owner, name)
         machine.bind(owner.attributes, name, value)
     elif isinstance(owner, Class | Namespace):
         machine.bind(owner.names, name, value)

@@ -9,11 +9,11 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.classes import Field, fields_of
 from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
 from nanolint.memory.model.reading.patterns import regular_expressions
 from nanolint.memory.model.reading.queues import queue
+from nanolint.memory.model.reading.records import Field, decorate, fields_of
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
@@ -169,10 +169,10 @@ def _counter() -> Callable[[], int]:
 
 
 def _dataclasses(machine: Machine) -> Namespace:
-    def dataclass(cls: Value = None, **_options: Value) -> Value:
+    def dataclass(cls: Value = None, **options: Value) -> Value:
         if cls is None:
-            return Native("dataclass", dataclass)
-        cls.names["__dataclass__"] = {}
+            return Native("dataclass", partial(dataclass, **options), plain=False)
+        decorate(machine, cls, options)
         return cls
 
     def asdict(value: Instance) -> dict[str, Value]:
@@ -198,8 +198,8 @@ def _dataclasses(machine: Machine) -> Namespace:
             "dataclass": Native("dataclass", dataclass, plain=False),
             "field": Native(
                 "field",
-                lambda default=MISSING, default_factory=MISSING, init=True, **_: Field(
-                    default, default_factory, init
+                lambda default=MISSING, default_factory=MISSING, init=True, kw_only=False, **_: (
+                    Field(default, default_factory, init, kw_only)
                 ),
                 plain=False,
             ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.certain import certain, is_taken_for_tensor
 from nanolint.memory.model.reading.queues import METHODS as OF_QUEUE
 from nanolint.memory.model.reading.queues import Queue
-from nanolint.memory.model.reading.values import Instance, Native, Unknown
+from nanolint.memory.model.reading.values import Instance, Native, Unknown, silent
 from nanolint.memory.model.reading.watched import plain as looked_at
 
 if TYPE_CHECKING:
@@ -82,6 +82,10 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return owner.args
     if isinstance(owner, type) and name in ("__name__", "__qualname__"):
         return owner.__name__
+    if owner is object and name == "__setattr__":
+        return Native("object.__setattr__", partial(_set, machine), plain=False)
+    if (owner is object or owner is tuple) and name == "__init__":
+        return silent(f"{owner.__name__}.__init__")
     if owner is dict and name == "fromkeys":
         return Native(
             "dict.fromkeys", lambda keys, value=None: dict.fromkeys(machine.iterate(keys), value)
@@ -90,6 +94,14 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return type(looked_at(owner))
     error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
     raise certain(error) if is_taken_for_tensor(owner, name) else error
+
+
+def _set(machine: Machine, owner: Value, name: str, value: Value) -> None:
+    """``object.__setattr__(owner, name, value)``: past what its class says of assignments."""
+    if isinstance(owner, Instance):
+        machine.bind(owner.attributes, name, value)
+    else:
+        machine.set_attribute(owner, name, value)
 
 
 def _own(machine: Machine, owner: Value, name: str) -> Callable[..., Value] | None:
