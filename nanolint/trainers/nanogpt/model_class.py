@@ -92,4 +92,17 @@ def _fields(tree: ast.Module, name: str) -> dict[str, Plain]:
                 known = parse(f"value = {value}\n").final.get("value")
                 if isinstance(known, Known):
                     fields[target.id] = known.value
+        if not node.decorator_list:
+            fields |= _of_dataclasses(tree, node)
     return fields
+
+
+def _of_dataclasses(tree: ast.Module, node: ast.ClassDef) -> dict[str, Plain]:
+    """What the dataclasses give that a class without a decorator extends: their ``__init__`` is
+    its own, so their values stand where it has others."""
+    found: dict[str, Plain] = {}
+    names = {each.id for each in node.bases if isinstance(each, ast.Name)} - {node.name}
+    for each in tree.body:
+        if isinstance(each, ast.ClassDef) and each.name in names and each.decorator_list:
+            found |= _fields(tree, each.name)
+    return found
