@@ -39,7 +39,8 @@ def _up(n: int, multiple: int) -> int:
 
 
 def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> Tensor:
-    """``_scaled_dot_product_flash_attention`` and its backward call."""
+    """``_scaled_dot_product_flash_attention`` and its backward call: results lie as their inputs,
+    and the backward call wants the output and its gradient by tokens."""
     b, h, n, _ = q.shape
     made = q.role.made
     shapes: tuple[Shape, ...] = (
@@ -47,7 +48,7 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
     )
     state = [(shape, None, INT64, made("attention random state")) for shape in shapes]
     results = [
-        (q.shape, _swapped(q.shape), q.dtype, made("attention output")),
+        (q.shape, like_strides(q.shape, q.strides), q.dtype, made("attention output")),
         ((b, h, n), None, FLOAT32, made("attention log-sum-exp", "(B, H, T)")),
         *state,
     ]
@@ -65,15 +66,21 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
         results = [
-            (each.shape, _swapped(each.shape), each.dtype, role)
+            (each.shape, like_strides(each.shape, each.strides), each.dtype, role)
             for each, role in zip(saved[:3], roles, strict=True)
         ]
         rows, d = _up(n, 128), q.shape[3]
         columns = _up(d, 32 if d <= 128 else 64)
         scratch = [("softmax_d", b * h * rows), ("dq_accum", b * h * rows * columns)]
-        if not is_contiguous((b, n, h, d), tuple(g.strides[dim] for dim in (0, 2, 1, 3))):
-            copied = b * h * n * d * g.dtype.itemsize // 4
-            scratch.append(("gradient of the attention output in order", copied))
+        copied = b * h * n * d * g.dtype.itemsize // 4
+        scratch += [
+            (f"{what} in order", copied)
+            for x, what in (
+                (g, "gradient of the attention output"),
+                (saved[3], "attention output"),
+            )
+            if not is_contiguous((b, n, h, d), tuple(x.strides[dim] for dim in (0, 2, 1, 3)))
+        ]
         if k.shape[1] != h:  # the gradients of keys and values by heads, then summed
             each = b * k.shape[2] * h * d * q.dtype.itemsize // 4
             scratch += [("gradient of keys by heads", each), ("gradient of values by heads", each)]
