@@ -51,6 +51,22 @@ def texts_of(
             yield DataFile(path, exists=True, characters=_DOWNLOADED)
 
 
+def texts_from(sources: Iterable[SourceText], folders: Iterable[Path]) -> Iterator[DataFile]:
+    """The text files that the sources name, where the script runs in one of ``folders``: in that
+    which has the file. Of two that differ no more is known than that there is one."""
+    listed = list(sources)
+    found: dict[str, tuple[bool, DataFile]] = {}
+    for folder in folders:
+        for each in texts_of(listed, folder):
+            is_here = is_file(folder / each.path)
+            was_there, known = found.setdefault(each.path, (is_here, each))
+            if is_here and not was_there:
+                found[each.path] = (True, each)
+            elif is_here and known != each:
+                found[each.path] = (True, DataFile(each.path, exists=True))
+    yield from (each for _, each in found.values())
+
+
 def _paths(named: Iterable[str], folder: Path) -> dict[str, None]:
     """The paths that are named: ``FILE:prompt.txt``, or ``test_{n}.txt`` for several."""
     found: dict[str, None] = {}

@@ -19,7 +19,7 @@ from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.vocabulary import META
 from nanolint.trainers.script.checkpoints import starts_afresh
 from nanolint.trainers.script.core import plain_name
-from nanolint.trainers.script.corpora import texts_of
+from nanolint.trainers.script.corpora import texts_from
 from nanolint.trainers.script.executed import executed_names
 from nanolint.trainers.script.modules import find_module, roots_of
 from nanolint.trainers.script.outline import longest_of
@@ -65,7 +65,7 @@ def whole_script(
         words=(*_followed(words, Surface.FLAG, follows), *_alone(around)),
         variables=tuple(_followed(around.variables, Surface.VARIABLE, follows)),
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
-        files=tuple(_files(texts.values(), path.parent)),
+        files=tuple(_files(texts.values(), path)),
         fresh=starts_afresh(path),
         longest=longest_of(described),
         loaded=tuple(
@@ -76,12 +76,13 @@ def whole_script(
     )
 
 
-def _files(sources: Iterable[SourceText], folder: Path) -> Iterator[DataFile]:
-    """What is known of the files that the sources name, beside the script."""
+def _files(sources: Iterable[SourceText], script: Path) -> Iterator[DataFile]:
+    """What is known of the files that the sources name, from where the script may be run."""
     listed = list(sources)
-    yield from texts_of(listed, folder)
+    folders = (each for each in roots_of(script) if script.is_relative_to(each))
+    yield from texts_from(listed, tuple(dict.fromkeys(folders)) or (script.parent,))
     if any(META in each.text for each in listed):
-        yield from data_sets(folder)
+        yield from data_sets(script.parent)
 
 
 def _settings(

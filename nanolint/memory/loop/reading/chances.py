@@ -32,8 +32,8 @@ class Start(Tensor):
 
 
 def start(machine: Script, made: Value) -> Value:
-    """What ``torch.randint`` gives: of one number, where windows may begin."""
-    one = isinstance(made, Tensor) and made.device is machine.host and made.shape in ((), (1,))
+    """Of whole numbers by chance one, wherever it lies: there windows may begin."""
+    one = isinstance(made, Tensor) and made.shape in ((), (1,))
     return Start(made, drawn(machine, None)) if one else made
 
 

@@ -82,29 +82,52 @@ def tokens(machine: Script) -> Tensor:
 def numbered(machine: Script, node: ast.ListComp, frame: Frame, error: Unread) -> Value:
     """``[table[each] for each in text]``: a number for each character. Raises ``error`` else."""
     one = node.generators[0]
-    if len(node.generators) > 1 or one.ifs:
+    if len(node.generators) > 1 or not isinstance(one.target, ast.Name):
         raise error
-    if not isinstance(one.target, ast.Name) or not isinstance(one.iter, ast.Name | ast.Attribute):
+    if not isinstance(one.iter, ast.Name | ast.Attribute):
+        raise error
+    table = _table(node.elt, one.target.id)
+    if any(not _is_in(each, one.target.id, table) for each in one.ifs):
         raise error
     looked_up = isinstance(node.elt, ast.Subscript | ast.Call)
     if isinstance(error, Endless) and looked_up:
         return tokens(machine)
-    is_text = _numbers_characters(node.elt, one.target.id, frame)
+    is_text = table is not None and _numbers_characters(machine.evaluate(table, frame))
     if is_text and isinstance(machine.evaluate(one.iter, frame), Unknown):
         return tokens(machine)
     raise error
 
 
-def _numbers_characters(element: ast.expr, target: str, frame: Frame) -> bool:
-    """``table[each]``, where ``table`` has a number for each character that there may be."""
-    if not isinstance(element, ast.Subscript) or not isinstance(element.value, ast.Name):
-        return False
-    if not isinstance(element.slice, ast.Name) or element.slice.id != target:
-        return False
-    table = frame.find(element.value.id)
+def _table(element: ast.expr, target: str) -> ast.expr | None:
+    """``table`` of ``table[each]`` and ``table.get(each, 0)``: a name, or an attribute of one."""
+    found, key = None, None
+    if isinstance(element, ast.Subscript):
+        found, key = element.value, element.slice
+    elif isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
+        is_get = element.func.attr == "get" and element.args
+        found, key = (element.func.value, element.args[0]) if is_get else (None, None)
+    owner = found.value if isinstance(found, ast.Attribute) else found
+    is_plain = isinstance(owner, ast.Name) and isinstance(key, ast.Name) and key.id == target
+    return found if is_plain else None
+
+
+def _is_in(test: ast.expr, target: str, table: ast.expr | None) -> bool:
+    """``each in table``."""
+    return (
+        table is not None
+        and isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and test.left.id == target
+        and [type(each) for each in test.ops] == [ast.In]
+        and ast.dump(test.comparators[0]) == ast.dump(table)
+    )
+
+
+def _numbers_characters(table: Value) -> bool:
+    """Whether it has a number for each character that there may be."""
     if not isinstance(table, dict) or len(table) < FEW_CHARACTERS:
         return False
-    return all(isinstance(key, str) and len(key) == 1 for key in table)
+    return all(isinstance(key, str) and (len(key) == 1 or key[:1] == "<") for key in table)
 
 
 def is_endless(values: Value) -> bool:

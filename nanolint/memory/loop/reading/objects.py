@@ -16,7 +16,7 @@ from nanolint.memory.loop.reading import (
     tokenizers,
     training,
 )
-from nanolint.memory.loop.reading.chances import Start, drawn, moved_on
+from nanolint.memory.loop.reading.chances import Start, drawn, moved_on, start
 from nanolint.memory.loop.reading.compiling import compile_in_place, original
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.weights import Stored
@@ -33,6 +33,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
     silent,
 )
+from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -83,7 +84,10 @@ class Values(Interpreter, Script):
             return iter([value.bare()])
         if isinstance(value, Tensor) and value.device is self.host and arrays.are_numbers(value):
             return Draws(value.shape[0], CONTENTS, self.place)
-        return super().iterate(value)
+        items = super().iterate(value)
+        if isinstance(value, Tensor) and value.device is self.card and value.dtype is INT64:
+            return (start(self, each) for each in items)
+        return items
 
     def unlisted(self, _node: ast.ListComp, _frame: Frame, error: Unread) -> Value:
         return corpora.numbered(self, _node, _frame, error)
