@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
 from nanolint.memory import kept
 from nanolint.memory.constants import DEFAULT_SM_COUNT
+from nanolint.memory.family import Family, family_of
 from nanolint.memory.located import Located
 from nanolint.memory.loop.played import representative
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.numbers import without
 from nanolint.memory.profile import profiled
 from nanolint.memory.recorded import Recorded, shared
-from nanolint.memory.settled import settled
+from nanolint.memory.settled import numbers_of, settled, with_numbers
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.tensors.asked import Asked, Card
@@ -67,16 +68,29 @@ def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
     if found is not None:
         asked.is_kept = True
     else:
-        found = _read_now(recipe, asked)
+        found = _of_family(recipe, asked) or _read_now(recipe, asked)
         kept.keep(key, found)
     return found if isinstance(found, Unread) else Recorded(found)
 
 
+def _of_family(recipe: _Recipe, asked: Asked) -> Tape | None:
+    """The tape as the reading of another micro-batch has it; None where that has to be read."""
+    if not recipe.has_family:
+        return None
+    card, numbers = recipe.card, recipe.numbers
+    found = recipe.family.find(card, numbers) or recipe.family.read(card, numbers, recipe.write)
+    asked.is_kept = found is not None  # what is asked for these numbers nobody knows
+    return found
+
+
 def _read_now(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     try:
-        return recipe.record(asked)
+        tape = recipe.record(asked)
     except Unread as error:  # without the frames of what was read, which hold it
         return error.again()
+    if recipe.has_family:
+        recipe.family.add(recipe.card, recipe.numbers, tape)
+    return tape
 
 
 def state_bytes(run: Run) -> int:
@@ -103,10 +117,10 @@ def allocates(run: Run, nbytes: int, gpu: Gpu | None = None) -> bool:
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
     # A script, and some models, ask the card for more than what decides a tape.
     if isinstance(run.program, ReadScript):
-        program = settled(run.program, run)
+        program, unsettled = settled(run.program, run), run
         run, card = replace(run, program=program), card_of(gpu)
         card = card._replace(numbers=without(program.modules)[1])
-        return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), card, gpu)
+        return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), card, gpu, unsettled)
     asks = isinstance(run.program, ReadModel) and any(
         ASKS in source.text for source in run.program.modules
     )
@@ -123,13 +137,34 @@ def card_of(gpu: Gpu | None = None) -> Card:
 
 
 class _Recipe(NamedTuple):
-    """All that a tape follows from; ``gpu`` only where it may be asked what it can do."""
+    """All that a tape follows from; ``gpu`` only where it may be asked what it can do.
+
+    ``unsettled`` is the run of a script with its values not yet in their places.
+    """
 
     run: Run
     shapes: Shapes
     compiled: bool
     card: Card
     gpu: Gpu | None = None
+    unsettled: Run | None = None
+
+    @property
+    def has_family(self) -> bool:
+        """Whether runs of other numbers may share its reading."""
+        return self.unsettled is not None and self.run.on_gpu
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """What it differs in from the runs that may share its reading."""
+        return numbers_of(self.run)
+
+    @property
+    def family(self) -> Family:
+        """Those runs, by what it has in common with them on whatever card."""
+        assert self.unsettled is not None
+        bare = with_numbers(self.unsettled, 0, 0)
+        return family_of(_recipe(bare, self.gpu).of_any_card, compiled=self.compiled)
 
     @property
     def of_any_card(self) -> tuple[object, ...]:
@@ -159,7 +194,7 @@ class _Recipe(NamedTuple):
         """Write the events to ``tape``, which a profile has no use for."""
         from nanolint.memory import events
 
-        run, shapes, compiled = self.run, self.shapes, self.compiled
+        run, shapes, compiled = self.unsettled or self.run, self.shapes, self.compiled
         if isinstance(run.program, ReadScript):
             events.write_script(
                 run.program, run, shapes, asked, tape, compiled=compiled, gpu=self.gpu

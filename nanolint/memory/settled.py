@@ -10,18 +10,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.memory.symbolic import NotSymbolic, plain
 from nanolint.run.allocator_variable import NEW, by_name
 from nanolint.run.program import SETTINGS, FromRun
 
 if TYPE_CHECKING:
+    from nanolint.memory.numbers import Spot
+    from nanolint.memory.symbolic import Formulas
     from nanolint.run.program import NotKnown, Placed, ReadScript, SourceText
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
 
+SYMBOLIC = ("batch_size", "gradient_accumulation_steps")  # what a search and a fix change
+
 
 def settled(program: ReadScript, run: Run) -> ReadScript:
     """The program of ``run``, with nothing left to fill in."""
-    modules = [_written(each, program.values, run) for each in program.modules]
+    modules = [_written(each, program.values, run)[0] for each in program.modules]
     texts = by_name([each.text for each in modules], NEW)
     modules = [replace(each, text=text) for each, text in zip(modules, texts, strict=True)]
     return replace(
@@ -33,16 +38,60 @@ def settled(program: ReadScript, run: Run) -> ReadScript:
     )
 
 
-def _written(source: SourceText, values: tuple[Placed, ...], run: Run) -> SourceText:
-    text = source.text
-    for each in sorted(values, key=lambda each: -each.start):
+def numbers_of(run: Run) -> tuple[int, ...]:
+    """The values of the fields of ``SYMBOLIC``."""
+    return run.batch_size, run.gradient_accumulation_steps
+
+
+def with_numbers(run: Run, batch_size: int, accumulation: int) -> Run:
+    """The run with other ones."""
+    return replace(run, batch_size=batch_size, gradient_accumulation_steps=accumulation)
+
+
+def symbolic(run: Run, formulas: Formulas) -> Run:
+    """The run with symbolic numbers there, which were given behind its card."""
+    return with_numbers(run, formulas.number(1), formulas.number(2))
+
+
+def spots_of(program: ReadScript, run: Run) -> dict[Spot, str]:
+    """Where the settled program has values of the fields of ``SYMBOLIC``, which field each.
+
+    Raises NotSymbolic where one stands anywhere but in Python or on the launch line.
+    """
+    found: dict[Spot, str] = {}
+    elsewhere = [each for _, each in program.variables]
+    if program.saved or any(isinstance(each, FromRun) for each in elsewhere):
+        raise NotSymbolic("values of the run stand in a checkpoint, or in its environment")
+    texts = settled(program, run).modules
+    for source, after in zip(program.modules, texts, strict=True):
+        written, starts = _written(source, program.values, run)
+        ours = [(start, field) for start, field in starts if field in SYMBOLIC]
+        if ours and (written.text != after.text or source.module.startswith(SETTINGS)):
+            raise NotSymbolic("values of the run stand in a file of settings")
+        for start, field in ours:
+            before, _, line = written.text[:start].rpartition("\n")
+            number = before.count("\n") + 2 if "\n" in written.text[:start] else 1
+            found[source.path, number, len(line.encode("utf-8", "surrogatepass"))] = field
+    return found
+
+
+def _written(
+    source: SourceText, values: tuple[Placed, ...], run: Run
+) -> tuple[SourceText, list[tuple[int, str]]]:
+    """A text with the values of ``run``; and where those begin, each with its field."""
+    text, start = "", 0
+    starts: list[tuple[int, str]] = []
+    for each in sorted(values, key=lambda each: each.start):
         if each.module == source.module:
-            rest = text[each.end :]
-            bare = rest.lstrip(" ")
-            if bare.startswith("#") and not source.module.startswith(SETTINGS):
-                rest = bare  # a fix keeps the comment's column
-            text = f"{text[: each.start]}{value_of(each.value, run)!r}{rest}"
-    return source if text is source.text else replace(source, text=text)
+            text += source.text[start : each.start]
+            if isinstance(each.value, FromRun):
+                starts.append((len(text), each.value.field))
+            text += repr(plain(value_of(each.value, run)))
+            start = each.end
+            rest = source.text[start:].lstrip(" ")
+            if rest.startswith("#") and not source.module.startswith(SETTINGS):
+                start = len(source.text) - len(rest)  # a fix keeps the comment's column
+    return (replace(source, text=text + source.text[start:]) if starts or start else source), starts
 
 
 def value_of(value: Plain | FromRun | NotKnown, run: Run) -> Plain | NotKnown:

@@ -10,6 +10,7 @@ import heapq
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.planner import estimate, lifetimes
+from nanolint.memory.guarded import largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ def reorder(graph: Graph, *, takes_off: bool = False) -> None:
         return
     lifetimes(graph.nodes)
     live = estimate(graph.nodes, graph.inputs, takes_off=takes_off)
-    peak = max(0, *live)
+    peak = largest([0, *live])
     if live[0] == peak:  # everything is alive at the first node, whatever comes after
         return
     web = _Web(graph)
@@ -32,7 +33,7 @@ def reorder(graph: Graph, *, takes_off: bool = False) -> None:
     for method in methods:
         order = [graph.nodes[index] for index in method(web)]
         lifetimes(order)
-        candidate = max(0, *estimate(order, graph.inputs, takes_off=takes_off))
+        candidate = largest([0, *estimate(order, graph.inputs, takes_off=takes_off)])
         if candidate < peak:
             peak, best = candidate, order
     graph.nodes = best
@@ -93,7 +94,7 @@ def _least_peak(web: _Web) -> list[int]:
         frees[index] += sum(web.buffers[key].nbytes for key in web.writes[index] if uses[key] == 0)
     live = sum(buffer.nbytes for buffer in web.inputs)
     outputs = sum(buffer.nbytes for buffer in web.buffers.values() if buffer.kept)
-    most = max(live, outputs)
+    most = largest([live, outputs])
     ready = _Ready(web.sizes, frees)
     for index in range(count):
         if not waiting[index]:
@@ -103,7 +104,7 @@ def _least_peak(web: _Web) -> list[int]:
         chosen = ready.take(most - live)
         order.append(chosen)
         live += web.sizes[chosen]
-        most = max(most, live)
+        most = largest([most, live])
         live -= frees[chosen]
         for key in web.reads[chosen]:
             uses[key] -= 1

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.guarded import entry, largest
+from nanolint.memory.symbolic import is_symbolic
 from nanolint.memory.tape import MemoryPlan
 
 if TYPE_CHECKING:
@@ -76,7 +78,8 @@ class Planner:
         self._pool: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         lifetimes(self.nodes)
         self._live = estimate(self.nodes, graph.inputs, takes_off=takes_off)
-        self._peak = max([0, *self._live])
+        self._peak = largest([0, *self._live])
+        self._is_symbolic = is_symbolic(self._peak)
         self._weighs = weighs
         self._given = {id(buffer) for buffer in graph.inputs + graph.arguments}
 
@@ -138,11 +141,12 @@ class Planner:
         self._events.append(buffer.slot)
 
     def _place(self, index: int, buffer: Buffer) -> None:
-        pool = self._pool.get((buffer.dtype, buffer.nbytes))
+        key = buffer.dtype, buffer.nbytes
+        pool = entry(self._pool, key) if self._is_symbolic else self._pool.get(key)
         if pool:
             freed, event, slot = pool[-1]
             between = self._live[freed + 1 : index]
-            most = max(0, *between) if between else 0
+            most = largest([0, *between])
             if not self._weighs or not between or buffer.nbytes + most <= self._peak:
                 pool.pop()
                 self._events[event] = None

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
+from nanolint.memory.guarded import of_formulas
+from nanolint.memory.symbolic import Formulas, is_symbolic
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,10 +25,12 @@ class Card(NamedTuple):
 
 
 class Asked:
-    """The questions that were asked of a card, and its answers."""
+    """The questions that were asked of a card, and its answers. With ``formulas`` the reading is
+    one of symbolic numbers, and the card is the first that is given to them."""
 
-    def __init__(self, card: Card) -> None:
+    def __init__(self, card: Card, formulas: Formulas | None = None) -> None:
         self._card = card
+        self.formulas = formulas
         self._answers: dict[tuple[Callable[..., Any], tuple[Any, ...]], Any] = {}
         self.is_kept = False  # of a reading that was kept nobody knows what it asked
 
@@ -37,6 +42,9 @@ class Asked:
     ) -> Answer:
         """The card's answer to a function of a module, about values that can be compared."""
         assert not named
+        if self.formulas is not None and is_symbolic(about):
+            found: Answer = of_formulas(self.formulas, question, 0, about)
+            return found
         key = question, about
         if key not in self._answers:
             self._answers[key] = question(self._card, *about, **named)

@@ -5,9 +5,10 @@ Strides are counted in elements. A shape is a tuple of sizes, the outermost dime
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 from typing import TypeAlias
+
+from nanolint.memory.tensors.sized import of_sizes
 
 Shape: TypeAlias = tuple[int, ...]
 Strides: TypeAlias = tuple[int, ...]
@@ -21,7 +22,7 @@ def elements(shape: Shape) -> int:
     return found
 
 
-@lru_cache(maxsize=4096)
+@of_sizes
 def contiguous_strides(shape: Shape) -> Strides:
     """The strides of a tensor whose elements lie in order.
 
@@ -35,7 +36,7 @@ def contiguous_strides(shape: Shape) -> Strides:
     return tuple(reversed(strides))
 
 
-@lru_cache(maxsize=4096)
+@of_sizes
 def is_contiguous(shape: Shape, strides: Strides) -> bool:
     """Whether the elements lie in order; the stride of a dimension of one element is free."""
     step = 1
@@ -47,7 +48,7 @@ def is_contiguous(shape: Shape, strides: Strides) -> bool:
     return True
 
 
-@lru_cache(maxsize=4096)
+@of_sizes
 def is_dense(shape: Shape, strides: Strides) -> bool:
     """Whether the elements fill their memory without gaps or repeats, in whatever order."""
     if is_contiguous(shape, strides):
@@ -61,7 +62,7 @@ def is_dense(shape: Shape, strides: Strides) -> bool:
     return True
 
 
-@lru_cache(maxsize=4096)
+@of_sizes
 def view_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | None:
     """The strides of ``new`` on the same memory; None where only a copy has that shape.
 
@@ -91,7 +92,7 @@ def view_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | None:
     return None if at >= 0 else tuple(found)
 
 
-@lru_cache(maxsize=4096)
+@of_sizes
 def broadcast(*shapes: Shape) -> Shape:
     """The shape that all of ``shapes`` expand to.
 
@@ -108,7 +109,7 @@ def broadcast(*shapes: Shape) -> Shape:
     return tuple(sizes)
 
 
-@lru_cache(maxsize=4096)
+@of_sizes
 def expanded_strides(shape: Shape, strides: Strides, new: Shape) -> Strides:
     """The strides of a tensor that is repeated to ``new``: zero where it is."""
     missing = len(new) - len(shape)
@@ -118,7 +119,7 @@ def expanded_strides(shape: Shape, strides: Strides, new: Shape) -> Strides:
     )
 
 
-@lru_cache(maxsize=4096)
+@of_sizes
 def like_strides(shape: Shape, strides: Strides) -> Strides:
     """How ``empty_like`` and a cast lay out a new tensor: as the old one, with its gaps closed."""
     if is_dense(shape, strides):
@@ -126,7 +127,7 @@ def like_strides(shape: Shape, strides: Strides) -> Strides:
     return result_strides(shape, (shape, strides))
 
 
-@lru_cache(maxsize=4096)
+@of_sizes
 def result_strides(shape: Shape, *operands: tuple[Shape, Strides]) -> Strides:
     """How an elementwise operation lays out its result of ``shape``.
 

@@ -7,11 +7,11 @@ memory in the same order where their dependencies, with loops merged, are equal.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.memory.tensors.layout import view_strides
+from nanolint.memory.tensors.sized import of_sizes
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.buffers import Memory
@@ -90,7 +90,7 @@ class Dependency:
         return prod(size for size, stride in self.loops if stride) == steps
 
 
-@lru_cache(maxsize=65536)
+@of_sizes
 def merged(loops: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """Neighbouring loops made one where they lie in order."""
     found: list[tuple[int, int]] = []
@@ -102,7 +102,7 @@ def merged(loops: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=65536)
+@of_sizes
 def _loops(sizes: Shape, strides: Strides) -> tuple[tuple[int, int], ...]:
     found = [(size, stride) for size, stride in zip(sizes, strides, strict=True) if size != 1]
     while found and not found[-1][1]:
@@ -138,7 +138,7 @@ def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) 
     return Access(memory, offset + moved[0], moved[1])
 
 
-@lru_cache(maxsize=65536)
+@of_sizes
 def _moved(
     strides: Strides, step: tuple[Any, ...], before: Shape, after: Shape
 ) -> tuple[int, Strides] | None:

@@ -8,6 +8,7 @@ computed again.
 from __future__ import annotations
 
 import heapq
+from math import trunc
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.compiled.derive.flow import UNLIMITED, Network
@@ -146,7 +147,7 @@ class _Partition:
         if each in self.parameters:
             return 0
         steps = max(min(self.distance[each], FARTHEST), NEAREST)
-        nbytes = int(each.nbytes * GROWTH**steps)
+        nbytes = trunc(each.nbytes * GROWTH**steps)
         handed = each.kind == INPUT or each in self.handed
         materialized = handed or not all(self._is_fusible(each, user) for user in each.users)
         return nbytes if materialized else 2 * nbytes

@@ -212,10 +212,13 @@ def _at_most(machine: Script, dataset: Value, size: Value) -> Value:
 
 def kept(tape: Tape, start: Mark) -> int:
     """The bytes that were allocated behind a mark and are there still, less what was freed."""
-    return sum(
-        tape.sizes[event] if event >= 0 else -tape.sizes[~event]
-        for event in tape.events[start.events :]
-    )
+    made, freed = dict[int, int](), 0
+    for event in tape.events[start.events :]:
+        if event >= 0:
+            made[event] = tape.sizes[event]
+        elif made.pop(~event, None) is None:
+            freed += tape.sizes[~event]
+    return sum(made.values()) - freed
 
 
 def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:

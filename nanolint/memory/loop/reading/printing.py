@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.values import Native
+from nanolint.memory.model.reading.values import Formed, Native
+from nanolint.memory.symbolic import Symbolic, shown
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -38,4 +39,8 @@ def prints(machine: Script) -> Native:
 
 def _text(machine: Script, value: Value) -> str | None:
     """None where it is not known how Python writes it: a shape, an object, what a run tells."""
+    if type(value) is Symbolic:
+        return shown(value)
+    if type(value) is Formed:
+        return value.text
     return str(value) if machine.made_up.writes(value) else None

@@ -36,7 +36,6 @@ from nanolint.memory.model.reading.values import (
     Unknown,
     Unread,
 )
-from nanolint.memory.model.reading.watched import given
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.run.program import SETTINGS
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from nanolint.run.program import DataFile, SourceText
 
 MAIN = "__main__"
-NONE_WATCHED: Mapping[Spot, int] = {}
+NONE_WATCHED: Mapping[Spot, Value] = {}
 
 
 class Reader(Values):
@@ -75,7 +74,7 @@ class Reader(Values):
         steps: int,
         inductor: Inductor | None = None,
         weights: Weights | None = None,
-        spots: Mapping[Spot, int] = NONE_WATCHED,
+        spots: Mapping[Spot, Value] = NONE_WATCHED,
     ) -> None:
         super().__init__(sources, card, Device(Tape()), version=version)
         self.around = around
@@ -88,6 +87,7 @@ class Reader(Values):
         self._later: list[str] = []
         self._evaluated: set[ast.If] = set()  # branches that only a later step takes
         self._spots = spots
+        self.stood: set[Spot] = set()
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self.seen, self.printed = Seen(), Printed()
@@ -110,9 +110,12 @@ class Reader(Values):
     def program_at(self, path: str) -> SourceText | None:
         return self._sources.get(posixpath.normpath(path).removesuffix(".py").replace("/", "."))
 
-    def fraction(self, node: ast.Constant, frame: Frame) -> Value:
-        at = self._spots.get((frame.module.path, node.lineno, node.col_offset))
-        return node.value if at is None else given(self.around.asked, at)
+    def number(self, node: ast.Constant, frame: Frame) -> Value:
+        spot = frame.module.path, node.lineno, node.col_offset
+        if spot not in self._spots:
+            return node.value
+        self.stood.add(spot)
+        return self._spots[spot]
 
     def has_names(self, beginning: str) -> bool:
         named = re.compile(rf"(?<![\w'\"]){re.escape(beginning)}\w")

@@ -14,8 +14,10 @@ from nanolint.memory.loop.reading.surroundings import Surroundings
 from nanolint.memory.model.reading.certain import is_certain
 from nanolint.memory.model.reading.exceptions import CATCHABLE, uncollected
 from nanolint.memory.model.reading.values import Raised
+from nanolint.memory.model.reading.watched import given
 from nanolint.memory.numbers import spots
-from nanolint.memory.settled import settled, value_of
+from nanolint.memory.settled import settled, spots_of, symbolic, value_of
+from nanolint.memory.symbolic import NotSymbolic
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.device import NotTraced
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.weights import Weights
+    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.numbers import Spot
     from nanolint.memory.tape import Tape
     from nanolint.memory.tensors.device import Device
     from nanolint.run.program import ReadScript
@@ -53,7 +57,16 @@ def read_script(
 
     Raises Unread where its memory depends on what is not known.
     """
+    symbols: dict[Spot, Value] = {}
+    formulas = device.asked.formulas
+    if formulas is not None:
+        run = symbolic(run, formulas)
+        symbols = {spot: getattr(run, field) for spot, field in spots_of(program, run).items()}
     program = settled(program, run)
+    asked = device.asked
+    watched = {
+        spot: given(asked, at) for spot, at in spots(program.modules).items() if asked.watches
+    }
     if gpu is not None and gpu.compute_capability is not None:
         # Memory-efficient attention takes what the card computes in (sdp_utils.cpp).
         device.fuses_bfloat16 = has_bfloat16(gpu)
@@ -66,7 +79,7 @@ def read_script(
         steps=STEPS,
         inductor=inductor if run.on_gpu else None,
         weights=weights,
-        spots=spots(program.modules) if device.asked.watches else {},
+        spots={**watched, **symbols},
     )
     machine.turns.whole = whole
     try:
@@ -94,6 +107,8 @@ def read_script(
             raise machine.unread("nothing is trained on the card")
         if not run.on_gpu and device.tape.events:
             raise machine.unread(f"something is put on a card, whose device is {run.device!r}")
+    if not machine.stood.issuperset(symbols):
+        raise NotSymbolic("a value of the run is taken from a text")
     device.tape.printed = machine.printed.lines
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
     if machine.at_most and _peaks_in_evaluation(device.tape):

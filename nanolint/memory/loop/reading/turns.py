@@ -15,6 +15,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.memory.guarded import Span
 from nanolint.memory.loop.reading import arrays, corpora, counting, furthest, growing
 from nanolint.memory.loop.reading.changes import called, changed, loaded
 from nanolint.memory.loop.reading.phases import TrainsAgain
@@ -114,13 +115,15 @@ class Turns:
         found = machine.evaluate(node.iter, frame)
         if isinstance(found, range) and len(found) > FEW and furthest.compares(node):
             machine.phases.read_last()
+        if isinstance(found, Span) and not (found.count > FEW and not _counts(node)):
+            found = found.known()
         if corpora.is_endless(found) and corpora.fill(machine, node, frame):
             return None
-        if not isinstance(found, range):
+        if not isinstance(found, range | Span):
             return for_each(machine, node, frame, machine.iterate(found))
         self._counted.append((node, -1))
         try:
-            if len(found) > FEW and not _counts(node):
+            if isinstance(found, Span) or (len(found) > FEW and not _counts(node)):
                 return self._range(node, frame, found)
             return for_each(machine, node, frame, self._numbers(node, found))
         finally:
@@ -151,12 +154,13 @@ class Turns:
             self._counted[-1] = node, each
             yield each
 
-    def _range(self, node: ast.For, frame: Frame, values: range) -> object:
+    def _range(self, node: ast.For, frame: Frame, values: range | Span) -> object:
         machine, tape = self._machine, self._machine.card.tape
         place, before, left = 0, [object()], list[object]()
-        while place < len(values):
+        count = values.count if isinstance(values, Span) else len(values)
+        while place < count:
             if self._is_last(node):
-                place = len(values) - 1
+                place = count - 1
             machine.step()
             self._counted[-1] = node, place
             machine.assign(node.target, values[place], frame)
@@ -166,7 +170,7 @@ class Turns:
             if ended is BREAK or ended is RETURN:
                 return ended if ended is RETURN else None
             place += 1
-            rest = len(values) - place
+            rest = count - place
             if rest and tape.mark() == start and counting.is_over(machine, node, frame):
                 machine.assign(node.target, values[-1], frame)
                 break

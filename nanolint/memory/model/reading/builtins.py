@@ -6,6 +6,7 @@ import ast
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nanolint.memory.guarded import Span, as_key
 from nanolint.memory.model.reading.exceptions import let_go
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.scopes import MISSING
@@ -25,6 +26,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
 )
 from nanolint.memory.model.reading.watched import look, plain
+from nanolint.memory.symbolic import is_symbolic
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -57,7 +59,10 @@ def convert(
         if isinstance(each, Unknown):
             return each
     if kind in (list, tuple, set, frozenset):
-        return kind(islice(machine.iterate(arguments[0]), 1_000_000)) if arguments else kind()
+        if not arguments:
+            return kind()
+        elements = islice(machine.iterate(arguments[0]), 1_000_000)
+        return kind(map(as_key, elements) if kind in (set, frozenset) else elements)
     if kind is type:
         return _type(machine, *arguments)
     if kind is bool:
@@ -72,6 +77,8 @@ def convert(
         if kind is float and len(arguments) == 1 and isinstance(arguments[0], float):
             return arguments[0]
         look(arguments)
+        if kind is range and len(arguments) == 1 and is_symbolic(arguments[0]):
+            return Span(arguments[0])
         if any(isinstance(each, Instance) for each in arguments):
             return machine.call(machine.attribute(arguments[0], f"__{kind.__name__}__"), [])
         converted: Value = kind(*arguments, **keywords)
@@ -92,7 +99,7 @@ def _type(machine: Machine, value: Value, *more: Value) -> Value:
         return value.cls
     if isinstance(value, Tensor):
         return machine.tensor_type(value)
-    return type(plain(value))
+    return plain(value).__class__
 
 
 def _text(machine: Machine, value: Value = "") -> Value:

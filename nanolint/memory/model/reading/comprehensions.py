@@ -6,10 +6,13 @@ import ast
 from itertools import repeat
 from typing import TYPE_CHECKING
 
+from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.exceptions import let_go
 from nanolint.memory.model.reading.offsets import Draws, Repeated
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import Unknown, Unread
+from nanolint.memory.symbolic import NotSymbolic, is_symbolic
+from nanolint.memory.tensors.rows import Rows
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -88,7 +91,7 @@ def _of_each(
     A tensor of the host, alike the one before, stands for all that follow and are made of the like.
     """
     before: Value = None
-    for value in values:
+    for place, value in enumerate(values, 1):
         machine.step()
         machine.assign(target, value, frame)
         del value
@@ -99,7 +102,18 @@ def _of_each(
         before = made[0] if _is_of_host(made[0], machine.host) else None
         yield made.pop()
         if again:
-            yield from repeat(before, values.skip())
+            rest = values.skip()
+            if is_symbolic(rest):
+                raise Alike(before, place + rest)
+            yield from repeat(before, rest)
+
+
+class Alike(NotSymbolic):
+    """Of as many elements as a formula says each is like ``row``: the rows of a batch."""
+
+    def __init__(self, row: Value, count: int) -> None:
+        super().__init__("so many elements as a formula says")
+        self.row, self.count = row, count
 
 
 def _is_of_host(value: Value, host: Device) -> bool:
@@ -115,6 +129,9 @@ def _alike(one: Value, other: Value, host: Device) -> bool:
 def list_of(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
     try:
         return list(comprehension(machine, node, frame))
+    except Alike as alike:
+        let_go(alike)
+        return Rows(alike.row, alike.count)
     except Unread as error:
         let_go(error)
         return machine.unlisted(node, frame, error)
@@ -122,7 +139,7 @@ def list_of(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
 
 def set_of(machine: Machine, node: ast.SetComp, frame: Frame) -> Value:
     found = list(comprehension(machine, node, frame))
-    return unknown_of(found) or set(found)
+    return unknown_of(found) or set(map(as_key, found))
 
 
 def dictionary_of(machine: Machine, node: ast.DictComp, frame: Frame) -> Value:
@@ -130,7 +147,7 @@ def dictionary_of(machine: Machine, node: ast.DictComp, frame: Frame) -> Value:
 
     def element() -> tuple[Value, Value]:
         key = machine.evaluate(node.key, inner)
-        return key, machine.evaluate(node.value, inner)
+        return as_key(key), machine.evaluate(node.value, inner)
 
     found = list(_turns(machine, node.generators, inner, element))
     return unknown_of([key for key, _ in found]) or dict(found)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanolint.memory import symbolic
+from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading import operators
 from nanolint.memory.model.reading.comprehensions import (
     comprehension,
@@ -19,7 +21,8 @@ from nanolint.memory.model.reading.comprehensions import (
 )
 from nanolint.memory.model.reading.offsets import window
 from nanolint.memory.model.reading.scopes import MISSING, Frame, Kind
-from nanolint.memory.model.reading.values import Function, Unknown
+from nanolint.memory.model.reading.values import Formed, Function, Unknown
+from nanolint.memory.symbolic import Symbolic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
 
 def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Value:
     value = node.value
-    return machine.fraction(node, frame) if type(value) is float else value
+    kind = type(value)
+    return machine.number(node, frame) if kind is int or kind is float else value
 
 
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:
@@ -133,7 +137,7 @@ def _list(machine: Machine, node: ast.List, frame: Frame) -> Value:
 
 def _set(machine: Machine, node: ast.Set, frame: Frame) -> Value:
     found = _elements(machine, node.elts, frame)
-    return unknown_of(found) or set(found)
+    return unknown_of(found) or set(map(as_key, found))
 
 
 def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Value]:
@@ -155,7 +159,7 @@ def _dictionary(machine: Machine, node: ast.Dict, frame: Frame) -> Value:
             evaluated = machine.evaluate(key, frame)
             if isinstance(evaluated, Unknown):
                 return evaluated
-            found[evaluated] = machine.evaluate(value, frame)
+            found[as_key(evaluated)] = machine.evaluate(value, frame)
     return found
 
 
@@ -199,7 +203,11 @@ def function_of(
 
 def _text(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
     parts = [machine.evaluate(each, frame) for each in node.values]
-    return unknown_of(parts) or "".join(parts)
+    unknown = unknown_of([each for each in parts if type(each) is not Formed])
+    if unknown is not None:
+        return unknown
+    text = "".join(each.text if type(each) is Formed else each for each in parts)
+    return text if all(type(each) is str for each in parts) else Formed(text, machine.place)
 
 
 def _formatted(machine: Machine, node: ast.FormattedValue, frame: Frame) -> Value:
@@ -207,6 +215,8 @@ def _formatted(machine: Machine, node: ast.FormattedValue, frame: Frame) -> Valu
     style = machine.evaluate(node.format_spec, frame) if node.format_spec else ""
     if isinstance(value, Unknown):
         return value
+    if type(value) is Symbolic:
+        return Formed(symbolic.shown(value, style), machine.place)
     if machine.made_up.writes(value) and len(style) < 8:
         shown = repr(value) if node.conversion == ord("r") else value
         return format(shown, style)

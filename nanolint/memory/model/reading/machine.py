@@ -69,8 +69,8 @@ class Machine:
         self._wheres: dict[tuple[str, int, int, int], Where] = {}
         self.imported: dict[str, Namespace] = {}
 
-    def fraction(self, node: ast.Constant, _frame: Frame) -> Value:
-        """A number with a point in it, as the program has it."""
+    def number(self, node: ast.Constant, _frame: Frame) -> Value:
+        """A number, as the program has it."""
         return node.value
 
     @property

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeGuard
 
+from nanolint.memory.symbolic import Symbolic
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -54,4 +56,6 @@ class MadeUp:
 
     def writes(self, value: Value) -> TypeGuard[int | float | str]:
         """Whether a value is a number or a text that Python writes in a run as it does here."""
+        if type(value) is Symbolic:  # it has another value for whoever shares the reading
+            return False
         return isinstance(value, int | float | str) and not self.has(value)

@@ -8,6 +8,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import CONTENTS, Instance, Unknown
@@ -193,9 +194,10 @@ def item(machine: Machine, owner: Value, index: Value) -> Value:
         if owner.cls.has("__getitem__"):
             return machine.call(machine.attribute(owner, "__getitem__"), [index])
         if owner.native is not None:
-            return owner.native[index]
+            return owner.native[as_key(index)]
         raise machine.unread(f"an element of {owner} is not known")
     if isinstance(owner, dict):
+        index = as_key(index)
         if hasattr(owner, "__missing__"):
             return owner[index]
         found = owner.get(index, MISSING)

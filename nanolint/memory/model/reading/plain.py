@@ -6,6 +6,7 @@ from functools import partial
 from string import Formatter
 from typing import TYPE_CHECKING
 
+from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.certain import certain, is_taken_for_tensor
 from nanolint.memory.model.reading.queues import METHODS as OF_QUEUE
 from nanolint.memory.model.reading.queues import Queue
@@ -74,7 +75,10 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return Native(f"{type(owner).__name__}.{name}", own, plain=False)
     for kind, names in METHODS.items():
         if isinstance(owner, kind) and name in names:
-            return Native(f"{kind.__name__}.{name}", getattr(owner, name), plain=kind in UNCHANGING)
+            method = getattr(owner, name)
+            if kind is dict or kind is set:
+                method = partial(_with_keys, method)
+            return Native(f"{kind.__name__}.{name}", method, plain=kind in UNCHANGING)
     for kind, names in PARTS.items():
         if isinstance(owner, kind) and name in names:
             return getattr(owner, name)
@@ -88,12 +92,17 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return silent(f"{owner.__name__}.__init__")
     if owner is dict and name == "fromkeys":
         return Native(
-            "dict.fromkeys", lambda keys, value=None: dict.fromkeys(machine.iterate(keys), value)
+            "dict.fromkeys",
+            lambda keys, value=None: dict.fromkeys(map(as_key, machine.iterate(keys)), value),
         )
     if name == "__class__":
-        return type(looked_at(owner))
+        return looked_at(owner).__class__
     error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
     raise certain(error) if is_taken_for_tensor(owner, name) else error
+
+
+def _with_keys(method: Callable[..., Value], *given: Value) -> Value:
+    return method(*map(as_key, given))
 
 
 def _set(machine: Machine, owner: Value, name: str, value: Value) -> None:
@@ -221,7 +230,7 @@ def ordered(
 
 
 def _get(_machine: Machine, owner: dict[Value, Value], key: Value, default: Value = None) -> Value:
-    return key if isinstance(key, Unknown) else owner.get(key, default)
+    return key if isinstance(key, Unknown) else owner.get(as_key(key), default)
 
 
 def _update(machine: Machine, owner: dict[Value, Value], *more: Value, **named: Value) -> None:
@@ -243,26 +252,26 @@ def _update(machine: Machine, owner: dict[Value, Value], *more: Value, **named: 
 def _from_keys(
     machine: Machine, _owner: dict[Value, Value], keys: Value, value: Value = None
 ) -> Value:
-    return dict.fromkeys(machine.iterate(keys), value)
+    return dict.fromkeys(map(as_key, machine.iterate(keys)), value)
 
 
 def _add_all(machine: Machine, owner: set[Value], *more: Value) -> None:
     for each in more:
-        owner.update(machine.iterate(each))
+        owner.update(map(as_key, machine.iterate(each)))
 
 
 def _keep_common(machine: Machine, owner: set[Value], *more: Value) -> None:
     for each in more:
-        owner.intersection_update(list(machine.iterate(each)))
+        owner.intersection_update(list(map(as_key, machine.iterate(each))))
 
 
 def _take_out(machine: Machine, owner: set[Value], *more: Value) -> None:
     for each in more:
-        owner.difference_update(list(machine.iterate(each)))
+        owner.difference_update(list(map(as_key, machine.iterate(each))))
 
 
 def _keep_unshared(machine: Machine, owner: set[Value], more: Value) -> None:
-    owner.symmetric_difference_update(list(machine.iterate(more)))
+    owner.symmetric_difference_update(list(map(as_key, machine.iterate(more))))
 
 
 OF_SET: dict[str, Callable[..., Value]] = {

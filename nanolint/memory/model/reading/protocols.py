@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.guarded import Span, as_key
 from nanolint.memory.model.reading.torch import arithmetic, methods
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
@@ -40,9 +41,9 @@ def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None
     elif isinstance(index, Unknown):
         raise index.unread()
     elif isinstance(owner, Instance) and owner.native is not None:
-        owner.native[index] = value
+        owner.native[as_key(index)] = value
     elif isinstance(owner, list | dict):
-        owner[index] = value
+        owner[as_key(index)] = value
     elif isinstance(owner, Namespace):  # what nanolint lacks is no exception of the program's
         put = owner.names.get("__setitem__")
         if put is None:
@@ -55,7 +56,7 @@ def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None
 def delete_item(machine: Machine, owner: Value, index: Value) -> None:
     """``del owner[index]``."""
     if isinstance(owner, list | dict) and not isinstance(index, Unknown):
-        del owner[index]
+        del owner[as_key(index)]
     elif isinstance(owner, Instance) and owner.cls.has("__delitem__"):
         machine.call(machine.attribute(owner, "__delitem__"), [index])
     else:
@@ -68,6 +69,8 @@ def iterate(machine: Machine, value: Value) -> Iterator[Value]:
         return value.values
     if isinstance(value, list | tuple | dict | str | set | frozenset | range):
         return iter(value)
+    if isinstance(value, Span):
+        return iter(value.known())
     if isinstance(value, Unknown):
         raise value.unread()
     if isinstance(value, Tensor):

@@ -94,6 +94,17 @@ class Unknown:
         return Unknown(self.reason, self.place)
 
 
+class Formed(Unknown):
+    """A text with numbers in it that are others for whoever shares the reading (``symbolic.py``):
+    it can be printed, and is not known otherwise."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str, place: Place) -> None:
+        super().__init__("a text with a number of the run in it", place)
+        self.text = text
+
+
 class Figure(Unknown):
     """The one number that a tensor holds: what comes of it is a number no more, for all that is
     known."""

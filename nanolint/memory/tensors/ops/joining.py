@@ -18,6 +18,7 @@ from nanolint.memory.tensors.ops.views import (
     sizes_of,
     unsqueeze,
 )
+from nanolint.memory.tensors.rows import Rows
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import DataDependent, NotModelled
@@ -46,8 +47,13 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return record(out, tensors, backward)
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+def stack(tensors: Sequence[Tensor] | Rows, dim: int = 0) -> Tensor:
     """``torch.stack``."""
+    if isinstance(tensors, Rows):
+        one = unsqueeze(tensors.row, dim)
+        along = normalized(dim, one.ndim)
+        shape = (*one.shape[:along], tensors.count, *one.shape[along + 1 :])
+        return empty(one.device, shape, one.dtype, one.role.made("concatenation"))
     return cat([unsqueeze(each, dim) for each in tensors], dim)
 
 

@@ -1,0 +1,96 @@
+"""What symbolic numbers are put to without deciding more by them than has to be decided."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nanolint.memory.symbolic import Symbolic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanolint.memory.symbolic import Formulas
+
+Key = TypeVar("Key", bound=tuple[Any, ...])
+Found = TypeVar("Found")
+
+
+class Span:
+    """``range(count)`` of a symbolic number."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, count: Any) -> None:
+        self.count = count
+
+    def known(self) -> range:
+        """The range, for who goes through all of it."""
+        return range(self.count)
+
+    def __len__(self) -> int:
+        return len(self.known())
+
+    def __getitem__(self, place: Any) -> Any:
+        """One of its numbers, which is one of them."""
+        return place if place >= 0 else self.count + place
+
+
+def largest(values: Sequence[Any]) -> Any:
+    """The largest, as one formula of all: which of them it is decides nothing."""
+    plain_ones = [each for each in values if type(each) is not Symbolic]
+    found = max(plain_ones) if plain_ones else None
+    for each in values:
+        if type(each) is Symbolic:
+            found = each if found is None else each.of.work_out(max, found, each)
+    return found
+
+
+def entry(found: dict[Key, Found], key: Key) -> Found | None:
+    """What a dictionary has for a tuple with sizes in it: that it is no other key is a guard."""
+    return next((value for other, value in found.items() if other == key), None)
+
+
+def as_key(value: Any) -> Any:
+    """What a program looks for in a dictionary or a set of its own: that it has this value."""
+    kind = type(value)
+    if kind is Symbolic:
+        return value.known()
+    return tuple(map(as_key, value)) if kind is tuple else value
+
+
+def of_formulas(of: Formulas, question: Callable[..., Any], card: Any, about: Any) -> Any:
+    """What ``question`` answers of a card about numbers of formulas: a formula again, or a guard.
+
+    ``card`` is the place of the card among what was given.
+    """
+    how = _Question(question)
+    found = of.work_out(how, of.number(card), of.tuple_of(about))
+    if type(found.value) is int:
+        return found
+    if type(found.value) is tuple and all(type(each) is int for each in found.value):
+        of.decide(_has_as_many, found, len(found.value))
+        return tuple(of.work_out(operator.getitem, found, at) for at in range(len(found.value)))
+    return of.decide(how, of.number(card), of.tuple_of(about))
+
+
+class _Question:
+    """A function of a card and a tuple; the same for the same question."""
+
+    __slots__ = ("ask",)
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self.ask = ask
+
+    def __call__(self, card: Any, about: Any) -> Any:
+        return self.ask(card, *about)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Question and other.ask is self.ask
+
+    def __hash__(self) -> int:
+        return hash(self.ask)
+
+
+def _has_as_many(one: Any, other: Any) -> bool:
+    return len(one) == other and all(type(each) is int for each in one)

@@ -1,0 +1,248 @@
+"""Numbers of a run that remember how they were worked out, as PyTorch's own symbolic sizes do
+(torch/fx/experimental/symbolic_shapes.py).
+
+What is read with them is read for many runs at once: sizes are formulas of the micro-batch and the
+accumulation, and what a comparison came to is a guard. To CPython such a number is no int. Whoever
+takes it for one all the same, as ``range`` does or an index, asks for its value: that it has this
+one is a guard, too.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Step: TypeAlias = "tuple[Callable[[Any, Any], Any], int, int]"
+Guard: TypeAlias = "tuple[Callable[[Any, Any], Any], int, int, Any]"
+
+FAILURES = (ArithmeticError, TypeError, ValueError, LookupError)
+OPENS, CLOSES = "\ue000", "\ue001"  # around the number of a formula in a text
+
+
+class NotSymbolic(Exception):
+    """Something cannot be read with symbolic numbers; it is read with plain ones."""
+
+
+class Formulas:
+    """How the numbers of one reading were worked out of the ``given``, and what was decided by
+    them. Each has a place: first the given, then constants and results as they come."""
+
+    def __init__(self, *given: Any) -> None:
+        self._numbers = [Symbolic(self, place, value) for place, value in enumerate(given)]
+        self._steps: list[Step] = []
+        self._known: dict[tuple[Any, ...], Symbolic] = {}
+        self._constants: dict[tuple[type, Any], Symbolic] = {}
+        self._guards: dict[tuple[Any, ...], Any] = {}
+        self._hashed: set[int] = set()
+
+    def number(self, place: int) -> Any:
+        """The number of a place, which notes what becomes of it."""
+        return self._numbers[place]
+
+    def work_out(self, how: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+        """What a function of two numbers comes to, with both in it. Raises what it raises."""
+        first = one if type(one) is Symbolic else self._constant(one)
+        second = other if type(other) is Symbolic else self._constant(other)
+        key = how, first.place, second.place
+        known = self._known.get(key)
+        if known is None:
+            known = self._add(how(first.value, second.value), key)
+            self._known[key] = known
+        return known
+
+    def decide(self, how: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+        """What a function of two numbers comes to, and has to for whoever shares the reading."""
+        first = one if type(one) is Symbolic else self._constant(one)
+        second = other if type(other) is Symbolic else self._constant(other)
+        key = how, first.place, second.place
+        if key not in self._guards:
+            self._guards[key] = how(first.value, second.value)
+        return self._guards[key]
+
+    def tuple_of(self, values: Sequence[Any]) -> Any:
+        """A tuple of numbers and tuples of them, as one value with all of them in it."""
+        found: Any = self._constant(())
+        for each in values:
+            item = self.tuple_of(each) if type(each) is tuple else each
+            found = self.work_out(_with, found, item)
+        return found
+
+    def values(self, *given: Any) -> list[Any] | None:
+        """The value of each place for other given values; None where a guard does not hold."""
+        found = list(given)
+        try:
+            for how, one, other in self._steps:
+                found.append(how(found[one], found[other]))
+            for (how, one, other), decided in self._guards.items():
+                if how(found[one], found[other]) != decided:
+                    return None
+        except FAILURES:
+            return None
+        return found if self._tells_apart(found) else None
+
+    def hashed(self, number: Symbolic) -> None:
+        """It is looked for in a set or a dictionary: what it is not there, no comparison shows."""
+        self._hashed.add(number.place)
+
+    def _tells_apart(self, values: Sequence[Any]) -> bool:
+        """Whether as many of those that were looked for are the same."""
+        own = {self._numbers[place].value for place in self._hashed}
+        return len({values[place] for place in self._hashed}) == len(own)
+
+    def _constant(self, value: Any) -> Symbolic:
+        key = type(value), value
+        known = self._constants.get(key)
+        if known is None:
+            known = self._constants[key] = self._add(value, (lambda _one, _other: value, 0, 0))
+        return known
+
+    def _add(self, value: Any, step: Step) -> Symbolic:
+        self._steps.append(step)
+        self._numbers.append(Symbolic(self, len(self._numbers), value))
+        return self._numbers[-1]
+
+
+class Symbolic:
+    """A number, its place among the formulas of a reading, and its value there."""
+
+    __slots__ = ("of", "place", "value")
+
+    def __init__(self, of: Formulas, place: int, value: Any) -> None:
+        self.of, self.place, self.value = of, place, value
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # so that it is an int for ``isinstance``
+        return type(self.value)
+
+    def known(self) -> Any:
+        """The value, for who has to know it."""
+        self.of.decide(operator.eq, self, self.value)
+        return self.value
+
+    def __repr__(self) -> str:
+        return shown(self)  # in the name of a tensor
+
+    def __hash__(self) -> int:
+        self.of.hashed(self)
+        return hash(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.of.decide(operator.ne, self, 0))
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether it is such a number, or a tuple with one in it."""
+    kind: type = type(value)
+    return kind is Symbolic or (kind is tuple and any(map(is_symbolic, value)))
+
+
+def plain(value: Any) -> Any:
+    """The value, of whatever becomes of it nothing is noted any more."""
+    return value.value if type(value) is Symbolic else value
+
+
+def filled(text: str, values: Sequence[Any]) -> str:
+    """A text with numbers for its formulas."""
+    first, *parts = text.split(OPENS)
+    for part in parts:
+        number, _, rest = part.partition(CLOSES)
+        place, _, style = number.partition(":")
+        first += f"{values[int(place)]:{style}}{rest}"
+    return first
+
+
+def shown(number: Symbolic, style: str = "") -> str:
+    """Its formula in a text, for ``filled``."""
+    return f"{OPENS}{number.place}:{style}{CLOSES}"
+
+
+def _with(one: Any, other: Any) -> Any:
+    return (*one, other)
+
+
+def _ceil(one: Any, _other: Any) -> Any:
+    return math.ceil(one)
+
+
+def _floor(one: Any, _other: Any) -> Any:
+    return math.floor(one)
+
+
+def _truncated(one: Any, _other: Any) -> Any:
+    return math.trunc(one)
+
+
+NUMBERS = frozenset({Symbolic, int, float, bool})
+
+
+def _works_out(how: Callable[[Any, Any], Any], *, swapped: bool) -> Callable[[Symbolic, Any], Any]:
+    def working(self: Symbolic, other: Any) -> Any:
+        if type(other) not in NUMBERS:
+            if not isinstance(other, float):
+                return NotImplemented
+            other = float(other)  # a watched one is looked at
+        if swapped:
+            return self.of.work_out(how, other, self)
+        return self.of.work_out(how, self, other)
+
+    return working
+
+
+def _decides(how: Callable[[Any, Any], Any]) -> Callable[[Symbolic, Any], Any]:
+    def deciding(self: Symbolic, other: Any) -> Any:
+        if other is self:
+            return how(0, 0)
+        if type(other) not in NUMBERS:
+            if not isinstance(other, float):
+                return NotImplemented
+            other = float(other)
+        return self.of.decide(how, self, other)
+
+    return deciding
+
+
+def _knows(how: Callable[..., Any]) -> Callable[..., Any]:
+    def knowing(self: Symbolic, *others: Any) -> Any:
+        return how(self.known(), *others)
+
+    return knowing
+
+
+for _name in ("add", "sub", "mul", "floordiv", "mod", "truediv"):
+    _how = getattr(operator, _name)
+    setattr(Symbolic, f"__{_name}__", _works_out(_how, swapped=False))
+    setattr(Symbolic, f"__r{_name}__", _works_out(_how, swapped=True))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Symbolic, f"__{_name}__", _decides(getattr(operator, _name)))
+for _name, _one in (("ceil", _ceil), ("floor", _floor), ("trunc", _truncated)):
+    setattr(Symbolic, f"__{_name}__", lambda self, _one=_one: self.of.work_out(_one, self, 0))
+for _name, _how in (
+    *(("int", int), ("float", float), ("index", operator.index), ("complex", complex)),
+    *(("str", str), ("format", format), ("round", round), ("pow", pow)),
+    *(("lshift", operator.lshift), ("rshift", operator.rshift), ("xor", operator.xor)),
+    *(("and", operator.and_), ("or", operator.or_), ("invert", operator.invert)),
+):
+    setattr(Symbolic, f"__{_name}__", _knows(_how))
+for _name, _how in (
+    *(("rpow", operator.pow), ("rlshift", operator.lshift), ("rrshift", operator.rshift)),
+    *(("rand", operator.and_), ("ror", operator.or_), ("rxor", operator.xor)),
+):
+    setattr(Symbolic, f"__{_name}__", lambda self, other, _how=_how: _how(other, self.known()))
+for _name, _made in (
+    ("__neg__", lambda self: 0 - self),
+    ("__pos__", lambda self: self),
+    ("__abs__", lambda self: self if self >= 0 else 0 - self),
+    ("__divmod__", lambda self, other: (self // other, self % other)),
+    ("__rdivmod__", lambda self, other: (other // self, other % self)),
+    ("bit_length", lambda self: self.value.bit_length()),  # asked to refuse what takes long
+    ("is_integer", lambda self: self.known().is_integer()),
+    ("real", property(lambda self: self)),
+    ("imag", property(lambda _: 0)),
+    ("numerator", property(lambda self: self)),
+    ("denominator", property(lambda _: 1)),
+):
+    setattr(Symbolic, _name, _made)

@@ -1,0 +1,210 @@
+"""What was read for one micro-batch holds for others where it says so: the tape is that of a
+reading, to the last event, name and printed line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.files import door
+from nanolint.gpus.lookup import find
+from nanolint.lsp.session import Session
+from nanolint.memory import family, recorded, recording
+from nanolint.memory.model.reading.values import Unread
+from tests.support.project_tree import write_project
+from validation.record_variations import CARD
+from validation.variations import TEXTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.memory.tape import Tape
+    from nanolint.run.run import Run
+
+COLUMNS = (
+    *("events", "sizes", "names", "components", "phases", "doubts", "above", "assumed"),
+    *("flops", "steps", "printed"),
+)
+GPU = find(CARD).gpu
+SCRIPT = """\
+import torch
+import torch.nn as nn
+batch_size = 8
+passes = 8
+{more}
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(512, 2048), nn.Linear(2048, 512)
+    def forward(self, x):
+        return self.down(self.up(x).relu())
+
+print(f"{{batch_size * passes:,}} rows a step, {{batch_size}} at once")
+print("of", batch_size)
+net = Net().to('cuda')
+optimizer = torch.optim.AdamW(net.parameters())
+for step in range(100):
+    for turn in range(passes):
+        {batch}
+        loss = net(x).mean() / passes
+        loss.backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+"""
+BATCH = "x = torch.randn(batch_size, 512, device='cuda')"
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The micro-batches that are read from now on."""
+    found: list[int] = []
+    write = recording._Recipe.write
+
+    def noted(recipe: recording._Recipe, *given: object) -> None:
+        found.append(recipe.run.batch_size)
+        write(recipe, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(recording._Recipe, "write", noted)
+    forget()
+    return found
+
+
+def forget() -> None:
+    """Nothing was read yet."""
+    recorded._of_any_card.cache_clear()
+    family.family_of.cache_clear()
+
+
+def run_of(root: Path, text: str) -> Run | None:
+    """The run of a script; None where it has none."""
+    path = write_project(root, {"train.py": text}) / "train.py"
+    door.forget()
+    session = Session({}, pytest.fail)
+    session.set_target(CARD)
+    session.open("script", path, text, is_python=True)
+    document = session.document("script")
+    assert document is not None
+    context = document.context
+    return None if context is None else context.run
+
+
+def of(run: Run, batch_size: int, passes: int | None = None) -> Run:
+    """The run with another micro-batch, and another accumulation."""
+    steps = run.gradient_accumulation_steps if passes is None else passes
+    return replace(run, batch_size=batch_size, gradient_accumulation_steps=steps)
+
+
+def tape(run: Run) -> Tape | str:
+    """Its tape; the reason where it cannot be read."""
+    try:
+        return recording.record(run, GPU)
+    except Unread as error:
+        return str(error)
+
+
+def assert_as_read(runs: list[Run]) -> None:
+    """Asked for one after the other, they have the tapes that each has when it is read alone."""
+    forget()
+    found = [tape(each) for each in runs]
+    for each, one in zip(runs, found, strict=True):
+        forget()
+        other = tape(each)
+        if isinstance(one, str) or isinstance(other, str):
+            assert one == other
+        else:
+            for column in COLUMNS:
+                assert getattr(one, column) == getattr(other, column), (each.batch_size, column)
+
+
+@pytest.mark.parametrize("name", list(TEXTS)[::5])
+def test_a_variation_has_the_tape_of_its_reading(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(family, "COMPILED_FIRST", 1)
+    run = run_of(tmp_path, TEXTS[name])
+    if run is not None and run.on_gpu:
+        own = run.batch_size
+        assert_as_read([of(run, each) for each in (own, own + 1, own + 2, 2 * own, 16, 5)])
+
+
+def test_the_third_micro_batch_is_not_read(tmp_path: Path, reads: list[int]) -> None:
+    run = run_of(tmp_path, SCRIPT.format(more="", batch=BATCH))
+    assert run is not None
+    reads.clear()
+    for each in (8, 9, 10, 40, 100, 3):
+        tape(of(run, each))
+    assert reads == [9]  # 8 was read when the script was opened
+
+
+def test_it_is_told_as_if_it_had_been_read(tmp_path: Path) -> None:
+    run = run_of(tmp_path, SCRIPT.format(more="", batch=BATCH))
+    assert run is not None
+    assert_as_read(
+        [of(run, *each) for each in ((8, 8), (9, 8), (10, 8), (10, 10), (20, 12), (7, 7))]
+    )
+    forget()
+    for each in (8, 9, 12):
+        last = tape(of(run, each))
+    assert not isinstance(last, str)
+    assert last.printed == ["96 rows a step, 12 at once", "of 12"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "if batch_size > 16:\n    kept = torch.zeros(1024, 1024, device='cuda')",
+        "if batch_size in (20, 24):\n    kept = torch.zeros(1024, 1024, device='cuda')",
+        "sizes = {12: 4096, 20: 64}\n"
+        "kept = torch.zeros(1024, sizes.get(batch_size, 1), device='cuda')",
+        "some = {(20, 1), (24, 1)}\n"
+        "kept = torch.zeros(1024, 512 if (batch_size, 1) in some else 1, device='cuda')",
+        "kept = torch.zeros(1024, len({8, 12, batch_size, passes}), device='cuda')",
+        "kept = torch.zeros(1024, 64 if type(batch_size) is int else 1, device='cuda')",
+        "kept = [torch.zeros(1 << 18, device='cuda') for _ in range(batch_size)]",
+        "kept = torch.zeros(1 << batch_size % 5, 512, device='cuda')",
+        "kept = torch.zeros(1024, [1, 64, 512][batch_size % 3], device='cuda')",
+        "kept = torch.zeros(1024, len('x' * batch_size), device='cuda')",
+        "kept = torch.zeros(1024, len(str(batch_size)) * 64, device='cuda')",
+        "kept = torch.zeros(1024, int(f'{batch_size}'), device='cuda')",
+        "kept = torch.zeros(1024, int(batch_size ** 1.5), device='cuda')",
+        "kept = torch.zeros(1024, round(batch_size / 3), device='cuda')",
+        "import math\nkept = torch.zeros(1024, math.ceil(math.log2(batch_size)), device='cuda')",
+        "kept = torch.zeros(1024, max(batch_size, 16) - 15, device='cuda')",
+        "kept = torch.zeros(1024, -(-batch_size // 7), device='cuda')",
+        "kept = torch.zeros(1024, batch_size & 12 | 1, device='cuda')",
+        "assert batch_size % 2 == 0",
+        "if passes % 2:\n    kept = torch.zeros(1024, 1024, device='cuda')",
+    ],
+)
+def test_what_a_script_decides_by_its_micro_batch_is_decided_anew(
+    tmp_path: Path, more: str
+) -> None:
+    run = run_of(tmp_path, SCRIPT.format(more=more, batch=BATCH))
+    assert run is not None
+    numbers = [(8, 8), (10, 8), (12, 8), (18, 8), (20, 7), (24, 8), (9, 5), (11, 9), (32, 8)]
+    assert_as_read([of(run, *each) for each in numbers])
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        "x = torch.stack([torch.randn(512) for _ in range(batch_size)]).to('cuda')",
+        "x = torch.randn(batch_size * 2, 512, device='cuda')[:batch_size]",
+    ],
+)
+def test_a_batch_that_is_made_row_by_row_is_as_large_as_it_is(tmp_path: Path, batch: str) -> None:
+    run = run_of(tmp_path, SCRIPT.format(more="", batch=batch))
+    assert run is not None
+    assert_as_read([of(run, each) for each in (8, 9, 12, 16, 17, 64, 2)])
+
+
+def test_a_reading_with_formulas_leaves_plain_numbers_behind(tmp_path: Path) -> None:
+    run = run_of(tmp_path, SCRIPT.format(more="", batch=BATCH))
+    assert run is not None
+    for each in (8, 9, 10, 11):
+        found = tape(of(run, each))
+        assert not isinstance(found, str)
+        assert {type(size) for size in found.sizes} == {int}
+        assert not any("\ue000" in each for each in (*found.names, *found.printed))
