@@ -2,22 +2,25 @@
 
     python benchmarks/cold.py CONFIG [--command explain] [--gpu rtx-4090] [--beside CHECKOUT ...]
 
-Times are of the processor, each the least of some, in turns. The checkouts share this Python.
+Each checkout is installed from a wheel into an environment of its own, as run.py does: what is
+measured is the script that users start, with compiled modules, which keeps no readings. Times are
+of the processor, each the least of some, in turns. Not on Windows.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import resource
 import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-TIMES = 5
+from run import ROOT, environment, install
+
+TIMES = 10
 CARD = "rtx-4070"
-CHECK = "from nanolint.cli.main import entry_point; entry_point()"
 COUNT = """
+import sys
 from nanolint.memory import recording
 read, record = [], recording._Recipe.record
 def counted(recipe, asked):
@@ -30,20 +33,14 @@ print(f"{len(read)} readings, of the micro-batches {read}")
 """
 
 
-def run(root: Path, code: str, words: tuple[str, ...]) -> tuple[str, float]:
+def run(*command: str) -> tuple[str, float]:
     """What a new process prints, and its processor time."""
-    paths = [str(root), str(root / "rules")]
-    before = os.times()
-    done = subprocess.run(
-        (sys.executable, "-c", f"import sys; sys.path[:0] = {paths}\n{code}", *words),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):
         raise SystemExit(done.stderr)
-    after = os.times()
-    return done.stdout, sum(after[2:4]) - sum(before[2:4])
+    return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
@@ -55,14 +52,21 @@ def main() -> None:
     arguments = parser.parse_args()
     card = () if arguments.gpu == "all" else ("--gpu", arguments.gpu)
     words = arguments.command, *card, str(arguments.config.resolve())
-    print(run(ROOT, COUNT, words)[0].splitlines()[-1])
-    taken: dict[Path, list[float]] = {each.resolve(): [] for each in (ROOT, *arguments.beside)}
-    for _ in range(TIMES):
-        for root, times in taken.items():
-            times.append(run(root, CHECK, words)[1])
-    own = min(taken[ROOT.resolve()])
+    roots = dict.fromkeys(each.resolve() for each in (ROOT, *arguments.beside))
+    with tempfile.TemporaryDirectory() as name:
+        programs = {
+            root: install(Path(name) / str(number), str(root)) for number, root in enumerate(roots)
+        }
+        own = programs[ROOT.resolve()]
+        print(run(str(own / "python"), "-c", COUNT, *words)[0].splitlines()[-1])
+        taken: dict[Path, list[float]] = {root: [] for root in programs}
+        for number in range(TIMES + 1):
+            for root, times in taken.items():
+                seconds = run(str(programs[root] / "nanolint"), *words)[1]
+                times += [seconds] if number else []  # the first round does not count
+    least = min(taken[ROOT.resolve()])
     for root, times in taken.items():
-        print(f"{root}: {min(times):.2f} s, {own / min(times):.2f} of it here")
+        print(f"{root}: {min(times):.3f} s, {least / min(times):.2f} of it here")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.read_model import FILES, MODEL  # noqa: E402
-from benchmarks.run import write_table  # noqa: E402
+from benchmarks.run import environment, write_table  # noqa: E402
 from tests.support.project_tree import write_project  # noqa: E402
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Client:
 
 def _environment() -> dict[str, str]:
     path = os.pathsep.join((str(ROOT), str(ROOT / "rules")))
-    return {**os.environ, "PYTHONPATH": path}
+    return {**environment(), "PYTHONPATH": path}
 
 
 def other_key() -> Iterator[str]:
