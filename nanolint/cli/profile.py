@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.cli.parser import UsageError
 from nanolint.cli.settable import Settable
+from nanolint.run.flags import plain_name
 from nanolint.run.terms import Surface
-from nanolint.trainers.script.core import plain_name
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import plain_name
 from nanolint.run.profile import MOST_STEPS, represented
 from nanolint.run.roles import Role
 from nanolint.run.terms import Given, Surface, leaves
 from nanolint.source.bounds import Unevaluable
-from nanolint.trainers.script.core import plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

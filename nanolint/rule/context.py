@@ -189,7 +189,7 @@ class Context:
 
     def beside(self, key: str, here: Span) -> Span:
         """What in this file stands for a value that a script takes from another."""
-        from nanolint.trainers.script.core import plain_name
+        from nanolint.run.flags import plain_name
 
         return BesideSpan(here.start, here.end, plain_name(key))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.launches.commands import Argument
+    from nanolint.source.values import Scalar
 
 _NUMBER = re.compile(r"-\.?\d")  # argparse takes it for a value
 
@@ -149,3 +151,19 @@ def _flag(start: str, word: Argument) -> Flag:
     return Flag(
         start.removesuffix("="), value.text, word.unknown, word.place or value_place, value_place
     )
+
+
+def plain_name(key: str) -> str:
+    """A name as a script has it behind ``args.``: ``--batch-size`` is ``batch_size``."""
+    return key.lstrip("-").replace("-", "_")
+
+
+def literal(value: Scalar) -> Scalar:
+    """A word of a launch line as the value that Python would read it as, else the text itself."""
+    if not isinstance(value, str):
+        return value
+    try:
+        found = ast.literal_eval(value)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return value
+    return found if isinstance(found, (int, float, str)) or found is None else value

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.coverage import timed_products
+from nanolint.run.flags import plain_name
 from nanolint.run.settled import Unresolved
 from nanolint.run.terms import Surface
 from nanolint.run.trust import Doubt, Subject, Trust, ordered
 from nanolint.trainers.profiles import Situation, find_profile
-from nanolint.trainers.script.core import plain_name
 from nanolint.trainers.weights import ROLES, weights
 
 if TYPE_CHECKING:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import literal, plain_name
 from nanolint.run.profile_file import LONGEST_TEXT
 from nanolint.run.terms import Surface
 from nanolint.run.variables import telling
 from nanolint.source.values import Known
-from nanolint.trainers.script.core import literal, plain_name
-from nanolint.trainers.script.surroundings import told
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -81,6 +80,8 @@ def _of_config(settings: Mapping[str, Setting]) -> Iterator[tuple[str, str]]:
 
 
 def _of_script(described: Described, options: Options) -> Iterator[tuple[str, str]]:
+    from nanolint.trainers.script.surroundings import told  # configs do without
+
     for given in described.given:
         key = plain_name(given.key)
         if given.surface is Surface.VARIABLE:

@@ -16,7 +16,7 @@ from nanolint.memory.verdict.ways.blocks import blocks_checkpointed
 from nanolint.memory.verdict.ways.logits import logits_deleted
 from nanolint.memory.verdict.ways.loss import loss_in_chunks
 from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
-from nanolint.trainers.script.whole import MAIN
+from nanolint.trainers.script.sources import MAIN
 from tests.support.runs import GPT2, card
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.steps import is_train_script
 from nanolint.trainers.nanogpt.train_script import names_read
 from nanolint.trainers.script.corpora import texts_of
-from nanolint.trainers.script.whole import MAIN, sources
+from nanolint.trainers.script.sources import MAIN, sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

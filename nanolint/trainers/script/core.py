@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import plain_name
 from nanolint.run.terms import Place
 from nanolint.trainers.script.journal import Journal
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
@@ -25,22 +26,6 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 40_000  # statements and expressions that are followed, however often
 DEEPEST = 24  # calls within calls
-
-
-def plain_name(key: str) -> str:
-    """A name as a script has it behind ``args.``: ``--batch-size`` is ``batch_size``."""
-    return key.lstrip("-").replace("-", "_")
-
-
-def literal(value: Scalar) -> Scalar:
-    """A word of a launch line as the value that Python would read it as, else the text itself."""
-    if not isinstance(value, str):
-        return value
-    try:
-        found = ast.literal_eval(value)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return value
-    return found if isinstance(found, (int, float, str)) or found is None else value
 
 
 # What is asked of a tokenizer, or of what holds one, for its size.

@@ -9,11 +9,11 @@ from nanolint.errors import Unusable
 from nanolint.files.door import names
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import plain_name
 from nanolint.run.roles import Role
 from nanolint.run.saved import meet
 from nanolint.run.terms import Given, Place, leaves
 from nanolint.trainers.nanogpt.reading import read_source
-from nanolint.trainers.script.core import plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import literal, plain_name
 from nanolint.run.terms import Given, Number, Surface, World
-from nanolint.trainers.script.core import literal, plain_name
 from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.things import NONE, External, Instance, Thing
 

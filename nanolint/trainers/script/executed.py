@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.run.terms import Given, Surface
 from nanolint.source.any_name import set_by_name
-from nanolint.source.python import nodes
 from nanolint.trainers.nanogpt.configurator import WORDS
-from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.nanogpt.reading import syntax_tree
 from nanolint.trainers.script.forgetting import forget
 from nanolint.trainers.script.modules import find_module
 from nanolint.trainers.script.operations import scalar
-from nanolint.trainers.script.settings_files import PROGRAM, path_of
+from nanolint.trainers.script.settings_files import path_of
+from nanolint.trainers.script.sources import PROGRAM, is_inside, module_at, text_of
 from nanolint.trainers.script.things import NONE, External, Table, Thing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from nanolint.run.terms import Place
     from nanolint.trainers.script.core import Core
@@ -47,8 +46,8 @@ def executed(core: Core, node: ast.Call, arguments: Sequence[Thing], scope: Scop
         return NONE
     if into is None and scope is not scope.outermost:
         return NONE  # it sets names of its own
-    found = find_module(_module(path), core.state.roots, None) if _is_inside(path) else None
-    text = _text(found)
+    found = find_module(module_at(path), core.state.roots, None) if is_inside(path) else None
+    text = text_of(found)
     if found is None or text is None:
         if posixpath.basename(path) == CONFIGURATOR:
             return None
@@ -56,7 +55,7 @@ def executed(core: Core, node: ast.Call, arguments: Sequence[Thing], scope: Scop
         return NONE
     if WORDS in text:
         return None
-    inner = core.module(found, _module(path))
+    inner = core.module(found, module_at(path))
     for key, value in (inner.names if inner is not None else {}).items():
         core.state.journal.write(names, key, value)
     return NONE
@@ -96,35 +95,4 @@ def _parsed(text: str) -> ast.Module | None:
     try:
         return syntax_tree(text)
     except (Unusable, RecursionError):
-        return None
-
-
-def executed_names(tree: ast.Module, roots: tuple[Path, ...]) -> Iterator[str]:
-    """The names of all files that a program may run so, by the paths in its text."""
-    names = {each.id for each in nodes(tree) if isinstance(each, ast.Name)}
-    if EXEC.name not in names:
-        return
-    for each in nodes(tree):
-        path = each.value if isinstance(each, ast.Constant) else None
-        if isinstance(path, str) and path.endswith(PROGRAM) and _is_inside(path):
-            text = _text(find_module(_module(path), roots, None))
-            if text is not None and WORDS not in text:
-                yield _module(path)
-
-
-def _is_inside(path: str) -> bool:
-    return not path.startswith("/") and not posixpath.normpath(path).startswith("..")
-
-
-def _module(path: str) -> str:
-    """The name that a file would be imported by."""
-    return posixpath.normpath(path).removesuffix(PROGRAM).replace("/", ".")
-
-
-def _text(found: Path | None) -> str | None:
-    if found is None or found.name == "__init__.py":
-        return None
-    try:
-        return read_source(found)
-    except Unusable:
         return None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import exists
 from nanolint.files.notes import memo
-from nanolint.source.settings_text import Leaf, Listed, Mapped, NoSettings
 from nanolint.trainers.nanogpt.reading import read_source
 
 if TYPE_CHECKING:
@@ -28,23 +26,23 @@ def installed_from(folder: Path) -> tuple[Path, ...]:
     """The folders below a project's from which its packages are imported."""
     found = [folder / "src"] if exists(folder / "src") else []
     if exists(folder / PYPROJECT):
-        with suppress(Unusable, NoSettings):
-            found += [folder / each for each in _named(read_source(folder / PYPROJECT))]
+        found += [folder / each for each in _named(folder / PYPROJECT)]
     return tuple(dict.fromkeys(found))
 
 
-def _named(text: str) -> Iterator[str]:
+def _named(path: Path) -> Iterator[str]:
+    """The folders that a pyproject.toml names; none where it cannot be read."""
+    from nanolint.source.settings_text import Leaf, Listed, Mapped, NoSettings
     from nanolint.source.toml_text import read_toml
 
-    whole = read_toml(text)
+    try:
+        whole = read_toml(read_source(path))
+    except (Unusable, NoSettings):
+        return
     for keys in (PACKAGE_DIR, FIND):
-        node = _entry(whole, keys)
+        node: Node | None = whole
+        for key in keys:
+            node = dict(node.entries).get(key) if isinstance(node, Mapped) else None
         for each in node.items if isinstance(node, Listed) else (node,):
             if isinstance(each, Leaf) and isinstance(each.value, str) and each.value != ".":
                 yield each.value
-
-
-def _entry(node: Node | None, keys: tuple[str, ...]) -> Node | None:
-    for key in keys:
-        node = dict(node.entries).get(key) if isinstance(node, Mapped) else None
-    return node

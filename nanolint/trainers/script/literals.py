@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import literal
 from nanolint.run.terms import Given, Number, Surface
-from nanolint.trainers.script.core import literal
 from nanolint.trainers.script.modules import is_literal
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from nanolint.files.notes import memo
 from nanolint.files.repository import root_of
 from nanolint.run.coverage import not_covered
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import plain_name
 from nanolint.run.roles import Role
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import (
@@ -24,7 +25,6 @@ from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.read import read_run
-from nanolint.trainers.script.core import Around, plain_name
 from nanolint.trainers.script.earlier import earlier
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import has_outline, of_model, outline_of, own_loop
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.described import Described
     from nanolint.run.settled import Options
+    from nanolint.trainers.script.core import Around
 
 LINE = "the launch line"  # what cannot be where the script's parser would end the run
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)

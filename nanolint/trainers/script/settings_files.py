@@ -9,15 +9,16 @@ from nanolint.diagnostics import Span
 from nanolint.errors import Unusable
 from nanolint.files.door import is_file
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import literal
 from nanolint.run.terms import Given, Number, Place, Surface
 from nanolint.source.settings_text import Leaf, Listed, NoSettings, read_json, read_yaml
 from nanolint.source.text import LineIndex
 from nanolint.source.toml_text import read_toml
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.script import saved
-from nanolint.trainers.script.core import literal
 from nanolint.trainers.script.literals import given_value
 from nanolint.trainers.script.operations import row, scalar
+from nanolint.trainers.script.sources import PROGRAM
 from nanolint.trainers.script.things import NONE, REST, External, Instance, Table, Thing
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 FILE = "open file"
 _PATHS = ("pathlib.Path", "Path", "pathlib.PurePath")
-PROGRAM = ".py"
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
 TOML = ("tomllib", "tomli", "toml")
 # What only takes a table for something with attributes, which a table is here.

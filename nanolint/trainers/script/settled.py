@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import plain_name
 from nanolint.run.settled import Layer, Origin, Setting
 from nanolint.run.terms import Given, Operation, Surface
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import ROLES
-from nanolint.trainers.script.core import plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import literal, plain_name
 from nanolint.run.terms import Given, Number, Surface
-from nanolint.trainers.script.core import literal, plain_name
 from nanolint.trainers.script.fitting import ARGUMENTS, OF_TRANSFORMERS
 from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.things import NONE, Class, External, Function, Instance, Row

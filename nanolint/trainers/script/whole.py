@@ -6,27 +6,24 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
-from nanolint.files.notes import memo
 from nanolint.run.equation import NotKnown
+from nanolint.run.flags import plain_name
 from nanolint.run.program import ALONE, SETTINGS, FromRun, Placed, ReadScript, SourceText
 from nanolint.run.program import NotKnown as Hidden
 from nanolint.run.roles import Role
 from nanolint.run.saved import Loaded
 from nanolint.run.terms import Given, Surface, leaves
 from nanolint.trainers.nanogpt.data_files import data_sets
-from nanolint.trainers.nanogpt.read import imported_names
-from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.vocabulary import META
 from nanolint.trainers.script.checkpoints import starts_afresh
-from nanolint.trainers.script.core import plain_name
 from nanolint.trainers.script.corpora import texts_from
-from nanolint.trainers.script.executed import executed_names
-from nanolint.trainers.script.modules import find_module, roots_of
+from nanolint.trainers.script.modules import roots_of
 from nanolint.trainers.script.outline import longest_of
-from nanolint.trainers.script.settings_files import PROGRAM, SUFFIXES
+from nanolint.trainers.script.settings_files import SUFFIXES
+from nanolint.trainers.script.sources import PROGRAM, shown, sources
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
@@ -36,8 +33,6 @@ if TYPE_CHECKING:
     from nanolint.source.values import Plain
     from nanolint.trainers.script.core import Around, Word
 
-MAIN = "__main__"
-MOST_MODULES = 60
 BATCH, PASSES = "batch_size", "gradient_accumulation_steps"
 
 
@@ -94,9 +89,9 @@ def _settings(
     for path in paths:
         if path is None or path in texts or not path.name.endswith(SUFFIXES):
             continue
-        shown = _shown(path, roots_of(script))
+        name = shown(path, roots_of(script))
         with suppress(Unusable):
-            yield path, SourceText(f"{SETTINGS}{shown}", shown, read_source(path))
+            yield path, SourceText(f"{SETTINGS}{name}", name, read_source(path))
 
 
 def _programs(
@@ -107,10 +102,10 @@ def _programs(
         if path is None or path in texts or path.suffix != PROGRAM:
             continue
         if path.is_relative_to(script.parent):
-            shown = path.relative_to(script.parent)
+            below = path.relative_to(script.parent)
             with suppress(Unusable):
-                name = ".".join(shown.with_suffix("").parts)
-                yield path, SourceText(name, shown.as_posix(), read_source(path))
+                name = ".".join(below.with_suffix("").parts)
+                yield path, SourceText(name, below.as_posix(), read_source(path))
 
 
 def _stands_in(word: Word, path: Path) -> bool:
@@ -181,37 +176,3 @@ def _alone(around: Around) -> Iterator[tuple[str, Hidden]]:
     """Words of the launch line without dashes: that there are some, not which."""
     if around.has_others:
         yield ALONE, Hidden("a word of the launch line without dashes", "the launch line", 0)
-
-
-@memo
-def sources(text: str, path: Path) -> tuple[tuple[Path, SourceText], ...]:
-    """The script, and what it imports within the project."""
-    roots = roots_of(path)
-    found = {path: SourceText(MAIN, _shown(path, roots), text)}
-    unusable: set[Path] = set()
-    waiting = [(path, MAIN, text)]
-    while waiting and len(found) < MOST_MODULES:
-        around, name, source = waiting.pop(0)
-        try:
-            tree: ast.Module = syntax_tree(source)
-        except (Unusable, RecursionError):
-            continue  # what it has is not known, and named where it is used
-        package = around.name == "__init__.py"
-        wants = imported_names(tree, name, is_package=package)
-        for wanted in (*wants, *executed_names(tree, roots)):
-            module = find_module(wanted, roots, None)
-            if module is None or module in found or module in unusable:
-                continue
-            try:
-                inner = read_source(module)
-            except Unusable:
-                unusable.add(module)
-                continue
-            found[module] = SourceText(wanted, _shown(module, roots), inner)
-            waiting.append((module, wanted, inner))
-    return tuple(found.items())
-
-
-def _shown(path: Path, roots: tuple[Path, ...]) -> str:
-    inside = [root for root in roots if path.is_relative_to(root)]
-    return path.relative_to(inside[0]).as_posix() if inside else path.name

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from nanolint.run.program import FromRun, ReadScript, SourceText
-from nanolint.trainers.script.whole import MAIN
+from nanolint.trainers.script.sources import MAIN
 
 FOLDER = Path(__file__).parent
 SCRIPT = "train.py"

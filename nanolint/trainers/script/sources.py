@@ -1,0 +1,93 @@
+"""The texts that a script is made of: its own, and what it imports or runs within the project."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from typing import TYPE_CHECKING
+
+from nanolint.errors import Unusable
+from nanolint.files.notes import memo
+from nanolint.run.program import SourceText
+from nanolint.source.python import nodes
+from nanolint.trainers.nanogpt.configurator import WORDS
+from nanolint.trainers.nanogpt.read import imported_names
+from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.script.modules import find_module, roots_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MAIN = "__main__"
+MOST_MODULES = 60
+PROGRAM = ".py"
+EXEC = "exec"
+
+
+@memo
+def sources(text: str, path: Path) -> tuple[tuple[Path, SourceText], ...]:
+    """The script, and what it imports within the project."""
+    roots = roots_of(path)
+    found = {path: SourceText(MAIN, shown(path, roots), text)}
+    unusable: set[Path] = set()
+    waiting = [(path, MAIN, text)]
+    while waiting and len(found) < MOST_MODULES:
+        around, name, source = waiting.pop(0)
+        try:
+            tree: ast.Module = syntax_tree(source)
+        except (Unusable, RecursionError):
+            continue  # what it has is not known, and named where it is used
+        package = around.name == "__init__.py"
+        wants = imported_names(tree, name, is_package=package)
+        for wanted in (*wants, *executed_names(tree, roots)):
+            module = find_module(wanted, roots, None)
+            if module is None or module in found or module in unusable:
+                continue
+            try:
+                inner = read_source(module)
+            except Unusable:
+                unusable.add(module)
+                continue
+            found[module] = SourceText(wanted, shown(module, roots), inner)
+            waiting.append((module, wanted, inner))
+    return tuple(found.items())
+
+
+def shown(path: Path, roots: tuple[Path, ...]) -> str:
+    """A path as a reader of the project knows it: from the root that it lies below."""
+    inside = [root for root in roots if path.is_relative_to(root)]
+    return path.relative_to(inside[0]).as_posix() if inside else path.name
+
+
+def executed_names(tree: ast.Module, roots: tuple[Path, ...]) -> Iterator[str]:
+    """The names of all files that a program may run with ``exec``, by the paths in its text."""
+    names = {each.id for each in nodes(tree) if isinstance(each, ast.Name)}
+    if EXEC not in names:
+        return
+    for each in nodes(tree):
+        path = each.value if isinstance(each, ast.Constant) else None
+        if isinstance(path, str) and path.endswith(PROGRAM) and is_inside(path):
+            text = text_of(find_module(module_at(path), roots, None))
+            if text is not None and WORDS not in text:
+                yield module_at(path)
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path leads to somewhere below where a script is run."""
+    return not path.startswith("/") and not posixpath.normpath(path).startswith("..")
+
+
+def module_at(path: str) -> str:
+    """The name that a file would be imported by."""
+    return posixpath.normpath(path).removesuffix(PROGRAM).replace("/", ".")
+
+
+def text_of(found: Path | None) -> str | None:
+    """The text of a file that ``exec`` may run, where it can be read."""
+    if found is None or found.name == "__init__.py":
+        return None
+    try:
+        return read_source(found)
+    except Unusable:
+        return None
