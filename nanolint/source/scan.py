@@ -31,21 +31,24 @@ _LAMBDA = 8
 
 _TOKEN = re.compile(
     r"""
+    (?![ ]|\B\w)  # most characters: none begins there
+    (?:
       (?P<newline>\r\n|\r|\n)
     | (?P<comment>\#[^\r\n]*)
-    | (?P<string>(?:(?<!\w)(?:rb|br|rf|fr|rt|tr|[rbuft]))?(?:'{3}|"{3}|'|"))
+    | (?P<string>(?:rb|br|rf|fr|rt|tr|[rbuft])?(?:'{3}|"{3}|'|"))
     | (?P<open>[(\[{])
     | (?P<close>[)\]}])
     | (?P<comma>,)
     | (?P<colon>:)
     | (?P<semicolon>;)
     | (?P<operator>[-+*/%@&|^~<>.])
-    | (?P<other>[=!]|(?<!\w)(?:in|is)\b)
+    | (?P<other>[=!]|(?:in|is)\b)
     | (?P<continued>\\(?:\r\n|\r|\n))
-    | (?<!\w)(?P<lambda>lambda)\b
-    | (?<!\w)(?P<for>for)\b
-    | (?<!\w)(?P<keyword>if|else|and|or|not|await)\b
-    | (?<!\w)(?P<number>\d\w*)
+    | (?P<lambda>lambda)\b
+    | (?P<for>for)\b
+    | (?P<keyword>if|else|and|or|not|await)\b
+    | (?P<number>\d\w*)
+    )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
