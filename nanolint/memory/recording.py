@@ -43,6 +43,12 @@ def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
     return found
 
 
+def needs_no_reading(run: Run, gpu: Gpu | None = None) -> bool:
+    """Whether the tape of ``run`` follows from the reading of another micro-batch."""
+    recipe = _recipe(run, gpu)
+    return recipe.has_family and recipe.family.find(recipe.card, recipe.numbers) is not None
+
+
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
     """The events of ``run`` on ``gpu``."""
     return recorded(run, gpu).tape

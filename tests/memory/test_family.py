@@ -138,6 +138,25 @@ def test_the_third_micro_batch_is_not_read(tmp_path: Path, reads: list[int]) -> 
     assert reads == [9]  # 8 was read when the script was opened
 
 
+def test_rows_of_a_batch_are_as_many_as_it_says(tmp_path: Path, reads: list[int]) -> None:
+    settings = "compile = False\nn_layer = 2\nn_embd = 64\nn_head = 4\nblock_size = 64\n"
+    path = write_project(tmp_path, {"config/a.py": settings}) / "config" / "a.py"
+    session = Session({}, pytest.fail)
+    session.set_target(CARD)
+    session.open("config", path, settings, is_python=True)
+    document = session.document("config")
+    assert document is not None
+    assert document.context is not None
+    run = document.context.run
+    assert run is not None
+    assert document.judged is not None
+    reads.clear()
+    for each in (12, 13, 14, 30, 100):
+        tape(of(run, each))
+    assert reads == [12, 13]
+    assert_as_read([of(run, each) for each in (12, 13, 14, 30, 100, 3)])
+
+
 def test_it_is_told_as_if_it_had_been_read(tmp_path: Path) -> None:
     run = run_of(tmp_path, SCRIPT.format(more="", batch=BATCH))
     assert run is not None

@@ -11,6 +11,7 @@ from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import (
     allocated_peak,
     floor_bytes,
+    needs_no_reading,
     state_bytes,
 )
 from nanolint.memory.shapes import Shapes
@@ -137,6 +138,8 @@ def _would_be_hopeless(run: Run, target: Machine, growth: Growth) -> bool:
 
 def _would_fail(run: Run, target: Machine, growth: Growth) -> bool:
     """Whether a guess says that a run does not fit, so that it need not be read."""
+    if needs_no_reading(run, target.gpu):
+        return False  # the tape itself costs no more than a guess
     limit, tape = comfortable_limit(run, target), growth.guess(run)
     if tape is None:
         limit, tape = limit * (100 + APART_PERCENT) // 100, growth.guess_by_others(run)

@@ -24,6 +24,8 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tensors.dtypes import DTYPES, FLOAT64, INT16, INT32, INT64, Dtype
 from nanolint.memory.tensors.ops.conversion import to
+from nanolint.memory.tensors.ops.joining import stack
+from nanolint.memory.tensors.rows import Rows
 from nanolint.memory.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
@@ -86,7 +88,9 @@ def _made(machine: Script) -> Native:
     def array(data: Value, dtype: Value = None, **_: Value) -> Value:
         if isinstance(data, Unknown):
             return data.bare()
-        if isinstance(data, list | tuple) and data and isinstance(data[0], Tensor):
+        if isinstance(data, Rows):
+            data = stack(data)
+        elif isinstance(data, list | tuple) and data and isinstance(data[0], Tensor):
             data = machine.call(machine.library("torch").names["stack"], [list(data)])
         if isinstance(data, list) and (size := _counted(data)) is not None:
             data = empty(machine.host, (size,), INT64, DATA)
@@ -116,7 +120,7 @@ def of_numbers(machine: Script) -> Native:
 
     def tensor(data: Value, **options: Value) -> Value:
         numbers = Real if isinstance(options.get("dtype"), Dtype) else Index
-        data = known(data, numbers)
+        data = stack(data) if isinstance(data, Rows) else known(data, numbers)
         parts = data if isinstance(data, list) else [data]
         lacking = next((each for each in parts if isinstance(each, Unknown)), None)
         stays = options.get("device") is None and machine.default is machine.host

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.exceptions import let_go
-from nanolint.memory.model.reading.offsets import Draws, Repeated
+from nanolint.memory.model.reading.offsets import Copies, Draws, Repeated
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import Unknown, Unread
 from nanolint.memory.symbolic import NotSymbolic, is_symbolic
@@ -64,8 +64,12 @@ def _turns(
         machine.assign(first.target, over[-1], frame)
         yield from repeat(element(), len(over))
         return
-    values = Repeated(over) if type(over) is list else machine.iterate(over)
-    if isinstance(values, Draws | Repeated) and not rest and not first.ifs:
+    values: Iterator[Value]
+    if isinstance(over, Rows):
+        values = Copies(over)
+    else:
+        values = Repeated(over) if type(over) is list else machine.iterate(over)
+    if isinstance(values, Draws | Repeated | Copies) and not rest and not first.ifs:
         yield from _of_each(machine, first.target, frame, values, element)
         return
     for value in values:
@@ -83,7 +87,7 @@ def _of_each(
     machine: Machine,
     target: ast.expr,
     frame: Frame,
-    values: Draws | Repeated,
+    values: Draws | Repeated | Copies,
     element: Callable[[], Value],
 ) -> Iterator[Value]:
     """What is made of each of some numbers that nobody knows, or of the values of a list.

@@ -10,6 +10,7 @@ from nanolint.memory.model.reading.values import Unknown
 
 if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Place, Value
+    from nanolint.memory.tensors.rows import Rows
 
 
 class Index(Unknown):
@@ -117,3 +118,21 @@ class Repeated(Iterator["Value"]):
         while self._next < len(self._values) and self._values[self._next] is last:
             self._next += 1
         return self._next - start
+
+
+class Copies(Iterator["Value"]):
+    """The tensors of ``Rows``."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._row, self._left = rows.row, rows.count
+
+    def __next__(self) -> Value:
+        if not self._left:
+            raise StopIteration
+        self._left -= 1
+        return self._row
+
+    def skip(self) -> int:
+        """Leave out all that are left, and how many they are."""
+        left, self._left = self._left, 0
+        return left
