@@ -264,9 +264,39 @@ def _fill(function: Function, names: dict[str, Value], positional: list[ast.arg]
 
 def decorate(machine: Machine, decorator: Value, value: Value) -> Value:
     """What a decorator makes of a function or a class."""
-    if isinstance(decorator, Unknown | Manager | type(ANNOTATION)):
-        return value if not isinstance(decorator, Manager) else _managed(machine, decorator, value)
+    if isinstance(decorator, type(ANNOTATION)):
+        return value
+    if isinstance(decorator, Unknown):
+        return _as_written(machine, decorator, value)
+    if isinstance(decorator, Manager):
+        return _managed(machine, decorator, value)
     return machine.call(decorator, [value])
+
+
+def _as_written(machine: Machine, decorator: Unknown, value: Value) -> Value:
+    """A function or a class under a decorator that is not known: taken as it stands, which is said
+    where it is used."""
+    if isinstance(value, Function):
+        before = value.attributes.get(TELLS)
+    elif isinstance(value, Class):
+        before = value.tell
+    else:
+        return value
+    name = value.name
+
+    def tell() -> None:
+        if before is not None:
+            before()
+        machine.card.tape.assume(
+            f"what a decorator makes of {name} is not known: {decorator.reason} ({decorator.place})"
+        )
+
+    if isinstance(value, Function):
+        value.attributes[TELLS] = tell
+    else:
+        value.tell = tell
+        value.unknown = value.unknown or decorator
+    return value
 
 
 def _managed(machine: Machine, manager: Manager, function: Value) -> Value:

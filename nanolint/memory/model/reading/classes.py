@@ -77,6 +77,9 @@ def instantiate(
     machine: Machine, cls: Class, arguments: list[Value], keywords: dict[str, Value]
 ) -> Value:
     """A new object of ``cls``."""
+    for each in cls.mro:
+        if each.tell is not None:
+            each.tell()
     if "__members__" in cls.names and arguments:
         for member in cls.names["__members__"].values():
             if member.attributes["value"] == arguments[0]:

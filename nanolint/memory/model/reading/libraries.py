@@ -13,7 +13,7 @@ from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
 from nanolint.memory.model.reading.patterns import regular_expressions
 from nanolint.memory.model.reading.queues import queue
-from nanolint.memory.model.reading.records import Field, decorate, fields_of
+from nanolint.memory.model.reading.record_libraries import attrs, dataclasses
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
@@ -54,7 +54,8 @@ def table(machine: Machine) -> dict[str, Value]:
     known: dict[str, Value] = {
         "math": _math(),
         "string": Namespace("string", {name: getattr(string, name) for name in OF_CHARACTERS}),
-        "dataclasses": _dataclasses(machine),
+        "dataclasses": dataclasses(machine),
+        **dict.fromkeys(("attr", "attrs"), attrs(machine)),
         "enum": Namespace(
             "enum",
             {
@@ -166,55 +167,6 @@ def _math() -> Namespace:
 def _counter() -> Callable[[], int]:
     numbers = itertools.count(1)
     return lambda: next(numbers)
-
-
-def _dataclasses(machine: Machine) -> Namespace:
-    def dataclass(cls: Value = None, **options: Value) -> Value:
-        if cls is None:
-            return Native("dataclass", partial(dataclass, **options), plain=False)
-        decorate(machine, cls, options)
-        return cls
-
-    def asdict(value: Instance) -> dict[str, Value]:
-        return {name: _as_plain(value.attributes[name]) for name in fields_of(value.cls)}
-
-    def _as_plain(value: Value) -> Value:
-        if isinstance(value, Instance) and value.cls.has("__dataclass__"):
-            return asdict(value)
-        return value
-
-    def replace(value: Instance, **changes: Value) -> Instance:
-        passed = {name: value.attributes[name] for name in fields_of(value.cls)} | changes
-        made: Instance = machine.instantiate(value.cls, [], passed)
-        return made
-
-    def listed(value: Value) -> tuple[Value, ...]:
-        cls = value.cls if isinstance(value, Instance) else value
-        return tuple(Namespace("field", {"name": name}) for name in fields_of(cls))
-
-    return Namespace(
-        "dataclasses",
-        {
-            "dataclass": Native("dataclass", dataclass, plain=False),
-            "field": Native(
-                "field",
-                lambda default=MISSING, default_factory=MISSING, init=True, kw_only=False, **_: (
-                    Field(default, default_factory, init, kw_only)
-                ),
-                plain=False,
-            ),
-            "asdict": Native("asdict", asdict),
-            "replace": Native("replace", replace, plain=False),
-            "fields": Native("fields", listed),
-            "is_dataclass": Native(
-                "is_dataclass",
-                lambda value: (
-                    (isinstance(value, Instance) and value.cls.has("__dataclass__"))
-                    or (isinstance(value, Class) and value.has("__dataclass__"))
-                ),
-            ),
-        },
-    )
 
 
 def _collections(machine: Machine) -> Namespace:

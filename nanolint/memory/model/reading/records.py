@@ -58,10 +58,12 @@ def fields_of(cls: Class) -> dict[str, Value]:
     return found
 
 
-def decorate(machine: Machine, cls: Class, options: dict[str, Value]) -> None:
-    """``@dataclass``. Raises what it raises of fields that cannot be."""
+def decorate(
+    machine: Machine, cls: Class, options: dict[str, Value], any_default: bool = False
+) -> None:
+    """``@dataclass``. Raises what it raises of fields that cannot be; attrs takes any default."""
     cls.names[MARK] = options
-    for name in cls.names.get("__annotations__", {}):
+    for name in () if any_default else cls.names.get("__annotations__", {}):
         _refuse(machine, name, cls.names.get(name, MISSING))
     seen = ""
     for name, default in _in_order(cls):

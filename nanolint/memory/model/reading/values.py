@@ -196,8 +196,9 @@ class Class:
         self.mro: tuple[Class, ...] = (self, *_merged([each for each in bases if _is_class(each)]))
         self.unknown: Unknown | None = next(
             (base for each in self.mro for base in each.bases if isinstance(base, Unknown)),
-            None,
+            next((each.unknown for each in self.mro[1:] if each.unknown is not None), None),
         )
+        self.tell: Callable[[], None] | None = None  # what is called where it is made use of
         self.is_module = any(each.name == "Module" for each in self.mro)  # its objects are
 
     def __repr__(self) -> str:

@@ -1,0 +1,88 @@
+"""What a library's decorator makes of a function or a class is not known, and is said so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.explained import explained
+from validation.variations import TEXTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BASE = TEXTS["settings: base"]
+IMPORTS = "import os, copy, types, gc\n"
+WIDTH = "B, T, V, C = 8, 256, 1000, 128\n"
+FORWARD = "    def forward(self, x):\n"
+
+
+def edited(*changes: tuple[str, str]) -> str:
+    """The script with the first place of each of ``changes`` replaced."""
+    text = BASE
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return text
+
+
+def test_a_decorated_forward_is_a_doubt_with_the_library_and_its_line(tmp_path: Path) -> None:
+    text = edited(
+        (IMPORTS, f"{IMPORTS}from savers import recomputed\n"),
+        (FORWARD, f"    @recomputed\n{FORWARD}"),
+    )
+    found = explained(tmp_path, text)
+    assert found["trust"] == "doubted"
+    assert found["doubts"] == [
+        "what a decorator makes of forward is not known: "
+        "savers is no module of the project (train.py:2)"
+    ]
+
+
+def test_one_that_is_never_called_changes_nothing(tmp_path: Path) -> None:
+    unused = "import retrying\n@retrying.retry\ndef download():\n    return 'data'\n"
+    assert explained(tmp_path, BASE + unused)["trust"] == "read"
+
+
+def test_a_decorated_class_is_a_doubt(tmp_path: Path) -> None:
+    text = edited(
+        (IMPORTS, f"{IMPORTS}from registry import register\n"),
+        ("class Block(", "@register('block')\nclass Block("),
+    )
+    found = explained(tmp_path, text)
+    assert found["trust"] == "doubted"
+    assert "what a decorator makes of Block is not known" in str(found["doubts"])
+
+
+@pytest.mark.parametrize("extends", [False, True])
+def test_a_record_of_a_library_takes_what_it_is_given(tmp_path: Path, extends: bool) -> None:
+    settings = "@dataclass\nclass Settings:\n    width: int = 64\n    depth: int = 3\n"
+    if extends:
+        settings += "class Wide(Settings):\n    pass\n"
+    made = f"{'Wide' if extends else 'Settings'}(width=128).width"
+    text = edited(
+        (IMPORTS, f"{IMPORTS}from pydantic.dataclasses import dataclass\n{settings}"),
+        (WIDTH, f"B, T, V, C = 8, 256, 1000, {made}\n"),
+    )
+    found, plain = explained(tmp_path, text), explained(tmp_path, BASE)
+    assert found["peak"] == plain["peak"]
+    assert found["trust"] == "doubted"
+
+
+@pytest.mark.parametrize(
+    "of",
+    ["attr import dataclass", "attrs import define as dataclass", "attr import s as dataclass"],
+)
+def test_attrs_makes_dataclasses(tmp_path: Path, of: str) -> None:
+    fields = "    width: int = 64\n    sizes: list = []\n"
+    text = edited(
+        (IMPORTS, f"{IMPORTS}from {of}\n@dataclass\nclass Settings:\n{fields}"),
+        (WIDTH, "B, T, V, C = 8, 256, 1000, Settings(128).width\n"),
+    )
+    found = explained(tmp_path, text)
+    if " s " in of:  # without auto_attribs it has no fields at all
+        assert found["trust"] != "read"
+        return
+    assert found["trust"] == "read"
+    assert found["peak"] == explained(tmp_path, BASE)["peak"]
