@@ -45,6 +45,7 @@ from nanolint.memory.tensors.ops import (
     variance,
     views,
 )
+from nanolint.memory.tensors.words import worded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +157,7 @@ FUNCTIONAL: dict[str, Function] = {
     **_own(activations, "gelu silu mish softplus relu sigmoid tanh leaky_relu elu hardtanh"),
     **_own(activations, "hardswish hardsigmoid selu softsign threshold logsigmoid glu"),
     **_own(distances, "l1_loss kl_div cosine_similarity"),
-    "celu": activations.selu,
+    "celu": activations.celu,
     "prelu": activations.prelu,
     **_own(loss, "softmin gumbel_softmax"),
     **_own(loss, "softmax log_softmax cross_entropy nll_loss mse_loss smooth_l1_loss huber_loss"),
@@ -190,6 +191,7 @@ METHODS: dict[str, Function] = {
     "mv": linear.matmul,
     "diff": joining.diff,
     "broadcast_to": views.expand,
+    "where": comparison.chosen,
     **dict.fromkeys(("normal_", "uniform_", "random_", "bernoulli_"), inplace.quietly),
     **dict.fromkeys(("exp_", "sqrt_", "neg_", "pow_", "sign_", "abs_", "square_"), inplace.quietly),
     **dict.fromkeys(("rsqrt_", "reciprocal_", "tanh_", "sigmoid_"), inplace.quietly),
@@ -263,13 +265,7 @@ def call(function: Function, args: tuple[Any, ...], options: dict[str, Any], dev
 
     >>> call(FUNCTIONAL["silu"], (), {"input": x}, x.device)  # doctest: +SKIP
     """
-    for name in ("input", "self"):
-        if name in options:
-            args = (options[name], *args)
-            options = {key: value for key, value in options.items() if key != name}
-    if options.get("axis") is not None:
-        options = {**options, "dim": options["axis"]}
-        del options["axis"]
+    args, options = worded(function, args, options)
     if function in _MAKERS and options.get("device") is None:
         options = {**options, "device": device}
     return function(*args, **options)

@@ -112,8 +112,13 @@ def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
 
 
 def selu(x: Tensor, inplace: bool = False) -> Tensor:
-    """``F.selu`` and ``F.celu``, which are ``elu`` with other numbers."""
+    """``F.selu``, which is ``elu`` with other numbers."""
     return _kernel(x, "ELU output", saves_result=False)
+
+
+def celu(x: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """``F.celu``: another of them."""
+    return selu(x, inplace)
 
 
 def softsign(x: Tensor) -> Tensor:

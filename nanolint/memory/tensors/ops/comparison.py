@@ -94,6 +94,11 @@ def where(condition: Tensor, x: Operand | None = None, other: Operand | None = N
     return record(out, inputs, backward, condition)
 
 
+def chosen(x: Tensor, condition: Tensor, other: Operand) -> Tensor:
+    """``Tensor.where``, whose condition comes second."""
+    return where(condition, x, other)
+
+
 def _operand(condition: Tensor, x: Operand, dtype: Dtype) -> Tensor:
     """A number as a tensor of one element; a tensor in the type of the result."""
     if not isinstance(x, Tensor):
