@@ -11,7 +11,7 @@ from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32, to_half
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.exponentials import floating
-from nanolint.memory.tensors.ops.inplace import relu_, relu_backward
+from nanolint.memory.tensors.ops.inplace import doubt_kept, relu_, relu_backward, written
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise
 from nanolint.memory.tensors.ops.unary import abs
 from nanolint.memory.tensors.ops.views import reshape
@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
-def _kernel(x: Tensor, label: str, *, saves_result: bool, bounds: int = 0) -> Tensor:
+def _kernel(
+    x: Tensor, label: str, *, saves_result: bool, bounds: int = 0, inplace: bool = False
+) -> Tensor:
     """An operation whose backward pass is one kernel on its input or on its result.
+
+    In place it needs no room but for a copy of its input, where the backward pass asks for that.
 
     With ``bounds`` the gradient depends on whether the input lies between so many numbers: traced,
     that is a comparison of its own (torch/_decomp/decompositions.py), which may be what is kept.
     """
-    out = elementwise(floating(x), label, x)
     role = x.role.gradient
 
     def backward(g: Tensor, saved: Tensor) -> list[Tensor | None]:
@@ -42,6 +45,14 @@ def _kernel(x: Tensor, label: str, *, saves_result: bool, bounds: int = 0) -> Te
             return [where(inside, 0.0, elementwise(g.dtype, "", g, role=role, how=label))]
         return [elementwise(promote(g.dtype, saved.dtype), "", g, saved, role=role, how=label)]
 
+    learns = x.device.grad_enabled and x.requires_grad
+    if inplace and (saves_result or not learns):
+        if bounds:
+            doubt_kept(x)
+        return written(x, (x,), backward, x)
+    out = elementwise(floating(x), label, x)
+    if inplace and tracer_at(x.device) is None:
+        return written(x, (x,), backward, out)
     return record(out, (x,), backward, out if saves_result else x)
 
 
@@ -52,12 +63,12 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
 
 def silu(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.silu``."""
-    return _kernel(x, "SiLU output", saves_result=False)
+    return _kernel(x, "SiLU output", saves_result=False, inplace=inplace)
 
 
 def mish(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.mish``."""
-    return _kernel(x, "Mish output", saves_result=False)
+    return _kernel(x, "Mish output", saves_result=False, inplace=inplace)
 
 
 def softplus(x: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
@@ -86,34 +97,34 @@ def tanh(x: Tensor) -> Tensor:
 
 def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) -> Tensor:
     """``F.leaky_relu``."""
-    return _kernel(x, "leaky ReLU output", saves_result=False, bounds=1)
+    return _kernel(x, "leaky ReLU output", saves_result=inplace, bounds=1, inplace=inplace)
 
 
 def elu(x: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
     """``F.elu``."""
-    return _kernel(x, "ELU output", saves_result=False)
+    return _kernel(x, "ELU output", saves_result=inplace, inplace=inplace)
 
 
 def hardtanh(
     x: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inplace: bool = False
 ) -> Tensor:
     """``F.hardtanh`` and ``F.relu6``."""
-    return _kernel(x, "clipped", saves_result=False, bounds=2)
+    return _kernel(x, "clipped", saves_result=False, bounds=2, inplace=inplace)
 
 
 def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.hardswish``."""
-    return _kernel(x, "hardswish output", saves_result=False)
+    return _kernel(x, "hardswish output", saves_result=False, inplace=inplace)
 
 
 def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.hardsigmoid``."""
-    return _kernel(x, "clipped", saves_result=False, bounds=2)
+    return _kernel(x, "clipped", saves_result=False, bounds=2, inplace=inplace)
 
 
 def selu(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.selu``, which is ``elu`` with other numbers."""
-    return _kernel(x, "ELU output", saves_result=False)
+    return _kernel(x, "ELU output", saves_result=inplace, inplace=inplace)
 
 
 def celu(x: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -131,7 +142,7 @@ def softsign(x: Tensor) -> Tensor:
 
 def threshold(x: Tensor, threshold: Number, value: Number, inplace: bool = False) -> Tensor:
     """``F.threshold``."""
-    return _kernel(x, "clipped", saves_result=False, bounds=1)
+    return _kernel(x, "clipped", saves_result=False, bounds=1, inplace=inplace)
 
 
 def logsigmoid(x: Tensor) -> Tensor:

@@ -213,9 +213,20 @@ def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) ->
     return written(x, (x,), backward, before)
 
 
+KEPT = "what torch.compile keeps of an activation that works in place is not known"
+
+
 def relu_(x: Tensor) -> Tensor:
     """``x.relu_()``, which saves its result."""
+    doubt_kept(x)
     return written(x, (x,), relu_backward(x.role.gradient), x)
+
+
+def doubt_kept(x: Tensor) -> None:
+    """The comparison with its bounds may be kept besides what an activation leaves in ``x``, or
+    not: which, of a graph that is traced, is not known."""
+    if tracer_at(x.device) is not None and x.device.grad_enabled and x.requires_grad:
+        x.device.tape.assume(KEPT)
 
 
 def relu_backward(role: Role) -> Callable[[Tensor, Tensor], list[Tensor | None]]:

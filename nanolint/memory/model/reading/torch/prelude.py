@@ -114,10 +114,11 @@ class RMSNorm(Module):
 class Dropout(Module):
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
+        self.inplace = inplace
         self.p = p
 
     def forward(self, input):
-        return F.dropout(input, self.p, self.training)
+        return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class GELU(Module):
@@ -132,40 +133,48 @@ class GELU(Module):
 class ReLU(Module):
     def __init__(self, inplace=False):
         super().__init__()
+        self.inplace = inplace
 
     def forward(self, input):
-        return F.relu(input)
+        return F.relu(input, self.inplace)
 
 
 class SiLU(Module):
     def __init__(self, inplace=False):
         super().__init__()
+        self.inplace = inplace
 
     def forward(self, input):
-        return F.silu(input)
+        return F.silu(input, self.inplace)
 
 
 class Mish(Module):
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
     def forward(self, input):
-        return F.mish(input)
+        return F.mish(input, self.inplace)
 
 
 class LeakyReLU(Module):
     def __init__(self, negative_slope=0.01, inplace=False):
         super().__init__()
+        self.inplace = inplace
         self.negative_slope = negative_slope
 
     def forward(self, input):
-        return F.leaky_relu(input, self.negative_slope)
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
 
 
 class ELU(Module):
     def __init__(self, alpha=1.0, inplace=False):
         super().__init__()
+        self.inplace = inplace
         self.alpha = alpha
 
     def forward(self, input):
-        return F.elu(input, self.alpha)
+        return F.elu(input, self.alpha, self.inplace)
 
 
 class PReLU(Module):
@@ -226,22 +235,24 @@ class LogSigmoid(Module):
 class Hardtanh(Module):
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
         super().__init__()
+        self.inplace = inplace
 
     def forward(self, input):
-        return F.hardtanh(input)
+        return F.hardtanh(input, inplace=self.inplace)
 
 
 class ReLU6(Hardtanh):
     def __init__(self, inplace=False):
-        super().__init__()
+        super().__init__(inplace=inplace)
 
 
 class Hardswish(Module):
     def __init__(self, inplace=False):
         super().__init__()
+        self.inplace = inplace
 
     def forward(self, input):
-        return F.hardswish(input)
+        return F.hardswish(input, self.inplace)
 
 
 class ConstantPad1d(Module):
