@@ -86,6 +86,7 @@ def table(machine: Script) -> dict[str, Value]:
         "posix": files.paths(machine),
         "opened": Native("open", lambda path: files.File(path, machine.place), plain=False),
         "listed": files.listed(machine),
+        "unheard": Native("unheard", machine.unknown, plain=False),
     }
     numpy = arrays.numpy(machine)
     torch: Namespace = machine.library("torch")

@@ -1,6 +1,7 @@
 """``pathlib``, written as its users would: the interpreter reads this text.
 
-``posix`` is ``os.path``, ``opened`` is ``open``; which files there are is not known.
+``posix`` is ``os.path``, ``opened`` is ``open``; which files there are is not known, nor what
+a path gives besides.
 """
 
 
@@ -113,6 +114,9 @@ class PurePath:
 
     def iterdir(self):
         return listed()
+
+    def __getattr__(self, name):
+        return unheard("what Path." + name + " gives")
 
 
 class Path(PurePath):
