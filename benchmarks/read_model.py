@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from nanolint.trainers.nanogpt.own import FOLDER
+from tests.support.model_text import FUSED_ADAMW
 from tests.support.project_tree import SETUP, train_script
 
-MODEL = (
-    (FOLDER / "model.py")
-    .read_text(encoding="utf-8")
-    .replace("x = self.gelu(x)", "x = self.gelu(x) * x")
-)
+OWN = (FOLDER / "model.py").read_text(encoding="utf-8") + FUSED_ADAMW
+MODEL = OWN.replace("x = self.gelu(x)", "x = self.gelu(x) * x")
 CONTEXT = """
 types = {'float32': torch.float32, 'bfloat16': torch.bfloat16, 'float16': torch.float16}
 ctx = torch.amp.autocast(device_type='cuda', dtype=types[dtype])
