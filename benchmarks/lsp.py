@@ -155,6 +155,12 @@ def batch_size() -> Iterator[str]:
         yield CONFIG.replace("batch_size = 12", f"batch_size = {number}")
 
 
+def not_compiled() -> Iterator[str]:
+    """The same of a run that is not compiled."""
+    for text in batch_size():
+        yield text + "compile = False\n"
+
+
 def model() -> Iterator[str]:
     """Texts of model.py in which a number grows that no size depends on."""
     for number in itertools.count(1):
@@ -172,7 +178,11 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             project = write_project(Path(name).resolve(), {"config/a.py": CONFIG, **files})
             config = project / "config" / "a.py"
-            kinds = [("another key", config, other_key), ("`batch_size`", config, batch_size)]
+            kinds = [
+                ("another key", config, other_key),
+                ("`batch_size`", config, batch_size),
+                ("the same, not compiled", config, not_compiled),
+            ]
             if files:
                 kinds.append(("in model.py", project / "model.py", model))
             for (typed, path, texts), card in itertools.product(kinds, CARDS):
