@@ -20,7 +20,12 @@ class Derived(Module):
     def __init__(self, model: Module, device: Device, inductor: Inductor = NEWEST) -> None:
         self.model = model
         self._call = CompiledFunction(
-            model, device, inductor, host=model.host, state=lambda: self.training
+            model,
+            device,
+            inductor,
+            host=model.host,
+            state=lambda: self.training,
+            held=lambda _: model.state(),
         )
 
     def parameters(self) -> tuple[Parameter, ...]:

@@ -16,7 +16,7 @@ from nanolint.memory.tensors.device import LeftAsItIs, NotDerived, NotTraced
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from nanolint.memory.tensors.device import Device
 
@@ -32,7 +32,8 @@ class CompiledFunction:
     ``host`` is where tensors lie that are numbers (a learning rate, for one); ``name`` is what a
     doubt calls it. ``dynamic`` is as ``torch.compile``'s: unless it is False, a graph of symbolic
     sizes follows where sizes change, which is doubted and judged as one for each. ``most`` is how
-    many graphs PyTorch makes of it.
+    many graphs PyTorch makes of it; ``held`` are the tensors of the modules that a call reaches,
+    by what it is called with.
 
     Where the function has an operation that is not known, it is replayed as it is, eagerly, which
     hardly ever takes less, and the tape says so among its doubts.
@@ -49,6 +50,7 @@ class CompiledFunction:
         name: str = "this model",
         dynamic: bool | None = False,
         most: Callable[[], int] = lambda: MOST_GRAPHS,
+        held: Callable[[Sequence[Any]], Iterable[Tensor]] = lambda _: (),
     ) -> None:
         self._function = function
         self._device = device
@@ -60,6 +62,7 @@ class CompiledFunction:
         self._is_eager = False
         self._dynamic = dynamic
         self._most = most
+        self._held = held
         self._ranks: set[object] = set()  # calls as they are without their sizes
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -80,7 +83,8 @@ class CompiledFunction:
                 return self._function(*arguments, **named)
 
             try:
-                program = Program(device, call, leaves, self._inductor, self._host)
+                held = set(map(id, self._held(leaves)))
+                program = Program(device, call, leaves, self._inductor, self._host, held)
             except LeftAsItIs:
                 self._is_eager = True
                 return call()

@@ -23,7 +23,7 @@ from nanolint.memory.tensors.role import PlacedRole
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from nanolint.memory.compiled.derive.capture import Capture
     from nanolint.memory.compiled.inductor import Inductor
@@ -57,7 +57,7 @@ class Program:
     """The plans of one traced call of ``function``.
 
     ``leaves`` is all that it is called with, taken apart; ``host`` is where tensors lie that are
-    numbers.
+    numbers; ``held`` are the ids of the tensors of the modules that it reaches.
     """
 
     def __init__(
@@ -67,8 +67,9 @@ class Program:
         leaves: Sequence[Any],
         inductor: Inductor,
         host: Device | None = None,
+        held: Container[int] = (),
     ) -> None:
-        self.device = device
+        self.device, self._held = device, held
         self._pattern: Any = None
         self._order: list[int] = []  # of the results, for the holes of the pattern
         self.settled = False
@@ -124,11 +125,14 @@ class Program:
         self._inputs: dict[Operation, Source] = {}
         for tensor, operation in found.inputs:
             source: Source = places.get(id(tensor), tensor)
-            if isinstance(tensor.node, Leaf) and not isinstance(source, int):
+            is_weight = isinstance(tensor.node, Leaf) and not isinstance(source, int)
+            if (
+                is_weight or id(tensor) in self._held
+            ):  # _dynamo/variables/builder.py, is_static_input
                 weights.add(operation)
-            elif isinstance(source, int) and tensor.storage is not None:
+            if isinstance(source, int) and tensor.storage is not None:
                 slots[operation] = source
-            elif tensor.node is not None:
+            elif tensor.node is not None and not is_weight:
                 raise NotTraced("a tensor of another graph that is not passed")
             self._inputs[operation] = source
         self._learned = [

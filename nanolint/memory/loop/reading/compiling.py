@@ -8,15 +8,24 @@ from nanolint.memory.compiled.derive.function import CompiledFunction
 from nanolint.memory.loop.reading import settings
 from nanolint.memory.loop.reading.ddp import is_wrapper
 from nanolint.memory.model.reading.torch import modules
-from nanolint.memory.model.reading.values import Class, Instance, Method, Namespace, Native
+from nanolint.memory.model.reading.torch.kinds import held_by_modules
+from nanolint.memory.model.reading.values import (
+    Class,
+    Function,
+    Instance,
+    Method,
+    Namespace,
+    Native,
+)
 from nanolint.run.coverage import SPLIT_GRAPH
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable, Sequence
 
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tensors.tensor import Tensor
 
 LEAST = (7, 0)  # compute capability that Triton has kernels for
 INSIDE = "_orig_mod"  # of a compiled module, the one that it was made of
@@ -138,6 +147,11 @@ def _function(
         return (module.attributes.get("training") is True, *weights)
 
     function = called.function if isinstance(called, Method) else called
+
+    def held(given: Sequence[Value]) -> Iterable[Tensor]:
+        near = [] if not isinstance(function, Function) else function.module.names.values()
+        return held_by_modules([called, getattr(called, "owner", None), *given, *near])
+
     name = module.cls.name if module is not None else getattr(function, "name", "a function")
     return CompiledFunction(
         call,
@@ -148,4 +162,5 @@ def _function(
         name=str(name),
         dynamic=dynamic if isinstance(dynamic, bool) else None,
         most=lambda: settings.most_graphs(machine),
+        held=held,
     )
