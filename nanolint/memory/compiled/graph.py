@@ -23,7 +23,8 @@ LONGEST_UNPADDED = 1024  # elements: padding_stride_threshold
 
 
 class Buffer:
-    """A tensor of the graph. ``slot`` names the memory it lives in, once planned."""
+    """A tensor of the graph. ``slot`` names the memory it lives in, once planned; ``of`` is
+    Inductor's own name of it, in whose order those are freed that end together."""
 
     __slots__ = (
         "component",
@@ -33,6 +34,7 @@ class Buffer:
         "last",
         "name",
         "nbytes",
+        "of",
         "part",
         "slot",
         "virtual",
@@ -40,6 +42,7 @@ class Buffer:
 
     def __init__(self, name: str, nbytes: int, dtype: int, component: Component) -> None:
         self.name = name
+        self.of = ""
         self.nbytes = nbytes
         self.dtype = dtype
         self.component = component

@@ -130,7 +130,8 @@ class Planner:
             else:
                 made.add(id(buffer))
                 self._allocate(buffer)
-        for buffer in dict.fromkeys(node.reads + node.writes):
+        # torch/_inductor/scheduler.py, ``free_buffers``
+        for buffer in sorted(dict.fromkeys(node.reads + node.writes), key=lambda each: each.of):
             if buffer.last == index and not buffer.kept and id(buffer) not in taken:
                 self._release(index, buffer)
 

@@ -17,6 +17,7 @@ from nanolint.memory.compiled.derive.operations import (
     FALLS_BACK,
     POINTWISE,
     PUTS,
+    STATE_FIRST,
     Operation,
 )
 from nanolint.memory.compiled.derive.realizing import Realizing
@@ -28,7 +29,7 @@ from nanolint.memory.compiled.derive.values import (
     over,
 )
 from nanolint.memory.tensors.device import NotDerived
-from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 PRODUCTS = frozenset({"mm", "bmm", "addmm", "scaled_mm"})
 OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
+NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
 FLEXIBLE = frozenset({"mm", "addmm"})  # kernel/mm.py: those whose rows Inductor may lay apart
 
 
@@ -84,11 +86,11 @@ class Calling(Realizing):
         self.realize(box)
         return Value(box, value.shape)
 
-    def _product(self, each: Operation, reads: Sequence[object]) -> Value:
+    def _product(self, each: Operation, reads: Sequence[object], what: str = "") -> Value:
         pads = each.name in FLEXIBLE and each not in self._dense
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
         write = dependency(Access(memory, 0, memory.strides), each.shape)
-        kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=each.name)  # type: ignore[arg-type]
+        kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=what or each.name)  # type: ignore[arg-type]
         kernel.product = each.name not in OTHERS
         self._add(kernel)
         box = Box(each.shape, each.strides, each.dtype, each.role)
@@ -104,7 +106,7 @@ class Calling(Realizing):
         for value in factors:
             self.realize(value.box)
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in factors]
-        product = self._product(each, reads)
+        product = self._product(each, reads, "mm")
         added = [broadcast(access, bias.shape, each.shape) for access in bias.loads()]
         return inlined(each, (*product.loads(), *added), bias.steps | {each})
 
@@ -148,9 +150,11 @@ class Calling(Realizing):
         self._add(kernel)
         elements = []
         unused = [part for part in each.parts if part not in self._own and part.nbytes]
-        kernel.scratch = (*self._scratch(each), *(self._passing(p) for p in unused * 2))
+        passing = [self._passing(part) for part in unused]
+        kernel.scratch = (*passing, *self._scratch(each), *passing)
         for part in each.parts:
             if part in unused or not part.nbytes:
+                self._unread += 1
                 continue
             memory = self._memory(part.shape, part.strides, part.dtype, part.role, pads=False)
             memory.part = True
@@ -162,7 +166,10 @@ class Calling(Realizing):
             box = Box(part.shape, part.strides, part.dtype, part.role)
             box.memory = memory
             self.values[part] = Value(box, part.shape)
+        if STATE_FIRST in each.settings:
+            elements.sort(key=lambda memory: memory.dtype is not INT64)
         kernel.elements = tuple(elements)
+        self._unread += NAMED_RESULTS.get(each.name, len(each.parts)) - len(each.parts)
         return self.values.get(each.parts[0]) or Value(self._empty(each), ())
 
     def _scratch(self, each: Operation) -> list[Memory]:
@@ -213,7 +220,7 @@ class Calling(Realizing):
         kernel = Kernel(kind, reads, (), prod(shape), what="atomic sums")
         kernel.mutates, kernel.after = (zeros,), (self.kernels[-1],)
         self._add(kernel)
-        summed = Memory(f"buf{kernel.number}", zeros.shape, zeros.strides, zeros.dtype, zeros.role)
+        summed = Memory(kernel.name, zeros.shape, zeros.strides, zeros.dtype, zeros.role)
         summed.storage, summed.of = zeros, kernel.number
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = summed

@@ -83,7 +83,7 @@ class Emission:
             name = role.describe(memory.shape, memory.dtype)
             kind = TYPES.get(memory.dtype, 100 + memory.itemsize)
             known = Buffer(name, memory.nbytes, kind, role.component)
-            known.kept = memory.kept
+            known.kept, known.of = memory.kept, memory.name
             known.part = memory.part
             self.buffers[memory] = known
         return known

@@ -139,6 +139,7 @@ def fits(one: Group, other: Group) -> bool:
 def in_order(groups: list[Group]) -> list[Group]:
     """``topological_sort_schedule``."""
     by_kernel = {each.number: group for group in groups for each in group.kernels}
+    name_of = {each.number: each.name for group in groups for each in group.kernels}
     found: dict[int, Group] = {}
     waiting: dict[int, list[Group]] = {}
     for group in groups:
@@ -147,7 +148,7 @@ def in_order(groups: list[Group]) -> list[Group]:
             for other in makers(kernel):
                 target = by_kernel[other]
                 if target is not group:
-                    names.setdefault(f"buf{other}", target)
+                    names.setdefault(name_of[other], target)
         waiting[group.first] = [names[name] for name in sorted(names)]
     for group in groups:
         stack = [group]

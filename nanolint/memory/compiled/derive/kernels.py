@@ -18,6 +18,7 @@ LOOPS, SUMS, LIBRARY = range(3)
 class Kernel:
     """One operation of the scheduler: loops over ``numel`` elements, or ``rnumel`` for each.
 
+    ``name`` is Inductor's for what it writes, by which launches are ordered, as texts are.
     ``mutates`` is memory that it adds to. ``elements`` are the results of a library call that
     returns several; ``product`` marks cuBLAS's.
     """
@@ -27,6 +28,7 @@ class Kernel:
         "elements",
         "kind",
         "mutates",
+        "name",
         "number",
         "numel",
         "original",
@@ -54,6 +56,7 @@ class Kernel:
         self.rnumel = rnumel
         self.what = what
         self.number = -1
+        self.name = ""
         self.mutates: tuple[Memory, ...] = ()
         self.after: tuple[Kernel, ...] = ()  # what else it waits for
         self.elements: tuple[Memory, ...] = ()

@@ -67,6 +67,7 @@ class Realizing:
         self._outputs = set(outputs)
         self._users: dict[Operation, dict[Operation, None]] = {}
         self._own = own = set(operations)
+        self._unread = 0  # buffers that have names, and that nobody reads
         self._has_regions = any(each.region for each in operations)
         self._passed: dict[Operation, Memory] = {}
         self._handed: dict[Operation, Box] = {}
@@ -134,10 +135,14 @@ class Realizing:
     ) -> Memory:
         if pads:
             strides = padded(shape, strides, dtype.itemsize)
-        return Memory(f"buf{len(self.kernels)}", shape, strides, dtype, role)
+        return Memory(self._name(), shape, strides, dtype, role)
+
+    def _name(self) -> str:
+        """Of the next buffer."""
+        return f"buf{len(self.kernels) + self._unread}"
 
     def _add(self, kernel: Kernel) -> None:
-        kernel.number = len(self.kernels)
+        kernel.number, kernel.name = len(self.kernels), self._name()
         self.kernels.append(kernel)
         for write in kernel.writes:
             write.memory.of = kernel.number

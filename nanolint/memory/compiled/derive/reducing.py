@@ -227,6 +227,7 @@ class Reducing(Realizing):
         variance, mean = each.parts
         roles = mean.role, variance.role
         means, squares = self._two(value, over, roles, "var_mean")
+        self._unread += 1  # ``WelfordReduction``: the weights
         for part, memory in ((mean, means), (variance, squares)):
             box = Box(memory.shape, memory.strides, FLOAT32, part.role)
             box.memory = memory

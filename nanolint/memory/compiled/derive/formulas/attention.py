@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
+from nanolint.memory.compiled.derive.operations import CALL, POINTWISE, STATE_FIRST
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides, is_contiguous, like_strides
@@ -15,7 +15,11 @@ from nanolint.memory.tensors.ops.attention_kernels import (
 )
 from nanolint.memory.tensors.ops.flash_three import backward_scratch
 from nanolint.memory.tensors.ops.views import contiguous
-from nanolint.memory.torch import EFFICIENT_STATE_ON_CARD_SINCE, FLASH_STATE_ON_CARD_SINCE
+from nanolint.memory.torch import (
+    EFFICIENT_STATE_FIRST_SINCE,
+    EFFICIENT_STATE_ON_CARD_SINCE,
+    FLASH_STATE_ON_CARD_SINCE,
+)
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
@@ -114,7 +118,8 @@ def efficient(
         *state,
     ]
     given = (q, k, v) if bias is None else (q, k, v, bias)
-    out, *rest = t.several("efficient", CALL, given, results)
+    order = (STATE_FIRST,) if t.device.release >= EFFICIENT_STATE_FIRST_SINCE else ()
+    out, *rest = t.several("efficient", CALL, given, results, *order)
     roles = [each.role.gradient for each in (q, k, v)]
     learns_bias = bias is not None and bias.requires_grad
 

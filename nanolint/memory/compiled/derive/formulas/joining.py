@@ -30,7 +30,7 @@ def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     sizes = [each.shape[along] for each in tensors]
     shape = (*first.shape[:along], sum(sizes), *first.shape[along + 1 :])
     role = first.role.made("concatenation")
-    cost = 4 * len(tensors)
+    cost = 6 * len(tensors) - 1  # lowering.py, ``pointwise_cat``: what OpCounterCSE counts
     out = t.make("cat", POINTWISE, tensors, shape, dtype, role, along, cost=cost)
 
     def backward(g: Tensor) -> list[Tensor | None]:

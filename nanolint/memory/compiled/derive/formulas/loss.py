@@ -92,7 +92,7 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """``nll_loss_forward`` and ``nll_loss_backward``."""
-    reduces = reduction != "none"
+    divides = reduction == "mean"
     wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))
     with t.device.no_grad():
         counted = compare(targets, IGNORED)
@@ -104,12 +104,13 @@ def nll_loss(
         each = _choice(t, counted, neg(squeeze(taken, 1)))
         count = cast(reduce(t, "sum", counted, (0,), False, INT64), wide.dtype)
         count.role = log.role.made("cross_entropy count")
-        loss = each
-        if reduces:
-            loss = div(reduce(t, "sum", each, (0,), False), count, role=log.role.made("loss"))
+        loss = each if reduction == "none" else reduce(t, "sum", each, (0,), False)
+        if divides:
+            loss = div(loss, count, role=log.role.made("loss"))
 
     def backward(g: Tensor, log: Tensor, targets: Tensor, count: Tensor) -> list[Tensor | None]:
-        share = div(g, count) if reduces else unsqueeze(g, 1)
+        share = div(g, count) if divides else g
+        share = unsqueeze(g, 1) if reduction == "none" else share
         places = unsqueeze(targets, 1)
         counted = compare(places, IGNORED)
         safe = _choice(t, counted, places)
