@@ -43,6 +43,11 @@ OUTPUTS_TAKEN_OFF: tuple[Version, Version] = (2, 9), (2, 12)
 # torch/_inductor/config.py, triton.mix_order_reduction: two sums of one tensor in one kernel.
 MIXED_SUMS_SINCE: Version = (2, 10)
 
+# torch/_inductor/config.py, keep_addmm_fused_for_half_dtypes: a product in two bytes adds its bias
+# itself. Before, one that is only read element by element left it to its reader. In 2.12.1, not in
+# 2.11.
+HALF_BIASES_KEPT_SINCE: Version = (2, 12)
+
 # torch/_inductor/fx_passes/joint_graph.py, mul_softmax_pattern: a factor is taken out of a softmax,
 # whose largest element is looked for without it. In 2.4.1, not in 2.2.2.
 FACTORS_TAKEN_OUT_SINCE: Version = (2, 4)
@@ -92,6 +97,7 @@ class Inductor(NamedTuple):
     counts_mutated: bool = False  # buffers twice, in the estimate of the peak
     takes_off_outputs: bool = False  # from the estimate of the peak
     mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
+    keeps_half_biases: bool = True  # in the product, whoever reads it
     takes_out_factors: bool = True  # of a softmax
     keeps_nonfinite: bool = True  # rows of a softmax whose factor is taken out
     orders_tangents: bool = False  # copies gradients of results that do not lie in order
@@ -114,6 +120,7 @@ class Inductor(NamedTuple):
             counts_mutated=version < MUTATED_COUNTED_ONCE_SINCE,
             takes_off_outputs=OUTPUTS_TAKEN_OFF[0] <= version <= OUTPUTS_TAKEN_OFF[1],
             mixes_sums=version >= MIXED_SUMS_SINCE,
+            keeps_half_biases=version >= HALF_BIASES_KEPT_SINCE,
             takes_out_factors=version >= FACTORS_TAKEN_OUT_SINCE,
             keeps_nonfinite=version >= NONFINITE_KEPT_SINCE,
             orders_tangents=version < TANGENTS_AS_THEY_LIE_SINCE,

@@ -99,7 +99,8 @@ class Calling(Realizing):
 
     def _adds_later(self, each: Operation) -> bool:
         """Whether the bias is added where the product is read: ``should_prefer_unfused_addmm``."""
-        return each.dtype.itemsize > 2 and self._is_read_by_elements(each)
+        keeps = each.dtype.itemsize == 2 and self._inductor.keeps_half_biases
+        return not keeps and self._is_read_by_elements(each)
 
     def _unfused(self, each: Operation) -> Value:
         bias, *factors = (self.values[source] for source in each.of)
