@@ -55,7 +55,7 @@ def write_script(
 
     def finds_more() -> bool:
         try:
-            _on_card(read, run, shapes, asked, tape, compiled=compiled)
+            _on_card(read, run, shapes, asked, tape)
         except WeightsFound as found:
             tape.clear()
             weights[found.load] = found.held
@@ -72,15 +72,13 @@ def _on_card(
     shapes: Shapes,
     asked: Asked,
     tape: Tape,
-    *,
-    compiled: bool,
 ) -> None:
     """Read what runs on a card; once more, each layer, where those that are alike are not."""
     try:
-        read(device_of(run, shapes, asked, tape, compiled=compiled))
+        read(device_of(run, shapes, asked, tape))
     except Entangled:
         tape.clear()
-        device = device_of(run, shapes, asked, tape, compiled=compiled)
+        device = device_of(run, shapes, asked, tape)
         device.copies_layers = False
         read(device)
 
@@ -103,11 +101,11 @@ def write_own(
         inductor = shapes.inductor if compiled else None
         read_script(program, run, None, device, inductor=inductor, whole=whole)
 
-    _on_card(read, run, shapes, asked, tape, compiled=compiled)
+    _on_card(read, run, shapes, asked, tape)
     as_nanogpt(tape, shapes)
 
 
-def device_of(run: Run, shapes: Shapes, asked: Asked, tape: Tape, *, compiled: bool) -> Device:
+def device_of(run: Run, shapes: Shapes, asked: Asked, tape: Tape) -> Device:
     """The card of ``run``, which writes to ``tape``."""
     # Of the products of what is read nothing is known beforehand.
     is_read = isinstance(run.program, ReadScript) or (run.program is not None and not run.bias)
@@ -119,7 +117,6 @@ def device_of(run: Run, shapes: Shapes, asked: Asked, tape: Tape, *, compiled: b
         first_bias_bytes=bias_workspace_bytes(run.torch) if is_read else 0,
         keeps_workspace=shapes.keeps_workspace,
         passing_bias_bytes=passing_bias_workspace_bytes(run.torch),
-        attention_state=shapes.attention_state if compiled else None,
         capability=FLASH_SINCE if run.attention is Attention.FLASH else BEFORE_FLASH,
         fuses_bfloat16=run.attention is not Attention.MATH,
         release=run.torch,
@@ -146,7 +143,7 @@ def write(
             model = Derived(model, device, shapes.inductor)
         train(run, model, device, micro_steps)
 
-    _on_card(trained, run, shapes, asked, tape, compiled=compiled)
+    _on_card(trained, run, shapes, asked, tape)
 
 
 def _model(run: Run, device: Device, capability: tuple[int, int] | None) -> Module:

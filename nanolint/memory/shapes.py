@@ -30,7 +30,6 @@ class Shapes:
     workspace_bytes: int = 0  # cuBLAS's; 0 leaves it out
     bias_workspace_bytes: int = 0  # cuBLASLt's own, 0 where it has none
     keeps_workspace: bool = True  # each thread for good; else each product while it is launched
-    attention_state: bool = True  # whether attention's random state lies on the card
     inductor: Inductor = Inductor()
 
     @classmethod
@@ -50,9 +49,6 @@ class Shapes:
             workspace_bytes=torch.workspace_bytes(run.torch, gpu),
             bias_workspace_bytes=torch.bias_workspace_bytes(run.torch) if run.bias else 0,
             keeps_workspace=torch.keeps_workspace(run.torch),
-            attention_state=torch.attention_state_on_card(
-                run.torch, run.attention, dropout=run.dropout > 0
-            ),
             inductor=Inductor.of(run.torch, gpu.compute_capability if gpu else None),
         )
 

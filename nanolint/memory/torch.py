@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.run.coverage import OLDEST_BLOCK_FIRST
-from nanolint.run.run import Attention
 from nanolint.units import MIB
 
 if TYPE_CHECKING:
@@ -112,16 +111,6 @@ def keeps_workspace(version: Version) -> bool:
     """Whether each thread that multiplies takes one workspace for good; else each product does,
     for as long as it is launched."""
     return version < WORKSPACE_GIVEN_BACK_SINCE
-
-
-def attention_state_on_card(version: Version, attention: Attention, *, dropout: bool) -> bool:
-    """Whether the random state of the attention kernel lies on the card.
-
-    With dropout, memory-efficient attention draws it on the host in all releases.
-    """
-    if attention is Attention.FLASH:
-        return version >= FLASH_STATE_ON_CARD_SINCE
-    return version >= EFFICIENT_STATE_ON_CARD_SINCE and not dropout
 
 
 def takes_oldest_block(version: Version) -> bool:

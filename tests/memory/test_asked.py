@@ -47,7 +47,7 @@ def test_a_card_that_answers_otherwise_has_a_tape_of_its_own() -> None:
 def test_what_was_not_asked_does_not_matter() -> None:
     asked = Asked(Card(46, 1536, 1))
     assert asked.answers_alike(Card(1, 1, 1))
-    device = device_of(RUN, Shapes.of(RUN), asked, Tape(), compiled=False)
+    device = device_of(RUN, Shapes.of(RUN), asked, Tape())
     assert device.asked.ask(_has_many, 40)
     assert asked.answers_alike(Card(41, 1, 1)) and not asked.answers_alike(Card(40, 1536, 1))
 

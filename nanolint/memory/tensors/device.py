@@ -74,8 +74,7 @@ class Device:
     for itself; 0 leaves it out. ``bias_workspace_bytes`` is cuBLASLt's, where products add biases
     and it has one of its own, taken with the first product, or, as ``first_bias_bytes``, with the
     first that adds a bias; ``passing_bias_bytes`` where each makes it for itself.
-    ``attention_state``: fused attention saves its random state here;
-    None: as each kernel does in that release. ``attention_kernels`` are those that it may take.
+    ``attention_kernels`` are those that it may take.
     ``capability`` is the card's compute capability; ``fuses_bfloat16``: memory-efficient attention
     takes bfloat16, as from 8.0 on. ``tuned_for`` is the compute capability by which CUB sizes what
     it sorts and counts with. ``release`` is the first two numbers of torch's.
@@ -91,7 +90,6 @@ class Device:
         passing_bias_bytes: int = 0,
         first_bias_bytes: int = 0,
         keeps_workspace: bool = True,
-        attention_state: bool | None = None,
         capability: tuple[int, int] = (8, 0),
         fuses_bfloat16: bool = True,
         release: tuple[int, int] = NEWEST,
@@ -122,7 +120,6 @@ class Device:
             AUTOGRAD: first_bias_bytes or bias_workspace_bytes,
         }
         self._keeps_workspace = keeps_workspace
-        self.attention_state = attention_state
         self.attention_kernels = KERNELS
 
     def alloc(self, nbytes: int, name: str, component: Component) -> Storage:
@@ -139,7 +136,6 @@ class Device:
             workspace_bytes=self.passing_workspace_bytes,
             passing_bias_bytes=self.passing_bias_bytes,
             keeps_workspace=False,
-            attention_state=self.attention_state,
             capability=self.capability,
             fuses_bfloat16=self.fuses_bfloat16,
             release=self.release,

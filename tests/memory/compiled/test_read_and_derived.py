@@ -18,10 +18,14 @@ ALLOCATED = 0.002
 RESERVED = 0.02
 
 
-FREED_EARLIER = pytest.mark.xfail(
-    reason="PyTorch 2.9 frees 512 KiB earlier in the evaluation's graph: not explained", strict=True
-)
-OFF = "2.9 gpt-2-4-256-0.0-True-4-256-1024-bfloat16"
+# What does not equal PyTorch's to the byte.
+OFF = {
+    "chat-3-4-2-256-True-8-256-4096-bfloat16": {"reserved"},
+    "chat-2-2-2-256-True-8-512-8192-bfloat16": {"forward", "backward", "overall"},
+    "llama-4-2-1-128-30.0-16-128-2048-float16": {"forward", "backward", "optimizer", "overall"},
+    "2.9 modern-4-4-256-8-256-4096-bfloat16": {"eval"},
+    "2.9 chat-3-4-2-256-True-8-256-4096-bfloat16": {"reserved"},
+}
 
 
 def name_of(row: dict[str, Any]) -> str:
@@ -34,21 +38,11 @@ def test_a_read_model_peaks_in_each_phase_as_pytorch_compiles_it(row: dict[str, 
     assert tape.doubts == []
     found = figures(tape)
     assert found.keys() > {"eval", "reserved"}
-    for phase in found.keys() - {"eval"}:
+    for phase in found:
         rel = RESERVED if phase == "reserved" else ALLOCATED
         assert found[phase] == pytest.approx(row[phase], rel=rel), phase
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(row, marks=(FREED_EARLIER,) if row["name"] == OFF else (), id=name_of(row))
-        for row in ROWS
-    ],
-)
-def test_a_read_models_evaluation_peaks_as_pytorch_compiles_it(row: dict[str, Any]) -> None:
-    found = figures(case_of(row, compile=True).read(find(CARD).gpu, release_of(row)))
-    assert found["eval"] == pytest.approx(row["eval"], rel=ALLOCATED)
+    off = {phase for phase in found if found[phase] != row[phase]}
+    assert off == OFF.get(name_of(row), set())
 
 
 def test_what_is_not_known_is_replayed_eagerly_and_said() -> None:

@@ -119,8 +119,7 @@ def _random_state(
 
 def has_state_on_card(device: Device, since: Version) -> bool:
     """Whether a kernel's random state lies on the card: ``since`` a release of torch."""
-    known = device.attention_state
-    return device.release >= since if known is None else known
+    return device.release >= since
 
 
 def splits(card: Card, blocks: int, keys: int, width: int) -> int:
