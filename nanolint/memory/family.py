@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # What is compiled is decided by many more comparisons: fewer runs share its readings.
 COMPILED_FIRST = 4
 
-MOST = 32  # readings of one family, of other guards each
+MOST_READINGS = 16  # of one family that are remembered, of other guards each
+MOST_READ = 8  # tapes of it that these are held to
 
 Numbers: TypeAlias = tuple[int, ...]  # a run's values of ``SYMBOLIC``
 
@@ -80,11 +81,8 @@ class Reading:
 
         written, tape = self._tape, type(self._tape)()
         names = {each: filled(each, values) for each in self._names}
-        tape.events, tape.components, tape.phases = (
-            written.events,
-            written.components,
-            written.phases,
-        )
+        tape.events, tape.phases = written.events, written.phases
+        tape.components = written.components
         tape.doubts, tape.above, tape.assumed = written.doubts, written.above, written.assumed
         tape.printed = [filled(each, values) for each in written.printed]
         tape.sizes = list(map(value, written.sizes))
@@ -146,7 +144,7 @@ class Family:
             return None
         self._readings.append(reading)
         self._read.append(Read(card, numbers, found))
-        del self._readings[:-MOST], self._read[:-MOST]
+        del self._readings[:-MOST_READINGS], self._read[:-MOST_READ]
         return found
 
     def add(self, card: Card, numbers: Numbers, tape: Tape) -> None:
@@ -156,7 +154,7 @@ class Family:
         if self._is_plain:
             self._readings.clear()
         self._read.append(read)
-        del self._read[:-MOST]
+        del self._read[:-MOST_READ]
 
 
 def _are_alike(one: Tape, other: Tape) -> bool:
@@ -164,7 +162,7 @@ def _are_alike(one: Tape, other: Tape) -> bool:
     return all(getattr(one, each) == getattr(other, each) for each in (*columns, "assumed"))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=16)
 def family_of(_recipe: tuple[object, ...], *, compiled: bool) -> Family:
     """The family of a run, by all that its members have in common."""
     return Family(COMPILED_FIRST if compiled else 1)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Step: TypeAlias = "tuple[Callable[[Any, Any], Any], int, int]"
-Guard: TypeAlias = "tuple[Callable[[Any, Any], Any], int, int, Any]"
 
 FAILURES = (ArithmeticError, TypeError, ValueError, LookupError)
 OPENS, CLOSES = "\ue000", "\ue001"  # around the number of a formula in a text
