@@ -9,10 +9,11 @@ from nanolint.memory.compiled.derive.formulas.reductions import reduce
 from nanolint.memory.compiled.derive.operations import REDUCTION
 from nanolint.memory.tensors.autograd import record_all
 from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
 from nanolint.memory.tensors.ops.unary import pow, rsqrt
-from nanolint.memory.tensors.ops.views import cast
+from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.torch import RMS_NORM_FLOAT32_SINCE
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ def rms_norm(
         out = mul(wide, rstd, role=x.role.made("normalised input", x.role.dims))
         if scale is not None:
             out = mul(out, scale)
+        if not _is_channels_last(source):
+            out = contiguous(out)
         out = cast(out, dtype, x.role.made("RMSNorm output", x.role.dims))
 
     def backward(
@@ -142,6 +145,15 @@ def rms_norm(
 
     inputs = source, scale
     return record_all((out, rstd), inputs, backward, source, scale, rstd)[0]
+
+
+def _is_channels_last(x: Tensor) -> bool:
+    """``suggest_memory_format``: whether an image lies pixel by pixel."""
+    if x.ndim not in {4, 5} or is_contiguous(x.shape, x.strides):
+        return False
+    order = (0, *range(2, x.ndim), 1)
+    shape, strides = (tuple(each[dim] for dim in order) for each in (x.shape, x.strides))
+    return is_contiguous(shape, strides)
 
 
 FORMULAS: Formulas = {"layer_norm": layer_norm, "rms_norm": rms_norm}
