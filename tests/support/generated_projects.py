@@ -43,7 +43,8 @@ IDIOMS = (
     "import builtins, io\nbuiltins.exec(io.open('config/base.py').read())\n",
     "from lib import load\nload('base', globals())\n",
     "import re\ntext = open('config/base.py').read()\n"
-    "batch_size = int(re.search(r'batch_size = .*?(\\d+)', text)[1])\n",
+    "found = re.search(r'batch_size = .*?(\\d+)', text) or re.search(r'MICRO = (\\d+)', text)\n"
+    "batch_size = int(found[1])\n",
 )
 LIBRARY = "def load(name, names):\n    exec(open('config/' + name + '.py').read(), names)\n"
 
