@@ -46,7 +46,8 @@ def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
 def needs_no_reading(run: Run, gpu: Gpu | None = None) -> bool:
     """Whether the tape of ``run`` follows from the reading of another micro-batch."""
     recipe = _recipe(run, gpu)
-    return recipe.has_family and recipe.family.find(recipe.card, recipe.numbers) is not None
+    family = recipe.family
+    return family is not None and family.find(recipe.card, recipe.numbers) is not None
 
 
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
@@ -74,29 +75,31 @@ def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
     if found is not None:
         asked.is_kept = True
     else:
-        found = _of_family(recipe, asked) or _read_now(recipe, asked)
+        found = _read(recipe, asked)
         kept.keep(key, found)
     return found if isinstance(found, Unread) else Recorded(found)
 
 
-def _of_family(recipe: _Recipe, asked: Asked) -> Tape | None:
-    """The tape as the reading of another micro-batch has it; None where that has to be read."""
-    if not recipe.has_family:
-        return None
-    card, numbers = recipe.card, recipe.numbers
-    found = recipe.family.find(card, numbers) or recipe.family.read(card, numbers, recipe.write)
-    asked.is_kept = found is not None  # what is asked for these numbers nobody knows
+def _read(recipe: _Recipe, asked: Asked) -> Tape | Unread:
+    """The tape as the reading of another micro-batch has it, or read where none does."""
+    family, card, numbers = recipe.family, recipe.card, recipe.numbers
+    if family is None:
+        return _read_now(recipe, asked)
+    shared_tape = family.find(card, numbers) or family.read(card, numbers, recipe.write)
+    if shared_tape is not None:
+        asked.is_kept = True  # what is asked for these numbers nobody knows
+        return shared_tape
+    found = _read_now(recipe, asked)
+    if isinstance(found, Tape):
+        family.add(card, numbers, found)
     return found
 
 
 def _read_now(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     try:
-        tape = recipe.record(asked)
+        return recipe.record(asked)
     except Unread as error:  # without the frames of what was read, which hold it
         return error.again()
-    if recipe.has_family:
-        recipe.family.add(recipe.card, recipe.numbers, tape)
-    return tape
 
 
 def state_bytes(run: Run) -> int:
@@ -156,19 +159,16 @@ class _Recipe(NamedTuple):
     unsettled: Run | None = None
 
     @property
-    def has_family(self) -> bool:
-        """Whether runs of other numbers may share its reading."""
-        return self.unsettled is not None and self.run.on_gpu
-
-    @property
     def numbers(self) -> tuple[int, ...]:
         """What it differs in from the runs that may share its reading."""
         return numbers_of(self.run)
 
     @property
-    def family(self) -> Family:
-        """Those runs, by what it has in common with them on whatever card."""
-        assert self.unsettled is not None
+    def family(self) -> Family | None:
+        """Those runs, by what it has in common with them on whatever card; None where none may
+        share its reading."""
+        if self.unsettled is None or not self.run.on_gpu:
+            return None
         bare = with_numbers(self.unsettled, 0, 0)
         return family_of(_recipe(bare, self.gpu).of_any_card, compiled=self.compiled)
 
