@@ -1,8 +1,9 @@
-"""Runs that differ in micro-batch and accumulation alone: what was read for one holds for others.
+"""Runs that differ in whole numbers alone: what was read for one micro-batch holds for others.
 
-The second of them that is asked for is read with symbolic numbers (``symbolic.py``): the sizes on
-its tape are formulas of both, and what they decided are guards. Another run whose guards all hold
-is worked out from that in a few milliseconds, once one such tape was the same as a reading of it.
+The second of them that is asked for is read with symbolic numbers (``symbolic.py``) for those that
+it differs in: the sizes on its tape are formulas of them, and what they decided are guards. Another
+run whose guards all hold is worked out from that in a few milliseconds, once one such tape was the
+same as a reading of it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nanolint.memory.located import Located
+from nanolint.memory.settled import BATCH
 from nanolint.memory.symbolic import CLOSES, Formulas, NotSymbolic, Symbolic, filled
 from nanolint.memory.tape import Step, Tape
 from nanolint.memory.tensors.asked import Asked
@@ -25,9 +27,10 @@ if TYPE_CHECKING:
 COMPILED_FIRST = 4
 
 MOST_READINGS = 16  # of one family that are remembered, of other guards each
+MOST_OTHERS = 32  # tapes that were worked out of one, or cannot be
 MOST_READ = 8  # tapes of it that these are held to
 
-Numbers: TypeAlias = tuple[int, ...]  # a run's values of ``SYMBOLIC``
+Numbers: TypeAlias = tuple[int, ...]  # a run's values of ``SYMBOLIC``, and those its texts name
 
 
 class Read(NamedTuple):
@@ -41,18 +44,27 @@ class Read(NamedTuple):
 class Reading:
     """A tape with formulas on it, and for which other numbers it was found to be right."""
 
-    def __init__(self, asked: Asked, formulas: Formulas, numbers: Numbers, tape: Tape) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        formulas: Formulas,
+        numbers: Numbers,
+        varying: frozenset[int],
+        tape: Tape,
+    ) -> None:
+        self._varying = varying  # the places of those that are symbolic
         self._asked, self._formulas, self._tape = asked, formulas, tape
         self._names = tuple(dict.fromkeys(tape.names))
         self._own = numbers
         self._held: set[int] = set()  # which of them another tape has shown to be followed
+        self._others = lru_cache(maxsize=MOST_OTHERS)(self._worked_out)
         told = (*tape.doubts, *tape.above, *tape.assumed)
         if any(CLOSES in each for each in told):
             raise NotSymbolic("what is told about the tape has a number of the run in it")
 
     def knows(self, numbers: Numbers) -> bool:
         """Whether it was right for others that differ from its own in as much."""
-        return self._held.issuperset(self._differences(numbers))
+        return self._held.issuperset(_differences(self._own, numbers))
 
     def hold(self, read: Read) -> bool:
         """Compare it with a tape that was read; returns whether it says the same, where it says
@@ -61,15 +73,16 @@ class Reading:
         if tape is not None:
             if not _are_alike(tape, read.tape):
                 return False
-            self._held.update(self._differences(read.numbers))
+            self._held |= _differences(self._own, read.numbers)
         return True
-
-    def _differences(self, numbers: Numbers) -> list[int]:
-        pairs = enumerate(zip(self._own, numbers, strict=True))
-        return [at for at, (own, other) in pairs if own != other]
 
     def tape(self, card: Card, numbers: Numbers) -> Tape | None:
         """What it is for other numbers, or another card; None where a guard does not hold."""
+        return self._others(card, numbers)
+
+    def _worked_out(self, card: Card, numbers: Numbers) -> Tape | None:
+        if not self._varying.issuperset(_differences(self._own, numbers)):
+            return None
         if not self._asked.answers_alike(card):
             return None
         values = self._formulas.values(card, *numbers)
@@ -107,7 +120,8 @@ class Family:
         self._first = first  # so many are read with plain numbers
         self._read: list[Read] = []
         self._readings: list[Reading] = []
-        self._is_plain = False  # it cannot be read with symbolic numbers
+        self._is_plain = False  # what was read with symbolic numbers was wrong
+        self._plain: set[frozenset[int]] = set()  # the places of those that cannot be symbolic
 
     def find(self, card: Card, numbers: Numbers) -> Tape | None:
         """The tape of a run, from the reading of another one."""
@@ -123,19 +137,21 @@ class Family:
     ) -> Tape | None:
         """The tape that ``write`` writes with symbolic numbers, which others may share; None where
         it is to be read with plain ones: the first, and where nothing else helps."""
-        if self._is_plain or len({each.numbers for each in self._read} - {numbers}) < self._first:
+        varying = self._varying(numbers)
+        if self._is_plain or not varying:
             return None
         if any(reading.tape(card, numbers) for reading in self._readings):
             return None  # it shows whether that one is right
-        formulas = Formulas(card, *numbers)
+        fixed = [1 + at for at in range(len(numbers)) if at not in varying]
+        formulas = Formulas(card, *numbers, fixed=fixed)
         asked, tape = Asked(card, formulas), Located()
         forget_sizes()
         try:
             write(tape, asked)
-            reading = Reading(asked, formulas, numbers, tape)
+            reading = Reading(asked, formulas, numbers, varying, tape)
             found = reading.tape(card, numbers)
         except Exception:  # whatever it is, plain numbers tell
-            self._is_plain = True
+            self._plain.add(varying)
             return None
         finally:
             forget_sizes()
@@ -147,6 +163,20 @@ class Family:
         del self._readings[:-MOST_READINGS], self._read[:-MOST_READ]
         return found
 
+    def _varying(self, numbers: Numbers) -> frozenset[int]:
+        """The places of the numbers to read with symbolic ones: in which those that were read
+        differ, or else in which the nearest of them does; none where plain ones are to be read."""
+        found = [_differences(each.numbers, numbers) for each in self._read]
+        different = [each for each in found if each]
+        if not different:
+            return frozenset()
+        nearest = min(different, key=len)
+        first = self._first if nearest & BATCH else 1
+        if len({each.numbers for each in self._read} - {numbers}) < first:
+            return frozenset()
+        tried = (frozenset[int]().union(*different), nearest)
+        return next((each for each in tried if each not in self._plain), frozenset())
+
     def add(self, card: Card, numbers: Numbers, tape: Tape) -> None:
         """Remember what was read with plain numbers, and hold to it what was said of it."""
         read = Read(card, numbers, tape)
@@ -155,6 +185,11 @@ class Family:
             self._readings.clear()
         self._read.append(read)
         del self._read[:-MOST_READ]
+
+
+def _differences(one: Numbers, other: Numbers) -> frozenset[int]:
+    pairs = enumerate(zip(one, other, strict=True))
+    return frozenset(at for at, (own, its) in pairs if own != its)
 
 
 def _are_alike(one: Tape, other: Tape) -> bool:

@@ -1,7 +1,7 @@
-"""The fractions that a script gives names to, and its texts without them: ``learning_rate = 6e-4``.
+"""The numbers that a script gives names to, and its texts without them: ``learning_rate = 6e-4``.
 
-Texts that differ in nothing else have the same tape, unless the reading looks at one of them
-(``model/reading/watched.py``).
+Texts that differ in fractions alone have the same tape, unless the reading looks at one of them
+(``model/reading/watched.py``); those that differ in whole numbers may share one (``family.py``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ast
 from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.run.program import SETTINGS
 from nanolint.source.python import nodes, python_tree
@@ -24,40 +24,44 @@ Spot = tuple[str, int, int]  # a path, a line, a column in bytes
 
 
 class Named(NamedTuple):
-    """A fraction where it stands in its line, in bytes."""
+    """A number where it stands in its line, in bytes."""
 
     line: int
     start: int
     end: int
-    value: float
+    value: Any
 
 
-def without(modules: Iterable[SourceText]) -> tuple[tuple[SourceText, ...], tuple[float, ...]]:
-    """The texts with nothing in the places of named fractions, and those in their order."""
-    found = _in_modules(modules)
+def without(
+    modules: Iterable[SourceText], kind: type = float
+) -> tuple[tuple[SourceText, ...], tuple[Any, ...]]:
+    """The texts with nothing in the places of named numbers of a kind, and those in their order."""
+    found = _in_modules(modules, kind)
     texts = tuple(replace(each, text=_cut(each.text, named)) for each, named in found)
     return texts, tuple(each.value for _, named in found for each in named)
 
 
-def spots(modules: Iterable[SourceText]) -> Mapping[Spot, int]:
+def spots(modules: Iterable[SourceText], kind: type = float) -> Mapping[Spot, int]:
     """Which of them stands where, by its number in that order."""
-    listed = [(each.path, named) for each, found in _in_modules(modules) for named in found]
+    listed = [(each.path, named) for each, found in _in_modules(modules, kind) for named in found]
     return {(path, each.line, each.start): at for at, (path, each) in enumerate(listed)}
 
 
-def _in_modules(modules: Iterable[SourceText]) -> list[tuple[SourceText, tuple[Named, ...]]]:
+def _in_modules(
+    modules: Iterable[SourceText], kind: type
+) -> list[tuple[SourceText, tuple[Named, ...]]]:
     """Of files of settings none, nor where two files are shown by one path."""
     listed = list(modules)
     times = Counter(each.path for each in listed)
     return [
-        (each, () if is_other else _in_text(each.text))
+        (each, () if is_other else _in_text(each.text, kind))
         for each in listed
         for is_other in [times[each.path] > 1 or each.module.startswith(SETTINGS)]
     ]
 
 
 @lru_cache(maxsize=64)
-def _in_text(text: str) -> tuple[Named, ...]:
+def _in_text(text: str, kind: type) -> tuple[Named, ...]:
     try:
         tree = python_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -66,7 +70,7 @@ def _in_text(text: str) -> tuple[Named, ...]:
     for node in nodes(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant):
             value = node.value
-            if type(value.value) is float and value.end_col_offset is not None:
+            if type(value.value) is kind and value.end_col_offset is not None:
                 end = value.end_col_offset
                 found.append(Named(value.lineno, value.col_offset, end, value.value))
     return tuple(sorted(found))

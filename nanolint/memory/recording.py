@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
 from nanolint.memory import kept
 from nanolint.memory.constants import DEFAULT_SM_COUNT
-from nanolint.memory.family import Family, family_of
+from nanolint.memory.family import family_of
 from nanolint.memory.located import Located
 from nanolint.memory.loop.played import representative
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.numbers import without
 from nanolint.memory.profile import profiled
 from nanolint.memory.recorded import Recorded, shared
-from nanolint.memory.settled import numbers_of, settled, with_numbers
+from nanolint.memory.settled import numbers_of, settled, without_numbers
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.tensors.asked import Asked, Card
@@ -29,6 +29,7 @@ from nanolint.run.run import Attention, Run
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.family import Family, Numbers
 
 
 ASKS = "get_device_capability"  # a model that asks the card is of that card alone
@@ -46,8 +47,8 @@ def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
 def needs_no_reading(run: Run, gpu: Gpu | None = None) -> bool:
     """Whether the tape of ``run`` follows from the reading of another micro-batch."""
     recipe = _recipe(run, gpu)
-    family = recipe.family
-    return family is not None and family.find(recipe.card, recipe.numbers) is not None
+    kin = recipe.kin
+    return kin is not None and kin[0].find(recipe.card, kin[1]) is not None
 
 
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
@@ -82,9 +83,10 @@ def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
 
 def _read(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     """The tape as the reading of another micro-batch has it, or read where none does."""
-    family, card, numbers = recipe.family, recipe.card, recipe.numbers
-    if family is None:
+    kin, card = recipe.kin, recipe.card
+    if kin is None:
         return _read_now(recipe, asked)
+    family, numbers = kin
     shared_tape = family.find(card, numbers) or family.read(card, numbers, recipe.write)
     if shared_tape is not None:
         asked.is_kept = True  # what is asked for these numbers nobody knows
@@ -159,18 +161,17 @@ class _Recipe(NamedTuple):
     unsettled: Run | None = None
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """What it differs in from the runs that may share its reading."""
-        return numbers_of(self.run)
-
-    @property
-    def family(self) -> Family | None:
-        """Those runs, by what it has in common with them on whatever card; None where none may
-        share its reading."""
+    def kin(self) -> tuple[Family, Numbers] | None:
+        """The runs that may share its reading, by what it has in common with them on whatever
+        card, and what it differs in; None where none may."""
         if self.unsettled is None or not self.run.on_gpu:
             return None
-        bare = with_numbers(self.unsettled, 0, 0)
-        return family_of(_recipe(bare, self.gpu).of_any_card, compiled=self.compiled)
+        bare = _recipe(without_numbers(self.unsettled), self.gpu)
+        program = bare.run.program
+        assert isinstance(program, ReadScript)
+        modules, named = without(program.modules, int)
+        common = bare._replace(run=replace(bare.run, program=replace(program, modules=modules)))
+        return family_of(common.of_any_card, compiled=self.compiled), numbers_of(self.run) + named
 
     @property
     def of_any_card(self) -> tuple[object, ...]:

@@ -10,18 +10,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.symbolic import NotSymbolic, plain
+from nanolint.memory.numbers import spots
+from nanolint.memory.symbolic import NotSymbolic, is_symbolic, plain
 from nanolint.run.allocator_variable import NEW, by_name
 from nanolint.run.program import SETTINGS, FromRun
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from nanolint.memory.numbers import Spot
     from nanolint.memory.symbolic import Formulas
     from nanolint.run.program import NotKnown, Placed, ReadScript, SourceText
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
 
-SYMBOLIC = ("batch_size", "gradient_accumulation_steps")  # what a search and a fix change
+# What a search and a fix change, and whole numbers that are typed and seldom decide anything.
+SYMBOLIC = ("batch_size", "gradient_accumulation_steps", "eval_iters", "max_iters", "eval_interval")
+BATCH = frozenset({0, 1})  # the places of those that sizes follow from
 
 
 def settled(program: ReadScript, run: Run) -> ReadScript:
@@ -40,17 +46,34 @@ def settled(program: ReadScript, run: Run) -> ReadScript:
 
 def numbers_of(run: Run) -> tuple[int, ...]:
     """The values of the fields of ``SYMBOLIC``."""
-    return run.batch_size, run.gradient_accumulation_steps
+    return tuple(getattr(run, field) for field in SYMBOLIC)
 
 
-def with_numbers(run: Run, batch_size: int, accumulation: int) -> Run:
+def with_numbers(run: Run, numbers: Sequence[Any]) -> Run:
     """The run with other ones."""
-    return replace(run, batch_size=batch_size, gradient_accumulation_steps=accumulation)
+    return replace(run, **dict(zip(SYMBOLIC, numbers, strict=True)))
+
+
+def without_numbers(run: Run) -> Run:
+    """The run with none of them, as all have it that differ in nothing else."""
+    return with_numbers(run, [0] * len(SYMBOLIC))
 
 
 def symbolic(run: Run, formulas: Formulas) -> Run:
-    """The run with symbolic numbers there, which were given behind its card."""
-    return with_numbers(run, formulas.number(1), formulas.number(2))
+    """The run with the numbers there that were given behind its card."""
+    return with_numbers(run, [formulas.given(1 + at) for at in range(len(SYMBOLIC))])
+
+
+def symbols_of(program: ReadScript, run: Run, formulas: Formulas) -> dict[Spot, Any]:
+    """The symbolic numbers among the constants of the settled program, by where they stand.
+
+    Raises NotSymbolic.
+    """
+    fields = {spot: getattr(run, field) for spot, field in spots_of(program, run).items()}
+    written = spots(settled(program, run).modules, int)
+    named = {spot: formulas.given(1 + len(SYMBOLIC) + at) for spot, at in written.items()}
+    found = {**named, **fields}
+    return {spot: each for spot, each in found.items() if is_symbolic(each)}
 
 
 def spots_of(program: ReadScript, run: Run) -> dict[Spot, str]:

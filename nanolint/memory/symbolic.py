@@ -14,7 +14,7 @@ import operator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
 Step: TypeAlias = "tuple[Callable[[Any, Any], Any], int, int]"
 
@@ -28,19 +28,29 @@ class NotSymbolic(Exception):
 
 class Formulas:
     """How the numbers of one reading were worked out of the ``given``, and what was decided by
-    them. Each has a place: first the given, then constants and results as they come."""
+    them. Each has a place: first the given, then constants and results as they come.
 
-    def __init__(self, *given: Any) -> None:
+    Of the given those in the places ``fixed`` are the same for whoever shares the reading.
+    """
+
+    def __init__(self, *given: Any, fixed: Container[int] = ()) -> None:
+        self._fixed = fixed
         self._numbers = [Symbolic(self, place, value) for place, value in enumerate(given)]
         self._steps: list[Step] = []
         self._known: dict[tuple[Any, ...], Symbolic] = {}
         self._constants: dict[tuple[type, Any], Symbolic] = {}
         self._guards: dict[tuple[Any, ...], Any] = {}
+        self._answers: list[tuple[Callable[[list[Any]], Any], list[int], Any]] = []
         self._hashed: set[int] = set()
 
     def number(self, place: int) -> Any:
         """The number of a place, which notes what becomes of it."""
         return self._numbers[place]
+
+    def given(self, place: int) -> Any:
+        """One of the given numbers: a plain one where it is fixed."""
+        number = self._numbers[place]
+        return number.value if place in self._fixed else number
 
     def work_out(self, how: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
         """What a function of two numbers comes to, with both in it. Raises what it raises."""
@@ -62,6 +72,15 @@ class Formulas:
             self._guards[key] = how(first.value, second.value)
         return self._guards[key]
 
+    def answer(self, question: Callable[[list[Any]], Any], numbers: Sequence[Any]) -> Any:
+        """What a question about many numbers comes to, and has to, whatever the way there."""
+        places = [
+            (each if type(each) is Symbolic else self._constant(each)).place for each in numbers
+        ]
+        found = question([self._numbers[place].value for place in places])
+        self._answers.append((question, places, found))
+        return found
+
     def tuple_of(self, values: Sequence[Any]) -> Any:
         """A tuple of numbers and tuples of them, as one value with all of them in it."""
         found: Any = self._constant(())
@@ -78,6 +97,9 @@ class Formulas:
                 found.append(how(found[one], found[other]))
             for (how, one, other), decided in self._guards.items():
                 if how(found[one], found[other]) != decided:
+                    return None
+            for question, places, answer in self._answers:
+                if question([found[place] for place in places]) != answer:
                     return None
         except FAILURES:
             return None

@@ -1,5 +1,5 @@
-"""What was read for one micro-batch holds for others where it says so: the tape is that of a
-reading, to the last event, name and printed line."""
+"""What was read for one micro-batch, or another whole number, holds for others where it says so: the
+tape is that of a reading, to the last event, name and printed line."""
 
 from __future__ import annotations
 
@@ -227,3 +227,57 @@ def test_a_reading_with_formulas_leaves_plain_numbers_behind(tmp_path: Path) -> 
         assert not isinstance(found, str)
         assert {type(size) for size in found.sizes} == {int}
         assert not any("\ue000" in each for each in (*found.names, *found.printed))
+
+
+@pytest.mark.parametrize(
+    ("line", "others"),
+    [
+        ("max_iters = 600", "max_iters = {}"),
+        ("eval_iters = 200", "eval_iters = {}"),
+        ("log_interval = 10", "log_interval = {}"),
+        ("warmup_iters = 10", "warmup_iters = {}"),
+    ],
+)
+def test_the_third_of_a_number_that_decides_nothing_is_not_read(
+    tmp_path: Path, reads: list[int], line: str, others: str
+) -> None:
+    settings = "compile = False\nn_layer = 2\nn_embd = 64\nn_head = 4\nblock_size = 64\n"
+    path = write_project(tmp_path, {"config/a.py": settings + line}) / "config" / "a.py"
+    session = Session({}, pytest.fail)
+    session.set_target(CARD)
+    session.open("config", path, settings + line, is_python=True)
+    for number in (300, 400, 500, 700):
+        session.change("config", settings + others.format(number))
+        document = session.document("config")
+        assert document is not None
+        assert document.judged is not None
+    assert len(reads) == 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "number = {}\nkept = torch.zeros(1024, number, device='cuda')",
+        "number = {}\nkept = [torch.zeros(1 << 18, device='cuda') for _ in range(number)]",
+        "number = {}\nif number > 16:\n    kept = torch.zeros(1024, 1024, device='cuda')",
+        "number: int = {}\nkept = nn.Sequential(*[nn.Linear(number, number)] * 3).to('cuda')",
+        "class Config:\n    number = {}\nkept = torch.zeros(1024, Config.number, device='cuda')",
+        "def made(number=3):\n    return torch.zeros(1024, number, device='cuda')\n"
+        "number = {}\nkept = made(), made(number)",
+        "number = {}\nsettings = dict(number=number)\n"
+        "kept = torch.zeros(1024, int(str(settings['number'])), device='cuda')",
+        "number = {}\nkept = torch.zeros(1024, len(open(__file__).read()), device='cuda')",
+        "number = {}\nkept = torch.zeros(1024, 1 + number % 2, device='cuda')\nbatch_size += number",
+        "number = {}\nprint('a number', number)",
+    ],
+)
+def test_what_a_script_decides_by_a_number_that_it_names_is_decided_anew(
+    tmp_path: Path, more: str
+) -> None:
+    texts = [
+        SCRIPT.format(more=more.format(number), batch=BATCH)
+        for number in (12, 14, 16, 18, 20, 13, 64, 1, 2)
+    ]
+    runs = [run for run in (run_of(tmp_path, text) for text in texts) if run is not None]
+    assert len(runs) in {0, len(texts)}
+    assert_as_read([run for each in runs for run in (each, of(each, 1 + each.batch_size))])

@@ -7,36 +7,85 @@ memory first", breadth first and depth first, in this order of preference.
 from __future__ import annotations
 
 import heapq
+from copy import copy
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.graph import Graph, Node
 from nanolint.memory.compiled.planner import estimate, lifetimes
-from nanolint.memory.guarded import largest
+from nanolint.memory.guarded import answer
+from nanolint.memory.symbolic import is_symbolic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanolint.memory.compiled.graph import Buffer, Graph, Node
+    from nanolint.memory.compiled.graph import Buffer
 
 
 def reorder(graph: Graph, *, takes_off: bool = False) -> None:
     """Put the nodes of ``graph`` into the order with the lowest peak, as ``estimate`` has it."""
     if not graph.nodes:
         return
+    nbytes = [each.nbytes for each in _buffers(graph)] + [each.hidden for each in graph.nodes]
+    if any(map(is_symbolic, nbytes)):
+        places = answer(_Best(graph, takes_off=takes_off), nbytes)
+    else:
+        places = _best(graph, takes_off=takes_off)
+    graph.nodes = [graph.nodes[place] for place in places]
+
+
+def _buffers(graph: Graph) -> list[Buffer]:
+    """What the order may follow from, each once."""
+    found = {id(each): each for each in graph.inputs}
+    for node in graph.nodes:
+        for group in (node.reads, node.writes, node.elements):
+            found.update((id(each), each) for each in group)
+    return list(found.values())
+
+
+class _Best:
+    """The best order of a graph, were the bytes of its buffers, and those hidden, others."""
+
+    def __init__(self, graph: Graph, *, takes_off: bool) -> None:
+        self._takes_off = takes_off
+        copies = {id(each): copy(each) for each in _buffers(graph)}
+        self._buffers = list(copies.values())
+        self._graph = Graph()
+        self._graph.inputs = [copies[id(each)] for each in graph.inputs]
+        for node in graph.nodes:
+            each = Node(_of(copies, node.reads), _of(copies, node.writes))
+            each.elements, each.mutates = _of(copies, node.elements), _of(copies, node.mutates)
+            self._graph.nodes.append(each)
+
+    def __call__(self, nbytes: list[int]) -> list[int]:
+        for buffer, each in zip(self._buffers, nbytes, strict=False):
+            buffer.nbytes = each
+        for node, each in zip(self._graph.nodes, nbytes[len(self._buffers) :], strict=True):
+            node.hidden = each
+        return _best(self._graph, takes_off=self._takes_off)
+
+
+def _of(copies: dict[int, Buffer], buffers: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
+    return tuple(copies[id(each)] for each in buffers)
+
+
+def _best(graph: Graph, *, takes_off: bool) -> list[int]:
+    """The places of the nodes."""
+    best = list(range(len(graph.nodes)))
     lifetimes(graph.nodes)
     live = estimate(graph.nodes, graph.inputs, takes_off=takes_off)
-    peak = largest([0, *live])
+    peak = max([0, *live])
     if live[0] == peak:  # everything is alive at the first node, whatever comes after
-        return
+        return best
     web = _Web(graph)
-    best = graph.nodes
     methods: tuple[Callable[[_Web], list[int]], ...] = (_least_peak, _breadth, _depth)
     for method in methods:
-        order = [graph.nodes[index] for index in method(web)]
+        places = method(web)
+        order = [graph.nodes[place] for place in places]
         lifetimes(order)
-        candidate = largest([0, *estimate(order, graph.inputs, takes_off=takes_off)])
+        candidate = max([0, *estimate(order, graph.inputs, takes_off=takes_off)])
         if candidate < peak:
-            peak, best = candidate, order
-    graph.nodes = best
+            peak, best = candidate, places
+    return best
 
 
 class _Web:
@@ -94,7 +143,7 @@ def _least_peak(web: _Web) -> list[int]:
         frees[index] += sum(web.buffers[key].nbytes for key in web.writes[index] if uses[key] == 0)
     live = sum(buffer.nbytes for buffer in web.inputs)
     outputs = sum(buffer.nbytes for buffer in web.buffers.values() if buffer.kept)
-    most = largest([live, outputs])
+    most = max(live, outputs)
     ready = _Ready(web.sizes, frees)
     for index in range(count):
         if not waiting[index]:
@@ -104,7 +153,7 @@ def _least_peak(web: _Web) -> list[int]:
         chosen = ready.take(most - live)
         order.append(chosen)
         live += web.sizes[chosen]
-        most = largest([most, live])
+        most = max(most, live)
         live -= frees[chosen]
         for key in web.reads[chosen]:
             uses[key] -= 1

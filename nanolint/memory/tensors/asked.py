@@ -51,6 +51,10 @@ class Asked:
         answer: Answer = self._answers[key]
         return answer
 
+    def elsewhere(self) -> Asked:
+        """For what is not computed on the card: the same numbers, and answers to nobody."""
+        return Asked(self._card, self.formulas)
+
     @property
     def watches(self) -> bool:
         """Whether the numbers of the program are known by their places."""

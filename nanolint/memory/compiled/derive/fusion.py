@@ -23,6 +23,7 @@ from nanolint.memory.compiled.derive.groups import (
     shared_in_other_loops,
 )
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
+from nanolint.memory.guarded import answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,6 +62,19 @@ def _compare(one: _Score, other: _Score) -> int:
         return 1 if one.nbytes > other.nbytes else -1
     first, second = one[1:], other[1:]
     return (first > second) - (first < second)
+
+
+class _Ranked:
+    """The places of ``scores``, the best first, were their bytes others."""
+
+    def __init__(self, scores: Sequence[_Score]) -> None:
+        self._scores = scores
+
+    def __call__(self, nbytes: list[int]) -> list[int]:
+        pairs = zip(self._scores, nbytes, strict=True)
+        scores = [score._replace(nbytes=each) for score, each in pairs]
+        key = cmp_to_key(_compare)
+        return sorted(range(len(scores)), key=lambda at: key(scores[at]), reverse=True)
 
 
 def fuse(kernels: Sequence[Kernel], kept: Iterable[Memory], *, mixes: bool = True) -> list[Group]:
@@ -103,9 +117,9 @@ class _Fusion:
 
     def _round(self) -> None:
         pairs = self._pairs()
-        key = cmp_to_key(_compare)
-        pairs.sort(key=lambda pair: key(self._score(*pair)), reverse=True)
-        for one, other in pairs:
+        scores = [self._score(*pair) for pair in pairs]
+        by_score = answer(_Ranked(scores), [each.nbytes for each in scores])
+        for one, other in [pairs[place] for place in by_score]:
             first, second = self.of[one.first], self.of[other.first]
             if first is second:
                 continue

@@ -76,7 +76,8 @@ class Reader(Values):
         weights: Weights | None = None,
         spots: Mapping[Spot, Value] = NONE_WATCHED,
     ) -> None:
-        super().__init__(sources, card, Device(Tape()), version=version)
+        host = Device(Tape(), asked=card.asked.elsewhere())
+        super().__init__(sources, card, host, version=version)
         self.around = around
         self.meta = Device(Tape())
         self.checkpoint = Checkpoint(card, weights or {}, doubted=not around.loaded)

@@ -16,7 +16,7 @@ from nanolint.memory.model.reading.exceptions import CATCHABLE, uncollected
 from nanolint.memory.model.reading.values import Raised
 from nanolint.memory.model.reading.watched import given
 from nanolint.memory.numbers import spots
-from nanolint.memory.settled import settled, spots_of, symbolic, value_of
+from nanolint.memory.settled import settled, symbolic, symbols_of, value_of
 from nanolint.memory.symbolic import NotSymbolic
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.device import NotTraced
@@ -61,7 +61,7 @@ def read_script(
     formulas = device.asked.formulas
     if formulas is not None:
         run = symbolic(run, formulas)
-        symbols = {spot: getattr(run, field) for spot, field in spots_of(program, run).items()}
+        symbols = symbols_of(program, run, formulas)
     program = settled(program, run)
     asked = device.asked
     watched = {

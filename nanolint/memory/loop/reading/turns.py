@@ -113,17 +113,18 @@ class Turns:
             return self._while(node, frame)
         machine = self._machine
         found = machine.evaluate(node.iter, frame)
-        if isinstance(found, range) and len(found) > FEW and furthest.compares(node):
-            machine.phases.read_last()
-        if isinstance(found, Span) and not (found.count > FEW and not _counts(node)):
+        if isinstance(found, Span) and not found.count > FEW:
             found = found.known()
+        is_long = isinstance(found, Span) or (isinstance(found, range) and len(found) > FEW)
+        if is_long and furthest.compares(node):
+            machine.phases.read_last()
         if corpora.is_endless(found) and corpora.fill(machine, node, frame):
             return None
         if not isinstance(found, range | Span):
             return for_each(machine, node, frame, machine.iterate(found))
         self._counted.append((node, -1))
         try:
-            if isinstance(found, Span) or (len(found) > FEW and not _counts(node)):
+            if is_long and not _counts(node):
                 return self._range(node, frame, found)
             return for_each(machine, node, frame, self._numbers(node, found))
         finally:
@@ -144,20 +145,19 @@ class Turns:
         """Whether the turn of a loop that comes next is its last that is read."""
         return self._machine.phases.have_settled and node in self._stepping
 
-    def _numbers(self, node: ast.For, values: range) -> Iterator[Value]:
-        for each in values[:-1]:
+    def _numbers(self, node: ast.For, values: range | Span) -> Iterator[Value]:
+        place, count = 0, _count(values)
+        while place < count:
             if self._is_last(node):
-                break
-            self._counted[-1] = node, each
-            yield each
-        for each in values[-1:]:
-            self._counted[-1] = node, each
-            yield each
+                place = count - 1
+            self._counted[-1] = node, values[place]
+            yield values[place]
+            place += 1
 
     def _range(self, node: ast.For, frame: Frame, values: range | Span) -> object:
         machine, tape = self._machine, self._machine.card.tape
         place, before, left = 0, [object()], list[object]()
-        count = values.count if isinstance(values, Span) else len(values)
+        count = _count(values)
         while place < count:
             if self._is_last(node):
                 place = count - 1
@@ -200,6 +200,11 @@ class Turns:
                     left = leaves or []
                 before = wrote
         return machine.execute(node.orelse, frame)
+
+
+def _count(values: range | Span) -> int:
+    count: int = values.count if isinstance(values, Span) else len(values)
+    return count
 
 
 def _left(node: ast.For, frame: Frame) -> list[object] | None:
