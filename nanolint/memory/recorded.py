@@ -44,6 +44,14 @@ class Recorded(Generic[OneTape]):
         answer: Answer = self._answers[key]
         return answer
 
+    def answered(self, question: Callable[..., Answer], **kwargs: Any) -> Answer | None:
+        """The same, where it is known; else None."""
+        return self._answers.get((question, (), *kwargs.items()))
+
+    def tell(self, answer: Answer, question: Callable[..., Answer], **kwargs: Any) -> None:
+        """Remember what ``question`` would return, which another one has shown."""
+        self._answers[question, (), *kwargs.items()] = answer
+
 
 def shared(
     recipe: tuple[object, ...],

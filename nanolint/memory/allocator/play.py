@@ -27,6 +27,7 @@ class Playback(NamedTuple):
     peak_reserved_bytes: int
     refusal: Refusal | None
     reserved: tuple[int, ...]  # bytes after each event, when asked for
+    reached_limit: bool = False  # else a card without end gives the same
 
 
 def play(
@@ -58,4 +59,5 @@ def play(
     except Full as full:
         number = tape.events.index(len(blocks))
         refusal = Refusal(number, full.nbytes, allocator.allocated, allocator.reserved)
-    return Playback(allocator.peak_reserved, refusal, tuple(reserved))
+    reached = allocator.retries > 0
+    return Playback(allocator.peak_reserved, refusal, tuple(reserved), reached)

@@ -134,26 +134,27 @@ def played(
     expandable: bool = False,
     trace: bool = False,
 ) -> Playback:
-    """``run`` on the allocator. A limit that it does not reach changes nothing of it."""
+    """``run`` on the allocator. A limit that it does not reach changes nothing of it; one that it
+    does mostly ends it early."""
     tape = recorded(run, gpu)
-    free = on_allocator(run, tape, expandable=expandable, trace=trace)
-    if limit_bytes is None or free.peak_reserved_bytes <= limit_bytes:
+    how = {"expandable": expandable, "trace": trace, "oldest_first": takes_oldest_block(run.torch)}
+    free = tape.answered(play, **how)
+    if limit_bytes is None:
+        return free or tape.answer(play, **how)
+    if free is not None and free.peak_reserved_bytes <= limit_bytes:
         return free
-    return tape.answer(
-        play,
-        limit_bytes=limit_bytes,
-        expandable=expandable,
-        trace=trace,
-        oldest_first=takes_oldest_block(run.torch),
-    )
+    limited = tape.answer(play, limit_bytes=limit_bytes, **how)
+    if not limited.reached_limit:
+        tape.tell(limited, play, **how)
+    return limited
 
 
 def on_allocator(
     run: Run, tape: Recorded[Tape], *, expandable: bool = False, trace: bool = False
 ) -> Playback:
     """A tape of ``run``, at whatever micro-batch, on the allocator of a card without end."""
-    oldest_first = takes_oldest_block(run.torch)
-    return tape.answer(play, expandable=expandable, trace=trace, oldest_first=oldest_first)
+    how = {"expandable": expandable, "trace": trace, "oldest_first": takes_oldest_block(run.torch)}
+    return tape.answer(play, **how)
 
 
 def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
