@@ -54,6 +54,31 @@ def answer(question: Callable[[list[Any]], Found], numbers: list[Any]) -> Found:
     return question(numbers)
 
 
+def worked_out(function: Callable[..., Any], given: Sequence[Any]) -> Any:
+    """What a function of plain numbers comes to: a formula, where one of them is."""
+    for each in given:
+        if type(each) is Symbolic:
+            return each.of.work_out(_Applied(function), each.of.tuple_of(given), 0)
+    return function(*given)
+
+
+def bounds(part: slice, count: Any) -> tuple[Any, Any, Any]:
+    """``part.indices(count)``: where a slice begins and ends, and its step."""
+    given = (part.start, part.stop, part.step, count)
+    if Symbolic not in map(type, given):
+        return part.indices(count)
+    start, stop = (worked_out(each, given) for each in (_start, _stop))
+    return start, stop, 1 if part.step is None else part.step
+
+
+def _start(start: Any, stop: Any, step: Any, count: Any) -> int:
+    return slice(start, stop, step).indices(count)[0]
+
+
+def _stop(start: Any, stop: Any, step: Any, count: Any) -> int:
+    return slice(start, stop, step).indices(count)[1]
+
+
 def entry(found: dict[Key, Found], key: Key) -> Found | None:
     """What a dictionary has for a tuple with sizes in it: that it is no other key is a guard."""
     return next((value for other, value in found.items() if other == key), None)
@@ -98,6 +123,24 @@ class _Question:
 
     def __hash__(self) -> int:
         return hash(self.ask)
+
+
+class _Applied:
+    """A function of a tuple of arguments; the same for the same function."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, given: Any, _other: Any) -> Any:
+        return self.function(*given)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Applied and other.function is self.function
+
+    def __hash__(self) -> int:
+        return hash(self.function)
 
 
 def _has_as_many(one: Any, other: Any) -> bool:

@@ -50,7 +50,7 @@ class Recorded(Generic[OneTape]):
 
     def tell(self, answer: Answer, question: Callable[..., Answer], **kwargs: Any) -> None:
         """Remember what ``question`` would return, which another one has shown."""
-        self._answers[question, (), *kwargs.items()] = answer
+        self._answers[(question, (), *kwargs.items())] = answer
 
 
 def shared(

@@ -198,6 +198,8 @@ def moved(
     for each in (*given, *named.values()):
         if each is machine.card or (isinstance(each, str) and each.startswith("cuda")):
             name = "cuda"
+    if not isinstance(owner, Unknown) and name != "cuda":
+        return machine.call(plainly, list(given), named)
     batch, context = machine.around.shape
     taken = f"taken for {batch:,} x {context:,} tokens"
     doubt = f"what is moved to the card is {taken} ({machine.place}): "
@@ -213,4 +215,4 @@ def moved(
         error = machine.unread(f"what is moved to the card is not known ({why})")
         error.decided = True
         raise error
-    return owner if isinstance(owner, Unknown) else machine.call(plainly, list(given), named)
+    return owner

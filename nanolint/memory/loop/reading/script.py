@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16, refuses_float8
+from nanolint.memory.guarded import answer
 from nanolint.memory.loop.reading import later
 from nanolint.memory.loop.reading.phases import Finished
 from nanolint.memory.loop.reading.reader import Reader
@@ -190,13 +191,17 @@ def _trains(tape: Tape) -> bool:
 def _peaks_in_evaluation(tape: Tape) -> bool:
     """Whether more is allocated while nothing learns than in any step."""
     bounds = [*(at for at, _ in tape.phases[1:]), len(tape.events)]
-    live, most, peak = 0, 0, Phase.SETUP
-    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
-        for event in tape.events[start:stop]:
-            live += tape.sizes[event] if event >= 0 else -tape.sizes[~event]
-            if live > most:
-                most, peak = live, phase
-    return peak in (Phase.EVAL, Phase.EVAL_LATE)
+
+    def peaks(sizes: list[int]) -> bool:
+        live, most, peak = 0, 0, Phase.SETUP
+        for (start, phase), stop in zip(tape.phases, bounds, strict=True):
+            for event in tape.events[start:stop]:
+                live += sizes[event] if event >= 0 else -sizes[~event]
+                if live > most:
+                    most, peak = live, phase
+        return peak in (Phase.EVAL, Phase.EVAL_LATE)
+
+    return answer(peaks, tape.sizes)
 
 
 def _name(tape: Tape) -> None:

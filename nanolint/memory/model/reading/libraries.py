@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.memory.guarded import worked_out
 from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
 from nanolint.memory.model.reading.patterns import regular_expressions
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 OF_NUMBERS = (
     *("acos", "asin", "atan", "atan2", "ceil", "copysign", "cos", "cosh", "degrees", "erf", "exp"),
     *("fabs", "floor", "fmod", "gcd", "hypot", "isclose", "isfinite", "isinf", "isnan", "isqrt"),
-    *("lcm", "log", "log10", "log1p", "log2", "modf", "pow", "radians", "sin", "sinh", "sqrt"),
+    *("lcm", "log", "log10", "log1p", "log2", "pow", "radians", "sin", "sinh", "sqrt"),
     *("tan", "tanh", "trunc"),
 )
 OF_CHARACTERS = (
@@ -155,11 +156,19 @@ def _Annotations(name: str) -> Namespace:  # noqa: N802
     return Namespace(name, _Everything())
 
 
+def _of_numbers(function: Callable[..., Value]) -> Callable[..., Value]:
+    def called(*given: Value, **named: Value) -> Value:
+        return function(*given, **named) if named else worked_out(function, given)
+
+    return called
+
+
 def _math() -> Namespace:
     names: dict[str, Value] = {
-        name: Native(f"math.{name}", getattr(math, name)) for name in OF_NUMBERS
+        name: Native(f"math.{name}", _of_numbers(getattr(math, name))) for name in OF_NUMBERS
     }
     names |= {name: getattr(math, name) for name in ("pi", "e", "tau", "inf", "nan")}
+    names["modf"] = Native("math.modf", math.modf)
     names["prod"] = Native("math.prod", lambda values, start=1: math.prod(values, start=start))
     return Namespace("math", names)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.guarded import bounds, largest
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, INT64, UINT8
 from nanolint.memory.tensors.layout import broadcast, normalized
@@ -66,8 +67,8 @@ def _dimensions_of(item: Any) -> int:
 
 
 def _slice(x: Tensor, dim: int, item: slice) -> Tensor:
-    start, stop, step = item.indices(x.shape[dim])
-    length = max(0, -(-(stop - start) // step))
+    start, stop, step = bounds(item, x.shape[dim])
+    length = largest([0, -(-(stop - start) // step)])
     return x if step == 1 and length == x.shape[dim] else sliced(x, dim, length, step, start)
 
 
