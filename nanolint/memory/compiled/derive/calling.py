@@ -152,7 +152,8 @@ class Calling(Realizing):
         elements = []
         unused = [part for part in each.parts if part not in self._own and part.nbytes]
         passing = [self._passing(part) for part in unused]
-        kernel.scratch = (*passing, *self._scratch(each), *passing)
+        scratch, kernel.ahead = self._scratch(each), each.ahead
+        kernel.scratch = (*scratch[: each.ahead], *passing, *scratch[each.ahead :], *passing)
         for part in each.parts:
             if part in unused or not part.nbytes:
                 self._unread += 1

@@ -164,12 +164,13 @@ class Capture(Writing):
         results: Sequence[tuple[Shape, Strides | None, Dtype, Role]],
         *settings: Any,
         scratch: tuple[tuple[str, int], ...] = (),
+        ahead: int = 0,
     ) -> list[Traced]:
         """An operation with several results."""
         first = results[0]
         sources = [self.of(each) for each in of]
         whole = Operation(name, kind, sources, (), (), first[2], first[3], settings)
-        whole.scratch = scratch
+        whole.scratch, whole.ahead = scratch, ahead
         self.added(whole)
         found = []
         for place, (shape, strides, dtype, role) in enumerate(results):

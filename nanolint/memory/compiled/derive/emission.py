@@ -156,7 +156,7 @@ class Emission:
                          each.role.component)
             for each in scratch
         }  # fmt: skip
-        node.scratch = tuple(made[each] for each in call.scratch)
+        node.scratch, node.ahead = tuple(made[each] for each in call.scratch), call.ahead
         self.graph.nodes.append(node)
 
     def _is_known(self, memory: Memory) -> bool:
