@@ -99,7 +99,7 @@ class Writing:
         whole = self.current(source)
         return self.added(
             Operation(
-                "scatter part", POINTWISE, (made, whole), shape, strides, dtype, role, step, 6
+                "scatter part", POINTWISE, (made, whole), shape, strides, dtype, role, step, 0
             )
         )
 

@@ -103,7 +103,7 @@ def cast(t: Capture, x: Tensor, dtype: Dtype, role: Role | None = None) -> Tenso
 def zeros_around(t: Capture, g: Tensor, shape: Shape, how: tuple[Any, ...]) -> Tensor:
     """``aten.slice_scatter`` and ``select_scatter`` into zeros: one step of a kernel."""
     role = g.role.reshaped
-    return t.make("scatter part", POINTWISE, (g,), shape, g.dtype, role, *how, cost=6)
+    return t.make("scatter part", POINTWISE, (g,), shape, g.dtype, role, *how, cost=0)
 
 
 def full_of(t: Capture, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
