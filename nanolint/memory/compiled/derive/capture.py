@@ -63,6 +63,7 @@ class Capture(Writing):
         self._regions = count(1)
         self._region = 0
         self.attributes = Attributes()
+        self.hosts: list[Tensor] = []  # of the host's, what it moves to the card
         self.asked: list[Tensor] = []  # whose contents the host asked for, at a graph break
         self._broken: NotTraced | None = None
 
@@ -119,6 +120,7 @@ class Capture(Writing):
         self._landed.clear()
         self.learned.clear()
         self.asked.clear()
+        self.hosts.clear()
         self.attributes.clear()
 
     def restore(self) -> None:

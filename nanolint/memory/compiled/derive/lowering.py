@@ -51,11 +51,15 @@ FIXED_LAYOUT = frozenset({"mm", "convolution backward"})
 MOST_JOINED = 8  # lowering.py, ``cat``: MAX_COMPLEX_POINTWISE_CAT
 
 
-def _goes_along(access: Access, joined: Operation) -> bool:
-    """Whether a part is read at other places along the dimension in which parts are joined."""
+def _anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
+    """How a part is read, wherever in the whole it is; None where that depends on it."""
     dim = joined.settings[0]
     assert isinstance(dim, int)
-    return access.strides[dim] != 0
+    if access.tag:
+        return access if part.shape[dim] == 1 else None
+    if part.shape[dim] != 1 and access.strides[dim]:
+        return None
+    return access._replace(strides=(*access.strides[:dim], 0, *access.strides[dim + 1 :]))
 
 
 class Lowering(Reducing, Calling):
@@ -115,6 +119,8 @@ class Lowering(Reducing, Calling):
     def _pointwise(self, each: Operation) -> Value:
         if each.name == "copy_":
             return self._written_back(each)
+        if each.name == "moved":
+            return self._moved(each)
         if any(self._sums_of_products.get(source) is each for source in each.of):
             return self._sum_of_product(each)
         values = [self.values[source] for source in each.of]
@@ -139,8 +145,9 @@ class Lowering(Reducing, Calling):
                     reads.update(dict.fromkeys(value.loads()))
                     continue
                 for access in value.loads():
-                    if each.name == "cat" and not access.tag and not _goes_along(access, each):
-                        reads[access] = None  # wherever in the whole the part is
+                    anywhere = _anywhere(access, value, each) if each.name == "cat" else None
+                    if anywhere is not None:
+                        reads[anywhere] = None
                         continue
                     tag = (
                         each.name,
@@ -174,6 +181,14 @@ class Lowering(Reducing, Calling):
         depends = [dependency(access, each.shape) for access in reads]
         write = dependency(Access(memory, 0, memory.strides), each.shape)
         self._add(Kernel(LIBRARY, depends, (write,), prod(each.shape), what="cat"))
+        box = Box(each.shape, each.strides, each.dtype, each.role)
+        box.memory = memory
+        return Value(box, each.shape)
+
+    def _moved(self, each: Operation) -> Value:
+        memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
+        write = dependency(Access(memory, 0, memory.strides), each.shape)
+        self._add(Kernel(LIBRARY, (), (write,), prod(each.shape), what="moved"))
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = memory
         return Value(box, each.shape)
