@@ -87,7 +87,7 @@ class Calling(Realizing):
         return Value(box, value.shape)
 
     def _product(self, each: Operation, reads: Sequence[object], what: str = "") -> Value:
-        pads = each.name in FLEXIBLE and each not in self._dense
+        pads = each.name in FLEXIBLE and each not in self._dense and not self._keeps_order(each)
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
         write = dependency(Access(memory, 0, memory.strides), each.shape)
         kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=what or each.name)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from nanolint.memory.compiled.derive.operations import (
     VIEW,
     Operation,
 )
-from nanolint.memory.compiled.derive.realizing import MOST_ACCUMULATED
+from nanolint.memory.compiled.derive.realizing import FIXED_LAYOUT, MOST_ACCUMULATED
 from nanolint.memory.compiled.derive.reducing import Reducing
 from nanolint.memory.compiled.derive.values import (
     Box,
@@ -44,9 +44,6 @@ if TYPE_CHECKING:
 # Elements that are read at other places than their own, which no strides tell.
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
 
-
-# graph.py, ``need_fixed_layout``: what others read too has the strides that it was traced with.
-FIXED_LAYOUT = frozenset({"mm", "convolution backward"})
 
 MOST_JOINED = 8  # lowering.py, ``cat``: MAX_COMPLEX_POINTWISE_CAT
 
@@ -75,7 +72,7 @@ class Lowering(Reducing, Calling):
         value = self._lower(each)
         if each.parts:
             return value
-        if each in self._dense:
+        if each in self._dense or (each.kind != VIEW and self._keeps_order(each)):
             value.box.pads = False
         users = self._users.get(each, {})
         is_output = each in self._outputs
@@ -114,6 +111,9 @@ class Lowering(Reducing, Calling):
         value = self.values[each.of[0]]
         if each.name == "expand" and value.box.memory is None and value.box.is_large:
             self.realize(value.box)
+        (seen,) = each.of
+        if each.name == "view" and seen.kind != VIEW and value.box.memory is None:
+            value.box.pads = seen not in self._dense  # it is no memory yet
         return value.viewed((each.name, *each.settings), each.shape)
 
     def _pointwise(self, each: Operation) -> Value:
