@@ -24,18 +24,7 @@ TRACED = {
 }
 
 
-KNOWN = {
-    "q = q.contiguous()": pytest.mark.xfail(
-        reason="allocated is equal, reserved 2 MiB more than PyTorch's: not explained"
-    )
-}
-
-
-@pytest.mark.parametrize(
-    "line",
-    [pytest.param(each, marks=KNOWN[each]) if each in KNOWN else each for each in TRACED],
-    ids=["as they are", "all", "q", "k, v", "stacked"],
-)
+@pytest.mark.parametrize("line", TRACED, ids=["as they are", "all", "q", "k, v", "stacked"])
 def test_attention_over_heads_takes_what_pytorch_takes(tmp_path: Path, line: str) -> None:
     text = TEXTS["settings: compiled"]
     assert CALL in text

@@ -97,7 +97,6 @@ NOT_KNOWN: dict[str, str] = {
         ),
         "what is compiled so is not derived",
     ),
-    "compiled: rows apart, capped and returned": "9.7 % more than PyTorch takes",
 }
 
 

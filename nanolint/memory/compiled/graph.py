@@ -61,12 +61,14 @@ class Node:
     ``workspace`` lives while the kernel runs; ``direct`` outputs, of this node or of later ones,
     are made by a plain PyTorch call after the kernel, past Inductor's reuse, and ``passing`` is
     what each of these calls takes and gives back; ``scratch`` is
-    made and freed inside the call, each of them named at both moments;
+    made and freed inside the call, each of them named at both moments, the first ``ahead`` of
+    them before its ``elements``;
     ``mutates`` are those of ``reads`` that it adds to, before anyone else reads them; ``hidden``
     are bytes of intermediate results that never leave the kernel, yet count in the estimate.
     """
 
     __slots__ = (
+        "ahead",
         "direct",
         "elements",
         "hidden",
@@ -91,6 +93,7 @@ class Node:
         self.hidden = 0
         self.elements: tuple[Buffer, ...] = ()
         self.scratch: tuple[Buffer, ...] = ()
+        self.ahead = 0
         self.product = False  # a matrix product
 
 

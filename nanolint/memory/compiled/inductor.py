@@ -80,7 +80,11 @@ REPEATED_READS_SPLIT_SINCE: Version = (2, 13)
 # and 2.15, not in 2.9.
 TANGENTS_AS_THEY_LIE_SINCE: Version = (2, 13)
 
-# The same file sets `boxed_grads_call`: autograd hands the
+# torch/_inductor/ir.py, View.create: what becomes memory and is then seen in another shape lies in
+# order. Before, its rows were laid apart all the same. In 2.13 and 2.15, not in 2.9.
+SEEN_IN_ORDER_SINCE: Version = (2, 13)
+
+# runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
 
@@ -103,6 +107,7 @@ class Inductor(NamedTuple):
     orders_tangents: bool = False  # copies gradients of results that do not lie in order
     threads_per_sm: int | None = None  # by which sums are split; None: those of the card
     whole_sum: tuple[int, int] = (WHOLE_SUM, WHOLE_SUM)  # elements; of few sums, of many
+    sees_in_order: bool = True  # what is seen in another shape
     splits_repeated: bool = True  # sums of which no operand is read whole
 
     @classmethod
@@ -126,5 +131,6 @@ class Inductor(NamedTuple):
             orders_tangents=version < TANGENTS_AS_THEY_LIE_SINCE,
             threads_per_sm=None if version >= CARDS_THREADS_SINCE else THREADS_BEFORE,
             whole_sum=limits[0] if is_blackwell and limits else (WHOLE_SUM, WHOLE_SUM),
+            sees_in_order=version >= SEEN_IN_ORDER_SINCE,
             splits_repeated=version >= REPEATED_READS_SPLIT_SINCE,
         )

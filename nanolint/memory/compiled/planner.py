@@ -119,12 +119,12 @@ class Planner:
             self._events += [~each.slot for each in reversed(passing)]
         if node.workspace is not None:
             self._release(index, node.workspace)
-        for buffer in node.elements:
+        for buffer in (*node.scratch[: node.ahead], *node.elements):
             self._allocate(buffer)
         if node.product and self._product is None:
             self._product = len(self._events)
-        made = set[int]()
-        for buffer in node.scratch:  # each twice: where it is made, and where it is freed
+        made = set(map(id, node.scratch[: node.ahead]))
+        for buffer in node.scratch[node.ahead :]:  # each twice: where it is made, and freed
             if id(buffer) in made:
                 self._events.append(~buffer.slot)
             else:

@@ -73,6 +73,9 @@ class Tracer(Protocol):
     def root(self, x: Tensor) -> Tensor | None:
         """What a tensor is a part of; None where it is none."""
 
+    def seen_anew(self, x: Tensor) -> Tensor:
+        """A view that was written into, as what saves it asks for it later."""
+
     def seen_as(self, x: Tensor, whole: Tensor) -> Tensor:
         """The part of ``whole`` that ``x`` is of its root."""
 

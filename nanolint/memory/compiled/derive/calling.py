@@ -87,7 +87,7 @@ class Calling(Realizing):
         return Value(box, value.shape)
 
     def _product(self, each: Operation, reads: Sequence[object], what: str = "") -> Value:
-        pads = each.name in FLEXIBLE and each not in self._dense
+        pads = each.name in FLEXIBLE and each not in self._dense and not self._keeps_order(each)
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
         write = dependency(Access(memory, 0, memory.strides), each.shape)
         kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=what or each.name)  # type: ignore[arg-type]
@@ -152,7 +152,8 @@ class Calling(Realizing):
         elements = []
         unused = [part for part in each.parts if part not in self._own and part.nbytes]
         passing = [self._passing(part) for part in unused]
-        kernel.scratch = (*passing, *self._scratch(each), *passing)
+        scratch, kernel.ahead = self._scratch(each), each.ahead
+        kernel.scratch = (*scratch[: each.ahead], *passing, *scratch[each.ahead :], *passing)
         for part in each.parts:
             if part in unused or not part.nbytes:
                 self._unread += 1

@@ -63,6 +63,7 @@ class Capture(Writing):
         self._regions = count(1)
         self._region = 0
         self.attributes = Attributes()
+        self.hosts: list[Tensor] = []  # of the host's, what it moves to the card
         self.asked: list[Tensor] = []  # whose contents the host asked for, at a graph break
         self._broken: NotTraced | None = None
 
@@ -119,6 +120,7 @@ class Capture(Writing):
         self._landed.clear()
         self.learned.clear()
         self.asked.clear()
+        self.hosts.clear()
         self.attributes.clear()
 
     def restore(self) -> None:
@@ -164,12 +166,13 @@ class Capture(Writing):
         results: Sequence[tuple[Shape, Strides | None, Dtype, Role]],
         *settings: Any,
         scratch: tuple[tuple[str, int], ...] = (),
+        ahead: int = 0,
     ) -> list[Traced]:
         """An operation with several results."""
         first = results[0]
         sources = [self.of(each) for each in of]
         whole = Operation(name, kind, sources, (), (), first[2], first[3], settings)
-        whole.scratch = scratch
+        whole.scratch, whole.ahead = scratch, ahead
         self.added(whole)
         found = []
         for place, (shape, strides, dtype, role) in enumerate(results):

@@ -46,7 +46,6 @@ class Emission:
         asked: Asked,
         counts_mutated: bool,
     ) -> None:
-        self.is_guess = False  # whether another buffer may be taken over
         self.graph = Graph(workspace_bytes, bias_bytes, counts_mutated=counts_mutated)
         self.buffers: dict[Memory, Buffer] = {}
         self._groups = list(groups)
@@ -156,7 +155,7 @@ class Emission:
                          each.role.component)
             for each in scratch
         }  # fmt: skip
-        node.scratch = tuple(made[each] for each in call.scratch)
+        node.scratch, node.ahead = tuple(made[each] for each in call.scratch), call.ahead
         self.graph.nodes.append(node)
 
     def _is_known(self, memory: Memory) -> bool:
@@ -169,7 +168,7 @@ class Emission:
             return ()
         (write,) = kernel.writes
         found: list[Buffer] = []
-        for place, read in enumerate(kernel.reads):
+        for read in kernel.reads:
             source = read.memory.storage
             if source.of is None and source not in self._donated:
                 continue
@@ -186,16 +185,8 @@ class Emission:
                 and group.own >> source.of & 1
                 and self._is_inside(source, group)
             ):
-                # A chain: what its middle takes over, or memory of its own. Where rows lie apart
-                # PyTorch was seen to take what is read behind the middle.
-                taken = self._takes_over(source, group)
-                if not taken and not is_contiguous(memory.shape, memory.strides):
-                    behind = kernel.reads[place + 1 :]
-                    self.is_guess |= any(
-                        each.memory in self._donated and each.place == write.place
-                        for each in behind
-                    )
-                return (*found, *taken)
+                # A chain: what its middle takes over, or memory of its own.
+                return (*found, *self._takes_over(source, group))
             found.append(self._buffer(source))
         return tuple(found)
 

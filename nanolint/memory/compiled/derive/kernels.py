@@ -25,6 +25,7 @@ class Kernel:
 
     __slots__ = (
         "after",
+        "ahead",
         "elements",
         "kind",
         "mutates",
@@ -61,6 +62,7 @@ class Kernel:
         self.after: tuple[Kernel, ...] = ()  # what else it waits for
         self.elements: tuple[Memory, ...] = ()
         self.scratch: tuple[Memory, ...] = ()  # made and freed inside a call, each named twice
+        self.ahead = 0  # how many of them are made before the results
         self.product = False
         self.original: tuple[int, int] | None = None  # (numel, rnumel) before it was split
 

@@ -23,7 +23,7 @@ from nanolint.memory.compiled.derive.operations import (
     VIEW,
     Operation,
 )
-from nanolint.memory.compiled.derive.realizing import MOST_ACCUMULATED
+from nanolint.memory.compiled.derive.realizing import FIXED_LAYOUT, MOST_ACCUMULATED
 from nanolint.memory.compiled.derive.reducing import Reducing
 from nanolint.memory.compiled.derive.values import (
     Box,
@@ -45,17 +45,18 @@ if TYPE_CHECKING:
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
 
 
-# graph.py, ``need_fixed_layout``: what others read too has the strides that it was traced with.
-FIXED_LAYOUT = frozenset({"mm", "convolution backward"})
-
 MOST_JOINED = 8  # lowering.py, ``cat``: MAX_COMPLEX_POINTWISE_CAT
 
 
-def _goes_along(access: Access, joined: Operation) -> bool:
-    """Whether a part is read at other places along the dimension in which parts are joined."""
+def _anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
+    """How a part is read, wherever in the whole it is; None where that depends on it."""
     dim = joined.settings[0]
     assert isinstance(dim, int)
-    return access.strides[dim] != 0
+    if access.tag:
+        return access if part.shape[dim] == 1 else None
+    if part.shape[dim] != 1 and access.strides[dim]:
+        return None
+    return access._replace(strides=(*access.strides[:dim], 0, *access.strides[dim + 1 :]))
 
 
 class Lowering(Reducing, Calling):
@@ -71,7 +72,7 @@ class Lowering(Reducing, Calling):
         value = self._lower(each)
         if each.parts:
             return value
-        if each in self._dense:
+        if each in self._dense or (each.kind != VIEW and self._keeps_order(each)):
             value.box.pads = False
         users = self._users.get(each, {})
         is_output = each in self._outputs
@@ -110,11 +111,16 @@ class Lowering(Reducing, Calling):
         value = self.values[each.of[0]]
         if each.name == "expand" and value.box.memory is None and value.box.is_large:
             self.realize(value.box)
+        (seen,) = each.of
+        if each.name == "view" and seen.kind != VIEW and value.box.memory is None:
+            value.box.pads = seen not in self._dense  # it is no memory yet
         return value.viewed((each.name, *each.settings), each.shape)
 
     def _pointwise(self, each: Operation) -> Value:
         if each.name == "copy_":
             return self._written_back(each)
+        if each.name == "moved":
+            return self._moved(each)
         if any(self._sums_of_products.get(source) is each for source in each.of):
             return self._sum_of_product(each)
         values = [self.values[source] for source in each.of]
@@ -139,8 +145,9 @@ class Lowering(Reducing, Calling):
                     reads.update(dict.fromkeys(value.loads()))
                     continue
                 for access in value.loads():
-                    if each.name == "cat" and not access.tag and not _goes_along(access, each):
-                        reads[access] = None  # wherever in the whole the part is
+                    anywhere = _anywhere(access, value, each) if each.name == "cat" else None
+                    if anywhere is not None:
+                        reads[anywhere] = None
                         continue
                     tag = (
                         each.name,
@@ -174,6 +181,14 @@ class Lowering(Reducing, Calling):
         depends = [dependency(access, each.shape) for access in reads]
         write = dependency(Access(memory, 0, memory.strides), each.shape)
         self._add(Kernel(LIBRARY, depends, (write,), prod(each.shape), what="cat"))
+        box = Box(each.shape, each.strides, each.dtype, each.role)
+        box.memory = memory
+        return Value(box, each.shape)
+
+    def _moved(self, each: Operation) -> Value:
+        memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
+        write = dependency(Access(memory, 0, memory.strides), each.shape)
+        self._add(Kernel(LIBRARY, (), (write,), prod(each.shape), what="moved"))
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = memory
         return Value(box, each.shape)

@@ -33,13 +33,14 @@ class Operation:
 
     ``settings`` are its other arguments: two operations of the same name, inputs and settings are
     the same. ``cost`` is how many steps of a kernel it takes. ``scratch`` is what a library call
-    makes and frees: elements of float32 by a label, in order, each named at both moments. Without
-    a shape it is several results, each taken by an operation "getitem".
+    makes and frees: elements of float32 by a label, in order, each named at both moments, the first
+    ``ahead`` of them before its results. Without a shape it is several results, each taken by an
+    operation "getitem".
     """
 
     __slots__ = (
-        "cost", "dtype", "kind", "name", "number", "of", "parts", "region", "role", "scratch",
-        "settings", "shape", "strides", "users",
+        "ahead", "cost", "dtype", "kind", "name", "number", "of", "parts", "region", "role",
+        "scratch", "settings", "shape", "strides", "users",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +66,7 @@ class Operation:
         self.cost = cost
         self.parts: tuple[Operation, ...] = ()  # of an operation with several results
         self.scratch: tuple[tuple[str, int], ...] = ()
+        self.ahead = 0
         self.users: dict[Operation, None] = {}
         self.number = -1
         self.region = 0  # of activation checkpointing, from 1

@@ -52,7 +52,6 @@ class Plans:
         self.tangent_slots: list[int] = []
         self.gradient_slots: list[int | None] = []
         self.shared = set[int]()
-        self.is_guess = False
         self.adds_biases = any(each.name == "addmm" for each in graph.all)
         if graph.tangents:
             parts = partition(graph, weights, recomputes_far=not self.inductor.saves_log_softmax)
@@ -93,7 +92,6 @@ class Plans:
             bias_bytes=device.passing_bias_bytes, asked=device.asked,
             counts_mutated=self.inductor.counts_mutated, **how,
         )  # fmt: skip
-        self.is_guess |= emission.is_guess
         return lowering, emission
 
     def _planner(self, graph: Graph, first_slot: int) -> Planner:

@@ -39,9 +39,6 @@ BEYOND = (AssertionError, LookupError, ValueError, TypeError, StopIteration)
 # A tensor that is handed in: by its place among the leaves of a call, or the same in every call.
 Source: TypeAlias = "int | Tensor"
 
-# What an explanation says of rows that torch.compile lays apart.
-GUESS = "whether torch.compile writes padded rows in place of others is not known"
-
 
 class _Learned(NamedTuple):
     """An input whose gradient the graph makes."""
@@ -151,8 +148,6 @@ class Program:
             self.plans = Plans(graph, slots, weights, self.device, inductor)
         except BEYOND as error:
             raise NotTraced("all its operations together") from error
-        if self.plans.is_guess:
-            self.device.tape.assume(GUESS)
         tangents = set(graph.tangents)
         handed = {base_of(each) for each in graph.outputs}
         if any(base_of(graph.outputs[place]) in self._inputs for place in graph.learning):

@@ -24,6 +24,7 @@ from nanolint.memory.compiled.derive.values import (
     padded,
     what_of,
 )
+from nanolint.memory.tensors.layout import is_contiguous
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 # torch/_inductor/config.py
 MOST_READS = 4  # realize_reads_threshold: of a result that is used more than once
 MOST_ACCUMULATED = 8  # _realize_acc_reads_threshold_default
+# graph.py, ``need_fixed_layout``: what others read too has the strides that it was traced with.
+FIXED_LAYOUT = frozenset({"mm", "convolution backward"})
 # Not elementwise to Inductor's passes, though they are computed element by element.
 OTHER_READERS = frozenset({"embedding", "gather", "index", "cat", "scatter part", "pad", "flip"})
 
@@ -121,6 +124,18 @@ class Realizing:
             self._add(Kernel(LOOPS, reads, (write,), prod(box.shape), what=what_of(box)))
             box.memory = memory
         return box.memory
+
+    def _keeps_order(self, each: Operation) -> bool:
+        """Whether it lies in order once it is memory: it is seen in another shape (ir.py,
+        ``View.create``), and has no strides yet (graph.py, ``run_node``, of what is handed out)."""
+        users = self._users.get(each, {})
+        return (
+            self._inductor.sees_in_order
+            and each not in self._outputs
+            and any(user.kind == VIEW and user.name == "view" for user in users)
+            and not any(user.name in FIXED_LAYOUT for user in users)
+            and is_contiguous(each.shape, each.strides)
+        )
 
     def _mark_reuse(self, box: Box) -> None:
         if box.memory is None and (box.is_large or len(box.reads) > MOST_READS):

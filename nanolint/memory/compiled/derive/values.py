@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import Access, stepped
+from nanolint.memory.compiled.derive.counting import steps_of
 from nanolint.memory.compiled.graph import ALIGNMENT, LONGEST_UNPADDED
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Box:
         self.role = role
         self.reads = reads
         self.steps = steps
-        self.cost = len(reads) + sum([each.cost for each in steps])
+        self.cost = len(reads) + steps_of(steps)
         self.memory: Memory | None = None
         self.pads = True  # whether long rows may lie apart
 

@@ -99,13 +99,21 @@ class Writing:
         whole = self.current(source)
         return self.added(
             Operation(
-                "scatter part", POINTWISE, (made, whole), shape, strides, dtype, role, step, 6
+                "scatter part", POINTWISE, (made, whole), shape, strides, dtype, role, step, 0
             )
         )
 
     def root(self, x: Tensor) -> Tensor | None:
         """What a tensor is a part of; None where it is none."""
         return x.root if isinstance(x, Traced) and x.source is not None and x.is_view else None
+
+    def seen_anew(self, x: Tensor) -> Tensor:
+        """``x`` as what saves it asks for it later: a view that is made once more
+        (FunctionalTensorWrapper.cpp, ``commit_update`` and ``sync_``)."""
+        assert isinstance(x, Traced)
+        found = Traced(x.device, x.made, x.role, x.source, x.step)
+        found.seen = -1
+        return found
 
     def seen_as(self, x: Tensor, whole: Tensor) -> Tensor:
         """The part of ``whole`` that ``x`` is of its root."""

@@ -11,7 +11,7 @@ from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32, to_half
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.exponentials import floating
-from nanolint.memory.tensors.ops.inplace import doubt_kept, relu_, relu_backward, written
+from nanolint.memory.tensors.ops.inplace import relu_, relu_backward, written
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise
 from nanolint.memory.tensors.ops.unary import abs
 from nanolint.memory.tensors.ops.views import reshape
@@ -47,8 +47,6 @@ def _kernel(
 
     learns = x.device.grad_enabled and x.requires_grad
     if inplace and (saves_result or not learns):
-        if bounds:
-            doubt_kept(x)
         return written(x, (x,), backward, x)
     out = elementwise(floating(x), label, x)
     if inplace and tracer_at(x.device) is None:

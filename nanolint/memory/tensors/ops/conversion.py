@@ -52,7 +52,8 @@ def to(
 def _moved(x: Tensor, device: Device, dtype: Dtype) -> Tensor:
     tracer = tracer_at(device)
     if tracer is not None:
-        return tracer.create("moved", x.shape, dtype, x.role)
+        made: Tensor = tracer.call("moved", (x,), {})
+        return cast(made, dtype)
     kind = x.role
     if kind.component is Component.ACTIVATIONS and not x.requires_grad:
         kind = INPUTS

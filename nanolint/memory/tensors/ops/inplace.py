@@ -90,6 +90,7 @@ def _written_traced(
     if all(each is None or each.node is None for each in (*inputs, root)):
         return x
     needs_root = root.requires_grad
+    saved = tuple(tracer.seen_anew(x) if each is x else each for each in saved)
 
     def into_part(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
         of_x, *rest = backward(tracer.seen_as(x, g), *saved)
@@ -213,20 +214,9 @@ def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) ->
     return written(x, (x,), backward, before)
 
 
-KEPT = "what torch.compile keeps of an activation that works in place is not known"
-
-
 def relu_(x: Tensor) -> Tensor:
     """``x.relu_()``, which saves its result."""
-    doubt_kept(x)
     return written(x, (x,), relu_backward(x.role.gradient), x)
-
-
-def doubt_kept(x: Tensor) -> None:
-    """The comparison with its bounds may be kept besides what an activation leaves in ``x``, or
-    not: which, of a graph that is traced, is not known."""
-    if tracer_at(x.device) is not None and x.device.grad_enabled and x.requires_grad:
-        x.device.tape.assume(KEPT)
 
 
 def relu_backward(role: Role) -> Callable[[Tensor, Tensor], list[Tensor | None]]:

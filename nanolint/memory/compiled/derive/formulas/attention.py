@@ -75,9 +75,8 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
         ]
         rows, d = _up(n, 128), q.shape[3]
         columns = _up(d, 32 if d <= 128 else 64)
-        scratch = [("softmax_d", b * h * rows), ("dq_accum", b * h * rows * columns)]
         copied = b * h * n * d * g.dtype.itemsize // 4
-        scratch += [
+        copies = [
             (f"{what} in order", copied)
             for x, what in (
                 (g, "gradient of the attention output"),
@@ -85,11 +84,14 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
             )
             if not is_contiguous((b, n, h, d), tuple(x.strides[dim] for dim in (0, 2, 1, 3)))
         ]
+        scratch = [*copies, ("softmax_d", b * h * rows), ("dq_accum", b * h * rows * columns)]
         if k.shape[1] != h:  # the gradients of keys and values by heads, then summed
             each = b * k.shape[2] * h * d * q.dtype.itemsize // 4
             scratch += [("gradient of keys by heads", each), ("gradient of values by heads", each)]
+        given, twice = (g, *saved), tuple(scratch) * 2
         return [
-            *t.several("flash backward", CALL, (g, *saved), results, scratch=tuple(scratch) * 2)
+            # attention_backward.cu, ``_flash_attention_backward``: the copies come first
+            *t.several("flash backward", CALL, given, results, scratch=twice, ahead=len(copies))
         ]
 
     return record(out, (q, k, v), backward, q, k, v, out, *rest)

@@ -11,7 +11,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.parts import sliced
-from nanolint.memory.tensors.ops.views import reshape, sizes_of, view
+from nanolint.memory.tensors.ops.views import expand, reshape, sizes_of, unsqueeze, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,14 @@ def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     shape = (*first.shape[:along], sum(sizes), *first.shape[along + 1 :])
     role = first.role.made("concatenation")
     cost = 6 * len(tensors) - 1  # lowering.py, ``pointwise_cat``: what OpCounterCSE counts
-    out = t.make("cat", POINTWISE, tensors, shape, dtype, role, along, cost=cost)
+    if len(tensors) > 1 and all(each is first for each in tensors):
+        # torch/_inductor/decomposition.py, ``cat``: "single, repeated input"
+        before, after = first.shape[:along], first.shape[along:]
+        with t.device.no_grad():
+            repeated = expand(unsqueeze(first, along), *before, len(tensors), *after)
+            out = reshape(repeated, shape)
+    else:
+        out = t.make("cat", POINTWISE, tensors, shape, dtype, role, along, cost=cost)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         starts = [0, *accumulate(sizes)]

@@ -10,7 +10,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotVerified
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import add, mul
-from nanolint.memory.tensors.ops.views import view
+from nanolint.memory.tensors.ops.views import contiguous, view
 from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
@@ -26,10 +26,18 @@ if TYPE_CHECKING:
 # copied what goes in as well, a quarter more at the peak of one expression.
 CONVOLUTIONS_OF = (2, 13)
 
+# torch/_inductor/decomposition.py, bmm: outer products are multiplied element by element. In
+# 2.12.1, not in 2.11.
+OUTER_MULTIPLIED_SINCE = (2, 12)
+
 
 def product(t: Capture, x: Tensor, y: Tensor, shape: Shape, role: Role | None) -> Tensor:
     """``aten.mm`` or ``aten.bmm``, by the number of dimensions."""
     name = "mm" if len(shape) == 2 else "bmm"
+    outer = name == "bmm" and x.shape[2] == y.shape[1] == 1
+    if outer and t.device.release >= OUTER_MULTIPLIED_SINCE:
+        with t.device.no_grad():
+            return contiguous(mul(x, y, role=role or x.role.made("product")))
     return t.make(name, CALL, (x, y), shape, x.dtype, role or x.role.made("product"))
 
 

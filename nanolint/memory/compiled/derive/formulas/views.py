@@ -103,7 +103,7 @@ def cast(t: Capture, x: Tensor, dtype: Dtype, role: Role | None = None) -> Tenso
 def zeros_around(t: Capture, g: Tensor, shape: Shape, how: tuple[Any, ...]) -> Tensor:
     """``aten.slice_scatter`` and ``select_scatter`` into zeros: one step of a kernel."""
     role = g.role.reshaped
-    return t.make("scatter part", POINTWISE, (g,), shape, g.dtype, role, *how, cost=6)
+    return t.make("scatter part", POINTWISE, (g,), shape, g.dtype, role, *how, cost=0)
 
 
 def full_of(t: Capture, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
@@ -111,7 +111,19 @@ def full_of(t: Capture, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
     return t.make("full", POINTWISE, (), shape, dtype, role)
 
 
+def moved(t: Capture, x: Tensor) -> Tensor:
+    """``prims.device_put``: a tensor of the host's, copied to the card (ir.py, ``DeviceCopy``)."""
+    if x.device is t.device:
+        return t.create("made", x.shape, x.dtype, x.role)
+    place = next((place for place, each in enumerate(t.hosts) if each is x), len(t.hosts))
+    if place == len(t.hosts):
+        t.hosts.append(x)
+    strides = like_strides(x.shape, x.strides)
+    return t.make("moved", POINTWISE, (), x.shape, x.dtype, x.role, place, strides=strides)
+
+
 FORMULAS: Formulas = {
+    "moved": moved,
     "split": split,
     "unbind": unbind,
     "clone": clone,
