@@ -21,6 +21,7 @@ from nanolint.gpus import catalogue
 from nanolint.gpus.foreign import why_unmodelled
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.gpus.slices import Slice, slice_of, sliceable
+from nanolint.regex import lazily
 from nanolint.units import GIB, parse_size
 
 LONGEST_QUERY = 80
@@ -38,7 +39,7 @@ _VENDOR_WORDS = re.compile(
 _OPTIONAL = re.compile(
     r"rtx|gtx|quadro|pro|ada|blackwell|pascal|sxm|pcie|nvl|laptop|workstation|server"
 )
-_FORM_FACTORS = re.compile(r"sxm|pcie|fhhl|dgxs")
+_FORM_FACTORS = lazily(r"sxm|pcie|fhhl|dgxs")
 
 
 class GpuError(ValueError):
