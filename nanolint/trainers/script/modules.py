@@ -181,7 +181,7 @@ def follows_from_turns(loop: ast.stmt) -> frozenset[str]:
             for each in assigned
             if _named(each.value) & found
             for target in each.targets
-            if isinstance(target, ast.Name | ast.Tuple)
+            if isinstance(target, (ast.Name, ast.Tuple))
             for name in _named(target)
         }
         if more <= found:

@@ -247,9 +247,9 @@ def _is_plain(value: Value) -> bool:
     """Whether a value has nothing to do with any device, or with what is not known."""
     if isinstance(value, dict):
         return all(_is_plain(each) for each in (*value, *value.values()))
-    if isinstance(value, list | tuple | set):
+    if isinstance(value, (list, tuple, set)):
         return all(map(_is_plain, value))
-    return value is None or isinstance(value, str | int | float)
+    return value is None or isinstance(value, (str, int, float))
 
 
 def listed(machine: Script) -> Native:

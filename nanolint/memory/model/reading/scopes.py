@@ -108,7 +108,7 @@ def outer_names(node: Scoped) -> dict[str, str]:
             found |= dict.fromkeys(each.names, "global")
         elif isinstance(each, ast.Nonlocal):
             found |= dict.fromkeys(each.names, "nonlocal")
-        elif not isinstance(each, Scoped | ast.ClassDef | ast.expr):
+        elif not isinstance(each, (Scoped, ast.ClassDef, ast.expr)):
             unseen += inside(each)
     return found
 
@@ -120,7 +120,7 @@ def seen_inside(node: Scoped) -> frozenset[str]:
     found: set[str] = set()
     for each in body:
         for part in walked(each):
-            if isinstance(part, Scoped | ast.ClassDef):
+            if isinstance(part, (Scoped, ast.ClassDef)):
                 found |= {name.id for name in walked(part) if isinstance(name, ast.Name)}
     return frozenset(found) | {"__class__"}
 
@@ -131,8 +131,8 @@ def generates(node: Scoped) -> bool:
     unseen: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
     while unseen:
         each = unseen.pop()
-        if isinstance(each, ast.Yield | ast.YieldFrom):
+        if isinstance(each, (ast.Yield, ast.YieldFrom)):
             return True
-        if not isinstance(each, Scoped | ast.ClassDef):
+        if not isinstance(each, (Scoped, ast.ClassDef)):
             unseen += inside(each)
     return False

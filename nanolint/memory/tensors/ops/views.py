@@ -37,7 +37,7 @@ def sizes_of(sizes: Sequence[int | Sequence[int]]) -> Shape:
 
     Raises TypeError where one is a fraction.
     """
-    if len(sizes) == 1 and not isinstance(sizes[0], int | float):
+    if len(sizes) == 1 and not isinstance(sizes[0], (int, float)):
         sizes = tuple(sizes[0])
     if any(isinstance(each, float) for each in sizes):
         raise TypeError(f"sizes have to be integers: {sizes}")
