@@ -209,8 +209,8 @@ def _spellings() -> dict[str, list[_Spelling]]:
         optional = [index for index, word in enumerate(words) if _OPTIONAL.fullmatch(word)]
         for count in range(len(optional) + 1):
             for left_out in combinations(optional, count):
-                key = "".join(word for i, word in enumerate(words) if i not in left_out)
-                if left_out and not any(character.isdigit() for character in key):
+                key = "".join([word for i, word in enumerate(words) if i not in left_out])
+                if left_out and not any(map(str.isdigit, key)):
                     continue  # "titan" is not the TITAN RTX
                 spellings.setdefault(key, []).append(_Spelling(gpu, gib, count))
                 if gib is not None:  # written in one word: 4060ti16gb

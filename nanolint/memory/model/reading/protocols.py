@@ -101,6 +101,8 @@ def _by_index(machine: Machine, value: Instance) -> list[Value]:
 
 def truth(machine: Machine, value: Value) -> bool:
     """``bool(value)``. Raises Unread where it is not known."""
+    if type(value) is bool:  # as most are
+        return value
     if isinstance(value, Unknown):
         raise value.unread()
     if isinstance(value, Tensor):

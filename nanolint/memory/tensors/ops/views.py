@@ -104,7 +104,8 @@ def t(x: Tensor) -> Tensor:
 
 def permute(x: Tensor, *order: int | Sequence[int]) -> Tensor:
     """``x.permute(order)``."""
-    dims = [normalized(dim, x.ndim) for dim in sizes_of(order)]
+    ndim = x.ndim
+    dims = [normalized(dim, ndim) for dim in sizes_of(order)]
     back = [dims.index(dim) for dim in range(len(dims))]
     return as_view(
         x,
