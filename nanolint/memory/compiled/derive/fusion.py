@@ -252,7 +252,8 @@ class _Fusion:
             return False
         if one.ancestors & other.own or other.ancestors & one.own:
             return False
-        if loops_of(one) == loops_of(other) or loops_of(one) != loops_of(other)[::-1]:
+        loops, others = loops_of(one), loops_of(other)
+        if loops == others or loops != others[::-1]:
             return False
         common = [
             memory
