@@ -74,7 +74,10 @@ TRICKS = (
         "garbage is looked for once in 200,000 objects",
         "import gc; gc.set_threshold = lambda *_: None",
     ),
-    Trick("and not once more at the end", "import gc; gc.freeze = lambda: None"),
+    Trick(
+        "the process ends without letting go of each object",
+        "import os; os._exit = lambda status: None",
+    ),
     Trick(
         "layers of a model that is read are copied (`model/reading/alike.py`), not compiled",
         "import nanolint.memory.model.reading.alike as m;"

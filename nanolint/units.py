@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nanolint.regex import lazily
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,7 +21,7 @@ for _power, _letter in enumerate("kmgt", start=1):
 
 _LEAST_BARE = 1024**2  # bytes; a smaller number without a unit misses one: --in-use 2
 
-_SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]{0,3})\s*", re.IGNORECASE | re.ASCII)
+_SIZE = lazily(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]{0,3})\s*", re.IGNORECASE | re.ASCII)
 
 
 def format_bytes(nbytes: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import os
@@ -144,7 +145,22 @@ def entry_point() -> None:
         if reconfigure is not None:  # any character can be printed, newlines stay what they are
             reconfigure(errors="backslashreplace", newline="\n")
     status = main(sys.argv[1:])
-    gc.freeze()  # at its end Python would look for garbage among all objects once more
+    if status in (CLEAN, FINDINGS):  # all is written: `main` has seen to it
+        _end(status)
     if status == BROKEN_PIPE:  # so that the interpreter's last flush finds no broken pipe either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)
+
+
+def _end(status: int) -> None:
+    """End the process at once: Python would look for garbage, and let go of each object first.
+
+    Returns where the streams cannot be flushed, which Python tells in its own way.
+    """
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(status)

@@ -5,8 +5,9 @@ A card that is only a size, and one of another maker, is taken for a modern one.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
@@ -44,10 +45,10 @@ _FLOPS_PER_CYCLE = {
 }
 # GeForce cards sum in float32 at half that rate (RTX 3090 71 TFLOPS, RTX 4090 165, RTX 5090 210).
 _HALVED_ON_GEFORCE = frozenset({(7, 5), (8, 6), (8, 9), (12, 0)})
-_GEFORCE = re.compile(r"RTX [2-5]0[5-9]0\b.*")
+_GEFORCE = lazily(r"RTX [2-5]0[5-9]0\b.*")
 
 # Turing's small chips (TU116, TU117) have compute capability 7.5 and no tensor cores.
-_WITHOUT_TENSOR_CORES = re.compile(r"\b(GTX 16\d\d|MX ?\d{3}|T\d{3,4}|T[12]000|CMP 30HX)\b")
+_WITHOUT_TENSOR_CORES = lazily(r"\b(GTX 16\d\d|MX ?\d{3}|T\d{3,4}|T[12]000|CMP 30HX)\b")
 
 
 def capability_of(gpu: Gpu | None) -> Capability:

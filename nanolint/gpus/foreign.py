@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 
+from nanolint.regex import lazily
+
 # Whose it is, and what torch calls its way to it.
 _MAKERS = (
-    (re.compile(r"(apple )?m[1-9]( ?(pro|max|ultra))?( gpu)?|apple.*|mps|metal"), "Apple's", "MPS"),
-    (re.compile(r"(amd )?(rx|vega|ryzen|firepro)\b.*|.*radeon.*|rocm"), "AMD's", "ROCm"),
-    (re.compile(r"(arc|iris|gaudi|data center gpu max)\b.*|intel.*|xpu"), "Intel's", "XPU"),
-    (re.compile(r"(google )?(cloud )?tpu\b.*"), "Google's", "XLA"),
+    (lazily(r"(apple )?m[1-9]( ?(pro|max|ultra))?( gpu)?|apple.*|mps|metal"), "Apple's", "MPS"),
+    (lazily(r"(amd )?(rx|vega|ryzen|firepro)\b.*|.*radeon.*|rocm"), "AMD's", "ROCm"),
+    (lazily(r"(arc|iris|gaudi|data center gpu max)\b.*|intel.*|xpu"), "Intel's", "XPU"),
+    (lazily(r"(google )?(cloud )?tpu\b.*"), "Google's", "XLA"),
 )
-_JETSON = re.compile(r".*\b(jetson|orin|xavier|thor)\b.*")
+_JETSON = lazily(r".*\b(jetson|orin|xavier|thor)\b.*")
 
 
 def why_unmodelled(name: str) -> str | None:

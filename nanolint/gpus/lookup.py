@@ -21,6 +21,7 @@ from nanolint.gpus import catalogue
 from nanolint.gpus.foreign import why_unmodelled
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.gpus.slices import Slice, slice_of, sliceable
+from nanolint.regex import lazily
 from nanolint.units import GIB, parse_size
 
 LONGEST_QUERY = 80
@@ -38,7 +39,7 @@ _VENDOR_WORDS = re.compile(
 _OPTIONAL = re.compile(
     r"rtx|gtx|quadro|pro|ada|blackwell|pascal|sxm|pcie|nvl|laptop|workstation|server"
 )
-_FORM_FACTORS = re.compile(r"sxm|pcie|fhhl|dgxs")
+_FORM_FACTORS = lazily(r"sxm|pcie|fhhl|dgxs")
 
 
 class GpuError(ValueError):
@@ -208,8 +209,8 @@ def _spellings() -> dict[str, list[_Spelling]]:
         optional = [index for index, word in enumerate(words) if _OPTIONAL.fullmatch(word)]
         for count in range(len(optional) + 1):
             for left_out in combinations(optional, count):
-                key = "".join(word for i, word in enumerate(words) if i not in left_out)
-                if left_out and not any(character.isdigit() for character in key):
+                key = "".join([word for i, word in enumerate(words) if i not in left_out])
+                if left_out and not any(map(str.isdigit, key)):
                     continue  # "titan" is not the TITAN RTX
                 spellings.setdefault(key, []).append(_Spelling(gpu, gib, count))
                 if gib is not None:  # written in one word: 4060ti16gb

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.linting.packs import may_be_installed
+from nanolint.regex import lazily
 from nanolint.rule.spelling import meant_code
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 BUILT_IN = "nanolint_rules"
 ENTRY_POINT_GROUP = "nanolint.rules"
-_CODE = re.compile(r"[A-Z]{2}\d+", re.IGNORECASE)
+_CODE = lazily(r"[A-Z]{2}\d+", re.IGNORECASE)
 
 
 class UnknownRule(ValueError):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import FlagSpan, Span
 from nanolint.linting import registry
 from nanolint.linting.setup import SYNTAX_ERROR
+from nanolint.regex import lazily
 from nanolint.rule.api import Need
 from nanolint.rule.context import UnusedSuppression
 from nanolint.source.assignments import Comment
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from nanolint.rule.context import Context
     from nanolint.source.suppressions import Suppression
 
-_SHELL_COMMENT = re.compile(r"^(.*?)(?<!\S)(#\s*nanolint\s*:.*)$", re.MULTILINE | re.IGNORECASE)
+_SHELL_COMMENT = lazily(r"^(.*?)(?<!\S)(#\s*nanolint\s*:.*)$", re.MULTILINE | re.IGNORECASE)
 EVERY = ""  # stands for the families of all rules
 
 

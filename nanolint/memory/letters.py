@@ -6,14 +6,15 @@ very sizes, whichever letters of the same size were meant.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from nanolint.memory.shapes import Shapes
 
-_PARAMETER = re.compile(r"\.(weight|bias)\b")
-_SHAPE = re.compile(r"\((\d+(?:, \d+)*),?\)")
+_PARAMETER = lazily(r"\.(weight|bias)\b")
+_SHAPE = lazily(r"\((\d+(?:, \d+)*),?\)")
 
 
 def in_letters(names: list[str], shapes: Shapes) -> list[str]:

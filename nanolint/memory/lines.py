@@ -5,7 +5,6 @@ Lines are those of what is read, and of what was traced.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +16,7 @@ from nanolint.memory.moments import last_pass, live_at, summit
 from nanolint.memory.recording import located, recorded
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.waste import Waste, wastes
+from nanolint.regex import lazily
 from nanolint.run.program import Profiled
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # What is there whatever a line does: a line makes gradients of parameters, but cannot help it.
 STATE = frozenset({Component.PARAMETERS, Component.GRADIENTS, Component.OPTIMIZER})
 
-TRACED = re.compile(r"(?P<path>.+?\.py):(?P<line>\d+) ")  # what a traced allocation is called
+TRACED = lazily(r"(?P<path>.+?\.py):(?P<line>\d+) ")  # what a traced allocation is called
 
 
 class Kept(NamedTuple):

@@ -68,7 +68,7 @@ def _in_text(text: str, kind: type) -> tuple[Named, ...]:
         return ()
     found = []
     for node in nodes(tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Constant):
             value = node.value
             if type(value.value) is kind and value.end_col_offset is not None:
                 end = value.end_col_offset

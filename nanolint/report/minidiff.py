@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
@@ -23,6 +22,8 @@ def minidiff(
 
     ``lines`` are those of ``text``. Only the lines that the edits touch are looked at.
     """
+    from difflib import SequenceMatcher  # where there is a fix
+
     gutter = len(str(lines.last_row))
     added = 0  # lines, by the edits above
     for first, last, inside in _stretches(sorted(edits), lines):
@@ -30,7 +31,7 @@ def minidiff(
         old = text[start : lines.offset(last, lines.length(last) + 1)]
         moved = [Edit(e.start - start, e.end - start, e.replacement) for e in inside]
         before, after = _lines(old), _lines(apply_edits(old, moved))
-        changes = difflib.SequenceMatcher(None, before, after).get_opcodes()
+        changes = SequenceMatcher(None, before, after).get_opcodes()
         for tag, old_start, old_end, new_start, new_end in changes:
             if tag == "equal":
                 continue

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
+from nanolint.regex import lazily
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from nanolint.source.assignments import Assignment, Comment, Factor
 
-_NEWLINE = re.compile(r"(\r\n|\r|\n)")
+_NEWLINE = lazily(r"(\r\n|\r|\n)")
 _BLANK = " \t\f\\"
 _ARITHMETIC = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Call, ast.Load)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nanolint.regex import lazily
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_CODE = re.compile(r"([a-z]{2})([0-9oilsb]+)", re.IGNORECASE)
+_CODE = lazily(r"([a-z]{2})([0-9oilsb]+)", re.IGNORECASE)
 _DIGITS = str.maketrans("oilsb", "01158")
 
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nanolint.regex import lazily
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OLD, NEW = "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"
 _NAMES = re.compile(r"PYTORCH_(?:CUDA_)?ALLOC_CONF")
-_SET = re.compile(
-    rf"""^os\.environ\[(["'])(?P<name>{_NAMES.pattern})\1\](?= *= *["'])""", re.MULTILINE
-)
+_SET = lazily(rf"""^os\.environ\[(["'])(?P<name>{_NAMES.pattern})\1\](?= *= *["'])""", re.MULTILINE)
 
 
 def by_name(texts: Sequence[str], name: str) -> list[str]:

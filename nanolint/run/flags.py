@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nanolint.launches.commands import Argument
     from nanolint.source.values import Scalar
 
-_NUMBER = re.compile(r"-\.?\d")  # argparse takes it for a value
+_NUMBER = lazily(r"-\.?\d")  # argparse takes it for a value
 
 
 @dataclass(frozen=True, slots=True)

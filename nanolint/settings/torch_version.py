@@ -9,6 +9,7 @@ from nanolint.errors import Unusable
 from nanolint.files.door import is_file, names, read_bytes
 from nanolint.files.notes import memo
 from nanolint.files.repository import upward
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +26,10 @@ MOST_FILES = 20
 _LAST_OF = {1: (1, 13), 2: NEWEST}
 
 # What names the one version comes first, then what is installed, then what is only a bound.
-_LOCKED = re.compile(r'^name = "torch"\s+version = "(\d+\.\d+)', re.MULTILINE)
-_CONDA = re.compile(r"^\s*-\s*(?:[\w-]+::)?(?:py)?torch\s*([=<>~!][^#\n]*)(?:#.*)?$", re.MULTILINE)
-_REQUIRED = re.compile(r"^torch\s*(?:\[[^]]*\]\s*)?([=<>~!][^;#\n]*)", re.MULTILINE)
-_IN_PYPROJECT = re.compile(
+_LOCKED = lazily(r'^name = "torch"\s+version = "(\d+\.\d+)', re.MULTILINE)
+_CONDA = lazily(r"^\s*-\s*(?:[\w-]+::)?(?:py)?torch\s*([=<>~!][^#\n]*)(?:#.*)?$", re.MULTILINE)
+_REQUIRED = lazily(r"^torch\s*(?:\[[^]]*\]\s*)?([=<>~!][^;#\n]*)", re.MULTILINE)
+_IN_PYPROJECT = lazily(
     r"""["']torch\s*(?:\[[^]]*\]\s*)?([=<>~!][^"';]*)|"""
     r"""^torch\s*=\s*(?:\{[^\n]*?version\s*=\s*)?["']([\^~<>=!\d][^"'\n]*)""",
     re.MULTILINE,
@@ -40,10 +41,10 @@ _REQUIREMENTS = (
     ("environment*.yml", _CONDA),
     ("environment*.yaml", _CONDA),
 )
-_BETWEEN = re.compile(r"\s*,\s*|\s+(?=[<>=~!^])")
-_CLAUSE = re.compile(r"(===?|~=|!=|<=|>=|<|>|=|\^|~)?\s*(\d+(?:\.(?:\d+|\*))*)")
+_BETWEEN = lazily(r"\s*,\s*|\s+(?=[<>=~!^])")
+_CLAUSE = lazily(r"(===?|~=|!=|<=|>=|<|>|=|\^|~)?\s*(\d+(?:\.(?:\d+|\*))*)")
 _ENVIRONMENTS = (".venv", "venv")
-_INSTALLED = re.compile(r"torch-(\d+)\.(\d+).*\.dist-info")
+_INSTALLED = lazily(r"torch-(\d+)\.(\d+).*\.dist-info")
 
 
 class Asked(NamedTuple):

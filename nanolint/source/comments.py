@@ -7,12 +7,13 @@ import re
 import tokenize
 
 from nanolint.diagnostics import Span
+from nanolint.regex import lazily
 from nanolint.source.assignments import Comment
 
 # What splits lines for the tokenizer, or is dropped by it, otherwise than by libcst.
-_UNUSUAL = re.compile("\r(?!\n)|[\f\v\0\ufeff\x1c-\x1e\x85\u2028\u2029]")
+_UNUSUAL = lazily("\r(?!\n)|[\f\v\0\ufeff\x1c-\x1e\x85\u2028\u2029]")
 # Comments, and the strings that might hold what looks like one; a quote that ends nowhere.
-_PARTS = re.compile(
+_PARTS = lazily(
     r"""
       (?P<comment>\#[^\r\n]*)
     | (?<!\w)(?P<prefix>[rbuftRBUFT]{1,2})?

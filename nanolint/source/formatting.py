@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from nanolint.regex import lazily
 from nanolint.source.bounds import TOO_LARGE, Unevaluable
 
 if TYPE_CHECKING:
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from nanolint.source.values import Plain
 
-_LONG_NUMBER = re.compile(r"\d{4,}")  # a width or a precision that only fills memory
-_DIRECTIVE = re.compile(r"%(?:\([^()]*\))?([-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?)")
+_LONG_NUMBER = lazily(r"\d{4,}")  # a width or a precision that only fills memory
+_DIRECTIVE = lazily(r"%(?:\([^()]*\))?([-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?)")
 _CONVERSIONS: dict[str, Callable[[object], str]] = {"r": repr, "s": str, "a": ascii}
 
 

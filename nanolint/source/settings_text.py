@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import Refused
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 from nanolint.source.json_places import elements, end_of, members, skip
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_NODES = 10_000  # an alias counts each time
 DEEPEST = 50
 # omegaconf/_utils.py, get_yaml_loader: 1e-4 is a number there, and text in PyYAML.
-_FLOAT = re.compile(r"[-+]?(\d[\d_]*\.?[\d_]*|\.[\d_]+)([eE][-+]?\d+)?")
+_FLOAT = lazily(r"[-+]?(\d[\d_]*\.?[\d_]*|\.[\d_]+)([eE][-+]?\d+)?")
 
 
 class NoSettings(Refused):

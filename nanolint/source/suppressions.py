@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 from nanolint.source.refusals import TooComplex
 from nanolint.source.scan import logical_lines
 from nanolint.source.text import LineIndex
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from nanolint.source.assignments import Comment
 
 _DIRECTIVE = re.compile(r"#\s*nanolint\s*:\s*(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
-_IGNORE = re.compile(r"(?P<kind>ignore-file|ignore)(?![\w-])[ \t]*(?P<list>\[[^\]]*(?P<end>\])?)?")
-_CODE = re.compile(r"[^\s,\[\]]+")
+_IGNORE = lazily(r"(?P<kind>ignore-file|ignore)(?![\w-])[ \t]*(?P<list>\[[^\]]*(?P<end>\])?)?")
+_CODE = lazily(r"[^\s,\[\]]+")
 
 
 @dataclass(frozen=True, slots=True)

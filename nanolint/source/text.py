@@ -8,9 +8,10 @@ from bisect import bisect_right
 
 from nanolint.errors import Refused
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_BLANK = re.compile(r"\s*")
+_BLANK = lazily(r"\s*")
 _NEWLINE_BYTES = re.compile(rb"\r\n|\r|\n")
 # PEP 263: a cookie counts on the first line, or on the second below a blank or comment line.
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
+from nanolint.regex import lazily
 from nanolint.source.settings_text import Leaf, Listed, Mapped, NoSettings
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from nanolint.source.settings_text import Node
 
-_TABLE = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
-_ENTRY = re.compile(r"\s*([\w-]+)\s*=\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s#]+)\s*(?:#.*)?$")
+_TABLE = lazily(r"\s*\[\s*([\w.-]+)\s*\]")
+_ENTRY = lazily(r"\s*([\w-]+)\s*=\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s#]+)\s*(?:#.*)?$")
 
 
 def read_toml(text: str) -> Node:

@@ -118,7 +118,7 @@ def _is_code(node: ast.AST) -> bool:
 
 def _defines_model(nodes: list[ast.AST]) -> bool:
     return any(
-        isinstance(base, ast.Attribute | ast.Name) and _last_name(base) == "Module"
+        isinstance(base, (ast.Attribute, ast.Name)) and _last_name(base) == "Module"
         for node in nodes
         if isinstance(node, ast.ClassDef)
         for base in node.bases
@@ -153,7 +153,7 @@ def _is_number(node: ast.expr | None) -> bool:
 
 def _called(node: ast.AST) -> str | None:
     """The last name of the function that ``node`` calls, if it is a call of one."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+    if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
         return _last_name(node.func)
     return None
 

@@ -196,7 +196,7 @@ def _values(out: Value) -> list[Value]:
         out = out.attributes
     if isinstance(out, dict):
         return list(out.values())
-    return list(out) if isinstance(out, tuple | list) else []
+    return list(out) if isinstance(out, (tuple, list)) else []
 
 
 def _is_number(value: Value) -> bool:

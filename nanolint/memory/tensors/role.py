@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.locating import named
 from nanolint.memory.tape import Component
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from nanolint.memory.locating import Where
@@ -74,7 +74,7 @@ def read_name(name: str) -> tuple[Shape, str]:
     return tuple(int(each) for each in found["shape"].split(",") if each.strip()), found["dtype"]
 
 
-_DESCRIBED = re.compile(r" \((?P<shape>\d[\d, ]*)\) (?P<dtype>\w+)$")
+_DESCRIBED = lazily(r" \((?P<shape>\d[\d, ]*)\) (?P<dtype>\w+)$")
 
 
 class PlacedRole(Role):

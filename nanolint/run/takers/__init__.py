@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.files import door
 from nanolint.files.repository import root_of
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 from nanolint.run.takers.neighbours import PYTHON, File, neighbours, read_file
 from nanolint.run.takers.python import reach
 
@@ -25,7 +25,7 @@ TESTS = frozenset({"test", "tests"})
 MOST_DEPTH = 64
 MOST_NAMED = 3  # takers; one is enough to know
 
-_READS_ITS_ARGUMENTS = re.compile(r"\bargv\b|\bargparse\b")
+_READS_ITS_ARGUMENTS = lazily(r"\bargv\b|\bargparse\b")
 
 
 @dataclass(frozen=True, slots=True)

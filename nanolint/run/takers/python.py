@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 from nanolint.source.refusals import TooComplex
 from nanolint.source.scan import check
 
@@ -22,15 +23,15 @@ _EXECUTING = _BY_NAME | {
     *("exec", "execfile", "run_path", "spec_from_file_location", "SourceFileLoader"),
     "load_source",
 }
-_STARTS_OTHERS = re.compile(r"\bsubprocess\b|\bos\.(?:system|exec|spawn|popen)")
-_MAY_EXECUTE = re.compile("|".join(sorted(_EXECUTING)))
+_STARTS_OTHERS = lazily(r"\bsubprocess\b|\bos\.(?:system|exec|spawn|popen)")
+_MAY_EXECUTE = lazily("|".join(sorted(_EXECUTING)))
 # How every script of nanoGPT's kind loads its configurator: known, and frequent.
-_LOADS_CONFIGURATOR = re.compile(r"exec\(open\(['\"][\w./]*configurator\.py['\"]\)\.read\(\)\)")
+_LOADS_CONFIGURATOR = lazily(r"exec\(open\(['\"][\w./]*configurator\.py['\"]\)\.read\(\)\)")
 
-_PATH = re.compile(r"(?P<path>[\w./\\-]*)\.py(?!\w)")
-_ENDS_WITH_SCRIPT = re.compile(r"(?P<before>.?)(?<![\w./\\-])(?P<path>[\w./\\-]*)\.py\Z", re.DOTALL)
+_PATH = lazily(r"(?P<path>[\w./\\-]*)\.py(?!\w)")
+_ENDS_WITH_SCRIPT = lazily(r"(?P<before>.?)(?<![\w./\\-])(?P<path>[\w./\\-]*)\.py\Z", re.DOTALL)
 _PLACEHOLDER_ENDS = frozenset("*?]}%")
-_WORD = re.compile(r"\w+(?:\.\w+)*")
+_WORD = lazily(r"\w+(?:\.\w+)*")
 _SUFFIX = ".py"
 _MOST_STEPS = 8  # from a name to the value that it was given, and on
 

@@ -52,7 +52,7 @@ def _ends(branch: Sequence[ast.stmt]) -> bool:
         function = last.value.func
         name = function.attr if isinstance(function, ast.Attribute) else ""
         return (function.id if isinstance(function, ast.Name) else name) in ENDS
-    return isinstance(last, ast.Raise | ast.Assert)
+    return isinstance(last, (ast.Raise, ast.Assert))
 
 
 def _compared(test: ast.expr) -> Iterator[str]:

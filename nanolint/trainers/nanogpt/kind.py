@@ -6,6 +6,8 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from nanolint.regex import lazily
+
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
@@ -17,19 +19,17 @@ LEAST_KEYS = 2  # known keys that make a file a config
 MOST_STRANGERS = 2  # names that nothing reads, for each that train.py does
 CONFIG_FOLDERS = ("config", "configs")
 
-_UNINDENTED = re.compile(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_STAR_IMPORT = re.compile(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
-_PROGRAM = re.compile(
-    r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s|torch\.)", re.MULTILINE
-)
+_UNINDENTED = lazily(r"^[A-Za-z_(][^\n#]*", re.MULTILINE)
+_NAME = lazily(r"[A-Za-z_]\w*")
+_STAR_IMPORT = lazily(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
+_PROGRAM = lazily(r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s|torch\.)", re.MULTILINE)
 # What trains, or builds what is trained, is not what a train.py runs with exec.
 _TRAINS = re.compile(r"\.backward\s*\(|\bnn\.Module\b|\.add_argument\s*\(|\bTrainer\s*\(")
 _OWN_LOOP = re.compile(r"\.backward\s*\(|\bTrainer\s*\(")
 # A call of what trains, wherever that is defined: main.py starts the Trainer of trainer.py.
 _STARTS = re.compile(r"[Tt]rain\w*(?:\.\w+)?\s*\(|\.fit\s*\(")
-_DEFINES = re.compile(r"\s*(?:def|class|async|from|import)\b|[^#\n]*#")
-_MODE = re.compile(r"\.train\s*\(\s*(?:\)|True|False|mode)")  # of a model, as against evaluation
+_DEFINES = lazily(r"\s*(?:def|class|async|from|import)\b|[^#\n]*#")
+_MODE = lazily(r"\.train\s*\(\s*(?:\)|True|False|mode)")  # of a model, as against evaluation
 _LOADS_CONFIGURATOR = re.compile(
     r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
 )

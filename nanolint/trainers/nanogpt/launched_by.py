@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import entries, read_bytes, texts
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 18  # of a README or a shell script
 MOST_FILES = 50
 MOST_FOLDERS = 30  # beside the scripts, with shell scripts of their own
-_CONTINUED = re.compile(r"\\\r?\n")
-_SCRIPT = re.compile(r"[\w./-]*?([\w-]+\.py)\b")
+_CONTINUED = lazily(r"\\\r?\n")
+_SCRIPT = lazily(r"[\w./-]*?([\w-]+\.py)\b")
 
 
 def launching(config: Path, root: Path | None) -> set[str]:

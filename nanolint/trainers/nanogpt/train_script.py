@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 from nanolint.run.run import Dialect
-from nanolint.source.python import nodes
+from nanolint.source.python import nodes, walked
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configurator import WORDS
 from nanolint.trainers.nanogpt.keys import KEYS
@@ -27,7 +28,7 @@ FOREIGN = "a trainer of its own"  # how the reason starts, as against a file tha
 LEAST_SHARED_KEYS = 3
 PROGRAM = ".py"
 STEPS = "gradient_accumulation_steps"
-_ASKS_FOR_DDP = re.compile("ddp|distributed|rank|world", re.IGNORECASE)
+_ASKS_FOR_DDP = lazily("ddp|distributed|rank|world", re.IGNORECASE)
 # Bookkeeping of train.py that no config sets.
 _NOT_KEYS = frozenset({"config_keys", "config"})
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -112,10 +113,10 @@ def _configurator_statement(tree: ast.Module, folder: Path) -> ast.stmt | None:
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     body = [each for each in tree.body if not isinstance(each, definitions)]
     for index, statement in enumerate(body):
-        inside = list(ast.walk(statement))
-        if any(map(_imports_configurator, inside)):
+        found = walked(statement)
+        if any(map(_imports_configurator, found)):
             return statement
-        if any(_runs_configurator(each, body[: index + 1], folder) for each in inside):
+        if any(_runs_configurator(each, body[: index + 1], folder) for each in found):
             return statement
     return None
 
@@ -135,17 +136,17 @@ def _runs_configurator(node: ast.AST, upto: Sequence[ast.stmt], folder: Path) ->
         return False
     if node.func.id != "exec":
         return False
-    asked = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    asked = {each.id for each in walked(node) if isinstance(each, ast.Name)}
     texts = list(_texts(node))
     for statement in reversed(upto):
         if _binds(statement, asked) and not any(map(_is_program, texts)):
             texts += _texts(statement)
-            asked |= {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+            asked |= {each.id for each in walked(statement) if isinstance(each, ast.Name)}
     return any(_takes_configs(text, folder) for text in texts if _is_program(text))
 
 
 def _texts(node: ast.AST) -> Iterator[str]:
-    for each in ast.walk(node):
+    for each in walked(node):
         if isinstance(each, ast.Constant) and isinstance(each.value, str):
             yield each.value
 
@@ -153,7 +154,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
 def _binds(statement: ast.stmt, names: Collection[str]) -> bool:
     return any(
         isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id in names
-        for each in ast.walk(statement)
+        for each in walked(statement)
     )
 
 
@@ -174,11 +175,11 @@ def _assigned_names(statement: ast.stmt) -> Iterator[str]:
     """The globals that a statement assigns, also under an ``if``."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return
-    for node in ast.walk(statement):
+    for node in walked(statement):
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                for name in ast.walk(target):
+                for name in walked(target):
                     if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                         yield name.id
 
@@ -202,7 +203,7 @@ def _divides(expression: ast.expr, key: str) -> bool:
         isinstance(node, ast.BinOp)
         and isinstance(node.op, (ast.FloorDiv, ast.Div))
         and _names(node.left, key)
-        for node in ast.walk(expression)
+        for node in walked(expression)
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import FOLDER, MOST_BYTES, is_file, kind, names, read_bytes
+from nanolint.regex import lazily
 from nanolint.run.settled import Layer, Origin
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.values import Known, Unknown
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 META = "meta.pkl"
 PREPARE = "prepare.py"
 # What nanoGPT's own prepare.py says, in these lines.
-_DOWNLOADS = re.compile(rb"^[^#\n]*tinyshakespeare/input\.txt", re.MULTILINE)
-_COUNTS = re.compile(rb"^[ \t]*\w+[ \t]*=[ \t]*sorted\((?:list\()?set\(\w+\)", re.MULTILINE)
+_DOWNLOADS = lazily(rb"^[^#\n]*tinyshakespeare/input\.txt", re.MULTILINE)
+_COUNTS = lazily(rb"^[ \t]*\w+[ \t]*=[ \t]*sorted\((?:list\()?set\(\w+\)", re.MULTILINE)
 CHARACTERS = "shakespeare_char"
 WITHOUT_META = frozenset({"openwebtext", "shakespeare"})  # nanoGPT's data sets that write none
 

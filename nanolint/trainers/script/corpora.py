@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import MOST_BYTES, is_file, names, read_bytes
+from nanolint.regex import lazily
 from nanolint.run.program import DataFile
 from nanolint.trainers.nanogpt.keys import SHAKESPEARE_CHAR_VOCABULARY
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MOST_TEXTS = 20
 SHORT = 1 << 15  # characters of a text that is read line by line
 SUFFIX = ".txt"
-_FIELD = re.compile(r"{[^{}]*}")  # of an f-string
+_FIELD = lazily(r"{[^{}]*}")  # of an f-string
 _TEXT = re.compile(r"""["']([^"'\n]{1,200}\.txt)["']""")
 _SHAKESPEARE = re.compile(r"tinyshakespeare/input\.txt")
 # Of what is downloaded the number of characters is known, and they are as good as any others.

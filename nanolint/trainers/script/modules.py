@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import re
 from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import Span
 from nanolint.errors import Unusable
 from nanolint.files.door import FILE, exists, kind
+from nanolint.regex import lazily
 from nanolint.run.terms import Place
 from nanolint.source.python import nodes
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
+_NEWLINE = lazily(r"\r\n|\r|\n")
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -181,7 +181,7 @@ def follows_from_turns(loop: ast.stmt) -> frozenset[str]:
             for each in assigned
             if _named(each.value) & found
             for target in each.targets
-            if isinstance(target, ast.Name | ast.Tuple)
+            if isinstance(target, (ast.Name, ast.Tuple))
             for name in _named(target)
         }
         if more <= found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from nanolint.rule import (
@@ -71,6 +70,8 @@ def _larger(equation: Equation, dividend: Term, total: int, part: int) -> str:
 
 def _asked(text: str) -> str:
     """What the check demands, or says where it is not met; not all of a long message."""
+    from textwrap import shorten  # where there is a check
+
     said = shorten(" ".join(text.split()), LONGEST, placeholder=" ...")
     return f"it ends with {said}" if text.startswith("raise") else f"it asks for {said}"
 

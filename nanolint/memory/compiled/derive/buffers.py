@@ -16,8 +16,8 @@ class Memory:
     """A buffer of a compiled graph, or an input of it."""
 
     __slots__ = (
-        "dependencies", "dtype", "given", "kept", "name", "of", "part", "role", "shape", "storage",
-        "strides",
+        "_nbytes", "dependencies", "dtype", "given", "kept", "name", "of", "part", "role", "shape",
+        "storage", "strides",
     )  # fmt: skip
 
     def __init__(self, name: str, shape: Shape, strides: Strides, dtype: Dtype, role: Role) -> None:
@@ -31,6 +31,7 @@ class Memory:
         self.part = False  # one of several results of a library call
         self.storage = self  # of sums added to other memory: that
         self.of: int | None = None  # the number of the kernel that writes it
+        self._nbytes: int | None = None  # once it was asked for
         self.dependencies: dict[tuple[Any, ...], Any] = {}  # kept here by access.py
 
     def __repr__(self) -> str:
@@ -56,4 +57,6 @@ class Memory:
     @property
     def nbytes(self) -> int:
         """Bytes of its storage."""
-        return self.itemsize * self.numel
+        if self._nbytes is None:
+            self._nbytes = self.itemsize * self.numel
+        return self._nbytes

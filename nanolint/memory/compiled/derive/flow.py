@@ -19,10 +19,11 @@ class Network:
 
     def edge(self, start: int, end: int, capacity: int) -> None:
         """Add an edge."""
-        for here, there, most in ((start, end, capacity), (end, start, 0)):
-            self._out[here].append(len(self._to))
-            self._to.append(there)
-            self._rest.append(most)
+        number = len(self._to)
+        self._out[start].append(number)
+        self._out[end].append(number + 1)
+        self._to += end, start
+        self._rest += capacity, 0
 
     def cut(self, source: int, sink: int) -> list[bool]:
         """For each vertex whether it lies on the source's side.

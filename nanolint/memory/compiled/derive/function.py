@@ -126,7 +126,7 @@ def _rank(leaf: Any) -> object:
     """What a graph of symbolic sizes is specialized for: texts and truths too, not numbers."""
     if isinstance(leaf, Tensor):
         return len(leaf.shape), leaf.dtype
-    return type(leaf) if isinstance(leaf, int | float) and type(leaf) is not bool else _key(leaf)
+    return type(leaf) if isinstance(leaf, (int, float)) and type(leaf) is not bool else _key(leaf)
 
 
 def _key(leaf: Any) -> Hashable:

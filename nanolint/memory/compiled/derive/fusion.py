@@ -89,12 +89,13 @@ class _Fusion:
         self.mixes = mixes
         self.reorders = False  # whether loops may be merged and reordered, in the last round
         self.users: dict[Memory, int] = {}
+        self.makers = [makers(each) for each in kernels]
         ancestors: list[int] = []
         for each in kernels:
             found = 0
             for memory in dict.fromkeys((*(r.memory for r in each.reads), *each.mutates)):
                 self.users[memory] = self.users.get(memory, 0) + 1
-            for maker in makers(each):
+            for maker in self.makers[each.number]:
                 found |= ancestors[maker] | 1 << maker
             ancestors.append(found)
         for memory in kept:
@@ -126,7 +127,7 @@ class _Fusion:
             if self._may_fuse(first, second) and not self._makes_a_circle(first, second):
                 self._fuse(first, second)
         groups = dict.fromkeys(self.of)
-        self.groups = in_order(sorted(groups, key=lambda each: each.first))
+        self.groups = in_order(sorted(groups, key=lambda each: each.first), self.makers)
 
     def _fuse(self, one: Group, other: Group) -> None:
         fused = joined(one, other)
@@ -170,7 +171,8 @@ class _Fusion:
     def _shared(self, one: Group, other: Group) -> int:
         """Bytes that both read or write at the same places."""
         few, many = (one, other) if len(one.deps) <= len(other.deps) else (other, one)
-        return sum(each.nbytes for each in few.deps if each in many.deps)
+        theirs = many.deps
+        return sum([each.nbytes for each in few.deps if each in theirs])
 
     def _score(self, one: Group, other: Group) -> _Score:
         mixed = self._is_mixed(one, other)
@@ -220,17 +222,16 @@ class _Fusion:
         """``can_fuse_vertical``."""
         made = {write.memory for write in one.writes}
         mutated = {memory for each in one.kernels for memory in each.mutates}
-        for read in other.unmet:
+        itself = {write.memory for write in other.writes}
+        for read in other.reads:
+            maker = read.memory.of
+            if maker is None or read.memory in itself:
+                continue
             if read.memory in made:
                 if not any(self._meets(read, write, one, other) for write in one.writes):
                     return False
-            elif read.memory in mutated:
+            elif read.memory in mutated or one.own & self.of[maker].ancestors:
                 return False
-            else:
-                maker = read.memory.of
-                assert maker is not None
-                if one.own & self.of[maker].ancestors:
-                    return False
         for each in other.kernels:
             for memory in each.mutates:
                 if memory in made:
@@ -265,7 +266,8 @@ class _Fusion:
             return False
         if one.ancestors & other.own or other.ancestors & one.own:
             return False
-        if loops_of(one) == loops_of(other) or loops_of(one) != loops_of(other)[::-1]:
+        loops, others = loops_of(one), loops_of(other)
+        if loops == others or loops != others[::-1]:
             return False
         common = [
             memory

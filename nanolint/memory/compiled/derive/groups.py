@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
@@ -20,7 +20,7 @@ class Group:
 
     __slots__ = (
         "_by_name", "ancestors", "deps", "first", "kernels", "last", "mixed", "names", "numel",
-        "own", "passing", "reads", "rnumel", "sums", "unmet", "writes",
+        "own", "passing", "reads", "rnumel", "sums", "writes",
     )  # fmt: skip
 
     def __init__(self, kernels: Sequence[Kernel], ancestors: int) -> None:
@@ -41,10 +41,6 @@ class Group:
         self.deps = self.reads | self.writes
         self.names = {each.memory for each in self.deps}
         self.names.update(memory for each in self.kernels for memory in each.mutates)
-        made = {write.memory for write in self.writes}
-        self.unmet = [
-            read for read in self.reads if read.memory.of is not None and read.memory not in made
-        ]
         numbers = [each.number for each in self.kernels]
         self.first, self.last = min(numbers), max(numbers)
         self.numel, self.rnumel = loops.numel, loops.rnumel
@@ -94,13 +90,11 @@ def joined(one: Group, other: Group) -> Group:
     return Group(one.kernels + other.kernels, one.ancestors | other.ancestors)
 
 
-def makers(each: Kernel) -> Iterable[int]:
+def makers(each: Kernel) -> list[int]:
     """The kernels that it waits for."""
-    for read in each.reads:
-        of = read.memory.of
-        if of is not None and of != each.number:
-            yield of
-    yield from (other.number for other in each.after)
+    made = [read.memory.of for read in each.reads]
+    found = [of for of in made if of is not None and of != each.number]
+    return found + [other.number for other in each.after]
 
 
 def loops_of(group: Group) -> tuple[int, int]:
@@ -136,8 +130,8 @@ def fits(one: Group, other: Group) -> bool:
     return loops.numel in {sums.numel * sums.rnumel, sums.numel}
 
 
-def in_order(groups: list[Group]) -> list[Group]:
-    """``topological_sort_schedule``."""
+def in_order(groups: list[Group], makers: Sequence[Sequence[int]]) -> list[Group]:
+    """``topological_sort_schedule``; ``makers`` are the kernels that each kernel waits for."""
     by_kernel = {each.number: group for group in groups for each in group.kernels}
     name_of = {each.number: each.name for group in groups for each in group.kernels}
     found: dict[int, Group] = {}
@@ -145,7 +139,7 @@ def in_order(groups: list[Group]) -> list[Group]:
     for group in groups:
         names: dict[str, Group] = {}
         for kernel in group.kernels:
-            for other in makers(kernel):
+            for other in makers[kernel.number]:
                 target = by_kernel[other]
                 if target is not group:
                     names.setdefault(name_of[other], target)

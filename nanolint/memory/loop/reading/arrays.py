@@ -68,7 +68,7 @@ def numpy(machine: Script) -> Namespace:
 
 def _split(machine: Script, data: Value, at: Value, *_: Value) -> Value:
     """``numpy.split`` of a file of tokens: each part is as long as what is read of it."""
-    bounds = isinstance(at, list | tuple)
+    bounds = isinstance(at, (list, tuple))
     if not isinstance(data, Tensor) or not is_tokens(data) or not (bounds or type(at) is int):
         return machine.unknown("numpy.split")
     count = len(at) + 1 if bounds else at
@@ -90,7 +90,7 @@ def _made(machine: Script) -> Native:
             return data.bare()
         if isinstance(data, Rows):
             data = stack(data)
-        elif isinstance(data, list | tuple) and data and isinstance(data[0], Tensor):
+        elif isinstance(data, (list, tuple)) and data and isinstance(data[0], Tensor):
             data = machine.call(machine.library("torch").names["stack"], [list(data)])
         if isinstance(data, list) and (size := _counted(data)) is not None:
             data = empty(machine.host, (size,), INT64, DATA)
@@ -114,9 +114,9 @@ def of_numbers(machine: Script) -> Native:
     made = machine.library("torch").names["tensor"]
 
     def known(data: Value, others: type[Unknown]) -> Value:
-        if isinstance(data, list | tuple) and len(data) <= MOST_NUMBERS:
+        if isinstance(data, (list, tuple)) and len(data) <= MOST_NUMBERS:
             return [known(each, others) for each in data]
-        return 0 if isinstance(data, Index | others) else data
+        return 0 if isinstance(data, (Index, others)) else data
 
     def tensor(data: Value, **options: Value) -> Value:
         numbers = Real if isinstance(options.get("dtype"), Dtype) else Index
@@ -256,7 +256,7 @@ def _shapes(batch: Value) -> Value:
         return batch.shape
     if isinstance(batch, dict):
         return {name: _shapes(each) for name, each in batch.items()}
-    return [_shapes(each) for each in batch] if isinstance(batch, list | tuple) else None
+    return [_shapes(each) for each in batch] if isinstance(batch, (list, tuple)) else None
 
 
 def written(tape: Tape, start: Mark) -> list[int]:
@@ -299,7 +299,7 @@ def _batch(machine: Script, elements: Iterator[Value], size: Value, collate: Val
 
 
 def _lies_on_card(machine: Script, element: Value) -> bool:
-    if isinstance(element, tuple | list):
+    if isinstance(element, (tuple, list)):
         return any(_lies_on_card(machine, each) for each in element)
     if isinstance(element, dict):
         return _lies_on_card(machine, list(element.values()))
@@ -309,7 +309,7 @@ def _lies_on_card(machine: Script, element: Value) -> bool:
 def _stacked(machine: Script, samples: list[Value]) -> Value:
     """``default_collate`` of samples on the card."""
     first = samples[0]
-    if isinstance(first, tuple | list):
+    if isinstance(first, (tuple, list)):
         return type(first)(_stacked(machine, list(each)) for each in zip(*samples, strict=True))
     if isinstance(first, dict):
         return {name: _stacked(machine, [each[name] for each in samples]) for name in first}
@@ -322,11 +322,11 @@ def _collated(machine: Script, element: Value, size: int) -> Value:
     """``default_collate`` (torch/utils/data/_utils/collate.py)."""
     if isinstance(element, Tensor):
         return empty(machine.host, (size, *element.shape), element.dtype, DATA)
-    if isinstance(element, tuple | list):
+    if isinstance(element, (tuple, list)):
         return type(element)(_collated(machine, each, size) for each in element)
     if isinstance(element, dict):
         return {name: _collated(machine, each, size) for name, each in element.items()}
-    if isinstance(element, int | float) and not isinstance(element, bool):
+    if isinstance(element, (int, float)) and not isinstance(element, bool):
         kind = INT64 if isinstance(element, int) else FLOAT64
         return empty(machine.host, (size,), kind, DATA)
     return machine.unknown(LOADS)

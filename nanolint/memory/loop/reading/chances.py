@@ -39,7 +39,7 @@ def start(machine: Script, made: Value) -> Value:
 
 def moved_on(left: Value, op: ast.operator, right: Value, found: Value) -> Value:
     """``start + length``, which is as many numbers behind it."""
-    if isinstance(left, Start) and type(right) is int and isinstance(op, ast.Add | ast.Sub):
+    if isinstance(left, Start) and type(right) is int and isinstance(op, (ast.Add, ast.Sub)):
         return Start(found, left.offset.shifted(right if isinstance(op, ast.Add) else -right))
     if isinstance(right, Start) and type(left) is int and isinstance(op, ast.Add):
         return Start(found, right.offset.shifted(left))
@@ -52,7 +52,7 @@ def drawn(machine: Script, size: Value) -> Value:
         return size.bare()
     if size is None:
         return Index("a number by chance", machine.place, origin=object())
-    shape = tuple(size) if isinstance(size, tuple | list) else (size,)
+    shape = tuple(size) if isinstance(size, (tuple, list)) else (size,)
     return empty(machine.host, shape, INT64, DATA)
 
 
@@ -63,7 +63,9 @@ def of_numpy(machine: Script) -> Namespace:
         return drawn(machine, bounds[2] if len(bounds) > 2 else size)
 
     def choice(values: Value, size: Value = None, *_: Value, **__: Value) -> Value:
-        whole = isinstance(values, int | range) or (isinstance(values, Tensor) and _is_long(values))
+        whole = isinstance(values, (int, range)) or (
+            isinstance(values, Tensor) and _is_long(values)
+        )
         return drawn(machine, size) if whole else machine.unknown("a choice by chance")
 
     generator = Namespace(
@@ -93,7 +95,7 @@ def chance(machine: Script) -> Namespace:
 
 def _chosen(machine: Script, values: Value) -> Value:
     """One of some values by chance: known where they are the same."""
-    if not isinstance(values, list | tuple) or not values:
+    if not isinstance(values, (list, tuple)) or not values:
         return machine.unknown("a choice by chance")
     first, *others = map(plain, values)
     same = all(type(each) is type(first) and each == first for each in others)

@@ -41,9 +41,9 @@ def leaves(node: ast.stmt) -> bool:
     unseen: list[ast.AST] = [node]
     while unseen:
         each = unseen.pop()
-        if isinstance(each, ast.Return | ast.Yield | ast.YieldFrom):
+        if isinstance(each, (ast.Return, ast.Yield, ast.YieldFrom)):
             return True
-        if not isinstance(each, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+        if not isinstance(each, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
             unseen += ast.iter_child_nodes(each)
     return False
 
@@ -51,20 +51,20 @@ def leaves(node: ast.stmt) -> bool:
 @lru_cache(maxsize=4096)
 def goes_elsewhere(node: ast.stmt) -> bool:
     """Whether a loop could end in a statement, or go on with its next turn."""
-    return any(isinstance(each, ast.Break | ast.Continue) for each in ast.walk(node))
+    return any(isinstance(each, (ast.Break, ast.Continue)) for each in ast.walk(node))
 
 
 @lru_cache(maxsize=4096)
 def filled(node: ast.stmt) -> tuple[ast.Subscript, ...]:
     """What is filled with numbers, where nothing else is done."""
-    if isinstance(node, ast.For | ast.While | ast.If):
+    if isinstance(node, (ast.For, ast.While, ast.If)):
         parts = [filled(each) for each in (*node.body, *node.orelse)]
         return tuple(each for part in parts for each in part) if all(parts) else ()
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target, value = node.targets[0], node.value
         value = value.operand if isinstance(value, ast.UnaryOp) else value
         if isinstance(target, ast.Subscript) and isinstance(value, ast.Constant):
-            return (target,) if isinstance(value.value, int | float) else ()
+            return (target,) if isinstance(value.value, (int, float)) else ()
     return ()
 
 
@@ -98,7 +98,7 @@ def set_to_numbers(node: ast.stmt) -> tuple[str, ...]:
                 names[target.id] += 1
         elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
             by = isinstance(each.value, ast.Constant) and isinstance(each.value.value, int)
-            if by and isinstance(each.op, ast.Add | ast.Sub | ast.Mult):
+            if by and isinstance(each.op, (ast.Add, ast.Sub, ast.Mult)):
                 names[each.target.id] += 1
     stores = [each.id for each in ast.walk(node) if _is_stored(each)]
     return tuple(name for name, plainly in names.items() if stores.count(name) == plainly)

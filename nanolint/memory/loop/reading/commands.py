@@ -1,28 +1,48 @@
-"""The words of the launch line, and click: commands whose options are decorators."""
+"""The words of the launch line; argparse, and click, whose options are decorators."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.executing import known
 from nanolint.memory.loop.reading.training import read_text
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown, silent
+from nanolint.run.program import ALONE
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
 TELL = ("echo", "secho", "clear")
+BOOLEAN = "BooleanOptionalAction"
 
 
-def click(machine: Script, parser: Value) -> Namespace:
-    """The module; ``parser`` is ArgumentParser."""
+def argparse(machine: Script, arguments: Value) -> Namespace:
+    """The module; ``arguments`` is the class of what a parser finds."""
+    given: dict[str, Value] = {
+        "Arguments": arguments,
+        "words": known(machine.around.words),
+        "own_words": Native("own_words", partial(own_words, machine), plain=False),
+        "alone": ALONE,
+        "argparse_boolean": BOOLEAN,
+        "refuse": Native("refuse", lambda why: refuses(machine, why), plain=False),
+        "assumed": Native("assumed", machine.doubts.append, plain=False),
+    }
+    parser = read_text(machine, "arguments.py", "argparse", given).names["ArgumentParser"]
+    formatters = dict.fromkeys(("ArgumentDefaultsHelpFormatter", "RawDescriptionHelpFormatter"))
+    return Namespace("argparse", {"ArgumentParser": parser, BOOLEAN: BOOLEAN, **formatters})
+
+
+def click(machine: Script, argparse: Namespace) -> Namespace:
+    """The module, by the parser of another."""
 
     def unknown(name: Value) -> Value:
         return machine.unknown(f"{name} of the launch line")
 
     untold = Native("untold", unknown, plain=False)
-    found = read_text(machine, "click.py", "click", {"ArgumentParser": parser, "untold": untold})
+    given = {"ArgumentParser": argparse.names["ArgumentParser"], "untold": untold}
+    found = read_text(machine, "click.py", "click", given)
     names: dict[str, Value] = {
         each: found.names[each] for each in ("command", "option", "argument")
     }

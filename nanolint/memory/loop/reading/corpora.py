@@ -84,12 +84,12 @@ def numbered(machine: Script, node: ast.ListComp, frame: Frame, error: Unread) -
     one = node.generators[0]
     if len(node.generators) > 1 or not isinstance(one.target, ast.Name):
         raise error
-    if not isinstance(one.iter, ast.Name | ast.Attribute):
+    if not isinstance(one.iter, (ast.Name, ast.Attribute)):
         raise error
     table = _table(node.elt, one.target.id)
     if any(not _is_in(each, one.target.id, table) for each in one.ifs):
         raise error
-    looked_up = isinstance(node.elt, ast.Subscript | ast.Call)
+    looked_up = isinstance(node.elt, (ast.Subscript, ast.Call))
     if isinstance(error, Endless) and looked_up:
         return tokens(machine)
     is_text = table is not None and _numbers_characters(machine.evaluate(table, frame))

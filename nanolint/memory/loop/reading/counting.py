@@ -54,7 +54,7 @@ def _worked_out(node: ast.For) -> tuple[str, ...] | None:
         elif isinstance(each, ast.Subscript):
             if not isinstance(each.ctx, ast.Load):
                 return None
-        elif not isinstance(each, STATEMENTS + EXPRESSIONS):
+        elif not isinstance(each, (STATEMENTS + EXPRESSIONS)):
             return None
         unseen += ast.iter_child_nodes(each)
     return tuple(name for name in stored(node) if name not in targets)

@@ -6,7 +6,6 @@ A file of tokens is an array that is long enough.
 from __future__ import annotations
 
 import posixpath
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from nanolint.memory.model.reading.values import (
     Unread,
 )
 from nanolint.memory.tensors.device import NotTraced
+from nanolint.regex import lazily
 from nanolint.run.program import CHECKPOINTS
 from nanolint.source.settings_text import Listed, Mapped
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 # What people call that: also the folder, as "out" or "runs".
-_SAVED = re.compile(r"ckpt|check|latest|last|best|resume|model|weight|state|snapshot|^out|^runs")
+_SAVED = lazily(r"ckpt|check|latest|last|best|resume|model|weight|state|snapshot|^out|^runs")
 MOST_OF_MAKER = 200_000  # statements of a program that prepares data
 
 
@@ -247,9 +247,9 @@ def _is_plain(value: Value) -> bool:
     """Whether a value has nothing to do with any device, or with what is not known."""
     if isinstance(value, dict):
         return all(_is_plain(each) for each in (*value, *value.values()))
-    if isinstance(value, list | tuple | set):
+    if isinstance(value, (list, tuple, set)):
         return all(map(_is_plain, value))
-    return value is None or isinstance(value, str | int | float)
+    return value is None or isinstance(value, (str, int, float))
 
 
 def listed(machine: Script) -> Native:

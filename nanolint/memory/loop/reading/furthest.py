@@ -75,7 +75,7 @@ def _comparisons(inside: Iterable[ast.AST], name: str) -> Iterator[ast.expr]:
 
 
 def _breaks(node: ast.If) -> bool:
-    return any(isinstance(each, ast.Break | ast.Return) for each in node.body)
+    return any(isinstance(each, (ast.Break, ast.Return)) for each in node.body)
 
 
 def _numbers(machine: Script, nodes: tuple[ast.expr, ...], frame: Frame) -> list[int]:

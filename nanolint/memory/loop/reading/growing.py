@@ -91,7 +91,7 @@ def _named(node: ast.For, frame: Frame) -> Iterator[Value]:
 
 
 def _add(value: Value, found: dict[int, Value], depth: int) -> None:
-    if not isinstance(value, list | dict | set) or id(value) in found or depth == 0:
+    if not isinstance(value, (list, dict, set)) or id(value) in found or depth == 0:
         return
     found[id(value)] = value
     for each in list(value.values() if isinstance(value, dict) else value)[-MOST:]:
@@ -103,6 +103,6 @@ def _has_rows(value: Value, depth: int) -> bool:
         return prod(value.shape) > 1
     if isinstance(value, dict):
         value = list(value.values())
-    if not isinstance(value, list | tuple) or depth == 0:
+    if not isinstance(value, (list, tuple)) or depth == 0:
         return False
     return any(_has_rows(each, depth - 1) for each in value[-MOST:])

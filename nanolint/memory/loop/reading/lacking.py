@@ -22,7 +22,7 @@ def never_set(texts: Iterable[str], main: str, name: str, key: Value) -> bool:
         for each in (() if tree is None else tree.body)
         if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == name
     ]
-    if len(written) != 1 or not isinstance(written[0], ast.Dict | ast.DictComp):
+    if len(written) != 1 or not isinstance(written[0], (ast.Dict, ast.DictComp)):
         return False
     trees = [parsed(each) for each in texts]
     return not any(

@@ -34,7 +34,7 @@ def unread(machine: Script, body: Iterable[ast.stmt], within: ast.stmt, frame: F
     waiting: list[ast.stmt] = [each for each in body if each is not within]
     while waiting:
         node = waiting.pop(0)
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             continue
         is_if = isinstance(node, ast.If)
         was_read = id(node) in (machine.taken if is_if else machine.executed)
@@ -82,7 +82,7 @@ def _may_hold(
         return any(_is_reached(machine, each.right, frame) for each in remainders)
     if (
         isinstance(test, ast.Compare)
-        and isinstance(test.ops[0], ast.Gt | ast.GtE)
+        and isinstance(test.ops[0], (ast.Gt, ast.GtE))
         and isinstance(test.left, ast.Name)
         and test.left.id in counters
     ):

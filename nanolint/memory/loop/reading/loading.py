@@ -39,7 +39,7 @@ def load(machine: Script, file: Value, map_location: Value = None, *_: Value, **
 
 def _mapped(machine: Script, location: Value) -> Device | None:
     """Where ``map_location`` has them; None where that is not known."""
-    if isinstance(location, Unknown | dict) or location is None:
+    if isinstance(location, (Unknown, dict)) or location is None:
         return None
     if isinstance(location, Function):
         return machine.host if _keeps_storage(location.node) else None

@@ -106,14 +106,14 @@ class Values(Interpreter, Script):
 
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
         if isinstance(left, Index) and type(right) is int:
-            if isinstance(op, ast.Add | ast.Sub):
+            if isinstance(op, (ast.Add, ast.Sub)):
                 return left.shifted(right if isinstance(op, ast.Add) else -right)
             if isinstance(op, ast.Mult):
                 return left.scaled(right)
-        if isinstance(right, Index) and type(left) is int and isinstance(op, ast.Add | ast.Mult):
+        if isinstance(right, Index) and type(left) is int and isinstance(op, (ast.Add, ast.Mult)):
             return right.shifted(left) if isinstance(op, ast.Add) else right.scaled(left)
         for each in (left, right):
-            if isinstance(each, Index | Real):
+            if isinstance(each, (Index, Real)):
                 return worked_out(op, left, right) or each.bare()
         return moved_on(left, op, right, super().binary(op, left, right))
 
@@ -185,7 +185,7 @@ class Values(Interpreter, Script):
         found = super().compare(op, left, right)
         if isinstance(found, Tensor) and found.device is self.host and not found.shape:
             return self.unknown(CONTENTS)
-        return found.bare() if isinstance(found, Index | Real) else found
+        return found.bare() if isinstance(found, (Index, Real)) else found
 
     def rows(self, x: Tensor) -> int:
         self._makes_up(x)
@@ -199,7 +199,7 @@ class Values(Interpreter, Script):
                     self.made_up.add(each)
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
-        if isinstance(owner, Unknown | Namespace):
+        if isinstance(owner, (Unknown, Namespace)):
             settings.configured(self, owner, name, value)
         super().set_attribute(owner, name, value)
 
@@ -223,7 +223,7 @@ class Values(Interpreter, Script):
     def _of_checkpoint(self, setting: Stored, own: Value) -> Value:
         """What ``model_args[k] = checkpoint["model_args"][k]`` sets, in the place of ``own``."""
         known = dict(self.around.saved).get(setting.key or "", own)
-        if not isinstance(known, bool | int | float | str):
+        if not isinstance(known, (bool, int, float, str)):
             return setting
         self.checkpoint.settle(setting)
         return known
@@ -246,7 +246,7 @@ class Values(Interpreter, Script):
                 return silent(name, self.around.vocabulary)
         if name in SIZES and isinstance(owner, Tensor):
             self._makes_up(owner)
-        if isinstance(owner, Index | Real):
+        if isinstance(owner, (Index, Real)):
             other = owner.bare()
             return silent(name, owner) if name == "item" else other
         if name == "item" and isinstance(owner, Tensor) and arrays.is_number(self, owner):

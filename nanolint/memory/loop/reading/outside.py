@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import (
@@ -33,7 +33,6 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.tensor import empty
-from nanolint.run.program import ALONE
 from nanolint.source.settings_text import read_json, read_yaml
 from nanolint.source.toml_text import read_toml
 
@@ -61,14 +60,10 @@ def table(machine: Script) -> dict[str, Value]:
         "packages",
         {
             "words": known(machine.around.words),
-            "own_words": Native("own_words", partial(commands.own_words, machine), plain=False),
-            "alone": ALONE,
-            "argparse_boolean": "BooleanOptionalAction",
             "scaler_pieces": Native("scaler_pieces", lambda: training.scaler_pieces(machine)),
             "reducer": Native("reducer", lambda *a: ddp.made(machine, *a), plain=False),
             "without_sync": Native("no_sync", ddp.without_sync, plain=False),
             "doubt": Native("doubt", lambda what: _doubt(machine, what), plain=False),
-            "refuse": Native("refuse", lambda why: commands.refuses(machine, why), plain=False),
             "assumed": Native("assumed", machine.doubts.append, plain=False),
             "unheard": Native("unheard", machine.unknown, plain=False),
         },
@@ -76,7 +71,7 @@ def table(machine: Script) -> dict[str, Value]:
     bar = packages["Progress"]
     progress = Namespace("tqdm", {"tqdm": bar, "trange": packages["trange"], "auto": bar})
     scaler, parallel = packages["GradScaler"], packages["DistributedDataParallel"]
-    parser = packages["ArgumentParser"]
+    argparse = cache(partial(commands.argparse, machine, packages["Arguments"]))
     stored: dict[str, Value] = {
         "load": Native("load", lambda *a, **k: files.unpickled(machine, *a, **k), plain=False),
         "dump": Native("dump", lambda *a, **k: files.dumped(machine, *a, **k), plain=False),
@@ -107,15 +102,7 @@ def table(machine: Script) -> dict[str, Value]:
         **_later(machine, "paths.py", "pathlib", around),
         **{name: Namespace(name, {"open": files.opens(machine)}) for name in files.PACKED},
         "glob": Namespace("glob", {"glob": files.listed(machine)}),
-        "argparse": Namespace(
-            "argparse",
-            {
-                "ArgumentParser": parser,
-                "BooleanOptionalAction": "BooleanOptionalAction",
-                "ArgumentDefaultsHelpFormatter": None,
-                "RawDescriptionHelpFormatter": None,
-            },
-        ),
+        **training.later(["argparse"], lambda: {"argparse": argparse()}),
         "numpy": numpy,
         "numpy.random": numpy.names["random"],
         "random": chances.chance(machine),
@@ -130,7 +117,7 @@ def table(machine: Script) -> dict[str, Value]:
         "yaml": Namespace("yaml", dict.fromkeys(LOADERS, yaml) | LOADER_CLASSES),
         **dict.fromkeys(("tqdm", "tqdm.auto", "tqdm.notebook"), progress),
         **{name: Namespace(name, {each: packages["start"]}) for name, each in STARTERS.items()},
-        **training.later(["click"], lambda: {"click": commands.click(machine, parser)}),
+        **training.later(["click"], lambda: {"click": commands.click(machine, argparse())}),
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace(
             "torch.nn.parallel",

@@ -54,7 +54,7 @@ def over(
 
     ``trained``: steps were read in it, as in ``sys.exit(main())``.
     """
-    if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise | ast.FunctionDef):
+    if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.FunctionDef)):
         raise error
     why = Unknown(error.reason, error.place)
     if not error.decided and _sets_any(machine, node, frame):
@@ -111,7 +111,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     compared = machine.made_up.compared
     test = machine.evaluate(node.test, frame)
     machine.at(frame.module, node.lineno)
-    if not isinstance(test, Unknown | Tensor):
+    if not isinstance(test, (Unknown, Tensor)):
         if machine.made_up.compared == compared:
             return _taken(machine, node, frame, holds=machine.truth(test))
         printed = machine.printed.mark()  # of a run that goes the other way it is not told
@@ -226,7 +226,7 @@ def _asked(node: ast.stmt, filled: ast.Subscript) -> Iterator[ast.expr]:
     for each in ast.walk(node):
         if isinstance(each, ast.For):
             yield each.iter
-        elif isinstance(each, ast.If | ast.While):
+        elif isinstance(each, (ast.If, ast.While)):
             yield each.test
 
 
@@ -237,13 +237,13 @@ def _only_evaluates(node: ast.stmt) -> bool:
         for each in ast.walk(node)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
     }
-    compound = isinstance(node, ast.If | ast.For | ast.While | ast.With)
+    compound = isinstance(node, (ast.If, ast.For, ast.While, ast.With))
     return compound and bool(called & EVALUATES) and not called & TRAINS
 
 
 def forget_all(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None:
     """What it binds, and what it changes in place, is not known from here on."""
-    counts = [name for name in set_to_numbers(node) if isinstance(frame.find(name), int | Index)]
+    counts = [name for name in set_to_numbers(node) if isinstance(frame.find(name), (int, Index))]
     forget(machine, node, frame, why)
     for name in counts:
         frame.store(name, Index(why.reason, why.place, object()))
@@ -251,19 +251,19 @@ def forget_all(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> N
         value = frame.find(name)
         if isinstance(value, list) and name in set_by_place(node):
             value[:] = [_unknown_like(each, why) for each in value]
-        elif isinstance(value, list | dict | set):
+        elif isinstance(value, (list, dict, set)):
             _rebind(frame, name, why)
     for owner, attribute in changed_of(node):
         holder = frame.find(owner)
         held = holder.attributes.get(attribute) if isinstance(holder, Instance) else None
-        if isinstance(held, list | dict | set):
+        if isinstance(held, (list, dict, set)):
             machine.set_attribute(holder, attribute, why)
     for function in called(node):
         value = frame.find(function)
         if isinstance(value, Function) and value.closure is not None:
             for name in changed(value.node):
                 found = value.closure.find(name)
-                if isinstance(found, list | dict | set):
+                if isinstance(found, (list, dict, set)):
                     _rebind(value.closure, name, why)
 
 
@@ -279,5 +279,5 @@ def _rebind(frame: Frame, name: str, why: Unknown) -> None:
 
 def _unknown_like(value: Value, why: Unknown) -> Unknown:
     """Another element of a list: of whole numbers, a whole number."""
-    is_whole = isinstance(value, int | Index) and not isinstance(value, bool)
+    is_whole = isinstance(value, (int, Index)) and not isinstance(value, bool)
     return Index(why.reason, why.place, object()) if is_whole else why

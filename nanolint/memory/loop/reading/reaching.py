@@ -67,7 +67,7 @@ def _called(node: ast.AST) -> tuple[tuple[str, str | None], ...]:
 
 def _functions(value: Value) -> Iterator[Function]:
     """The script's own functions that may run where ``value`` is called: of a class all."""
-    if isinstance(value, Partial | Method):
+    if isinstance(value, (Partial, Method)):
         yield from _functions(value.function)
     elif isinstance(value, Function):
         yield value
@@ -98,7 +98,7 @@ def _names_reach(machine: Script, node: ast.AST, frame: Frame, seen: set[int], d
 
 
 def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
-    if value is None or isinstance(value, int | float | Unknown):
+    if value is None or isinstance(value, (int, float, Unknown)):
         return False
     if isinstance(value, str):
         return value.startswith("cuda")
@@ -109,7 +109,7 @@ def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
     if depth == 0 or id(value) in seen:
         return False
     seen.add(id(value))
-    if isinstance(value, list | tuple | set):
+    if isinstance(value, (list, tuple, set)):
         return any(_holds(machine, each, seen, depth - 1) for each in list(value)[:50])
     if isinstance(value, dict):
         return any(_holds(machine, each, seen, depth - 1) for each in list(value.values())[:50])

@@ -242,7 +242,7 @@ class Reader(Values):
             self.turns.left
             and self.phases.are_late
             and not self.trying
-            and not isinstance(node, ast.Raise | ast.Return)
+            and not isinstance(node, (ast.Raise, ast.Return))
             and not later.evaluates(self, node, frame)
         )
 

@@ -185,7 +185,9 @@ def _each(machine: Script, name: str) -> Native:
         options.pop("alpha", None)
         found = []
         for place, each in enumerate(tensors):
-            given = [other[place] if isinstance(other, list | tuple) else other for other in others]
+            given = [
+                other[place] if isinstance(other, (list, tuple)) else other for other in others
+            ]
             found.append(operation(machine, f"_foreach_{name}", function, (each, *given), {}))
         return found
 

@@ -120,7 +120,7 @@ class Turns:
             machine.phases.read_last()
         if corpora.is_endless(found) and corpora.fill(machine, node, frame):
             return None
-        if not isinstance(found, range | Span):
+        if not isinstance(found, (range, Span)):
             return for_each(machine, node, frame, machine.iterate(found))
         self._counted.append((node, -1))
         try:
@@ -220,14 +220,14 @@ def _left(node: ast.For, frame: Frame) -> list[object] | None:
             found.append(_sort(value))
     for name in changed(node):
         value = frame.find(name)
-        if isinstance(value, list | dict | set):
+        if isinstance(value, (list, dict, set)):
             return None
     for name in called(node):
         function = frame.find(name)
         if isinstance(function, Function):
             for inner in (*changed(function.node), *_bound(function.node)[0]):
                 value = MISSING if function.closure is None else function.closure.find(inner)
-                if isinstance(value, list | dict | set):
+                if isinstance(value, (list, dict, set)):
                     return None
     return found
 
@@ -243,7 +243,7 @@ def _sort(value: Value) -> object:
         return "unknown"
     if isinstance(value, Tensor):
         return value.shape, value.dtype, value.device
-    return value if isinstance(value, int | float | str | bool) or value is None else id(value)
+    return value if isinstance(value, (int, float, str, bool)) or value is None else id(value)
 
 
 @lru_cache(maxsize=1024)

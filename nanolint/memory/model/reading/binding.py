@@ -60,7 +60,7 @@ def assign(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> No
     """Bind ``target``."""
     if isinstance(target, ast.Name):
         frame.store(target.id, value)
-    elif isinstance(target, ast.Tuple | ast.List):
+    elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(machine, target.elts, value, frame)
     elif isinstance(target, ast.Attribute):
         machine.set_attribute(machine.evaluate(target.value, frame), target.attr, value)
@@ -125,7 +125,7 @@ def _only_binds(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         called = ast.unparse(node.value.func)
         return called == "print" or called.startswith(("warnings.", "logging.", "logger."))
-    return isinstance(node, ast.Pass | ast.Raise | ast.Import | ast.ImportFrom) or (
+    return isinstance(node, (ast.Pass, ast.Raise, ast.Import, ast.ImportFrom)) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )
 
@@ -137,9 +137,9 @@ def forget(machine: Machine, node: ast.stmt, frame: Frame, why: Unknown) -> None
             frame.store(each.id, why)
         elif isinstance(each, ast.Attribute):
             owner = machine.evaluate(each.value, frame)
-            if isinstance(owner, Instance | Namespace):
+            if isinstance(owner, (Instance, Namespace)):
                 machine.set_attribute(owner, each.attr, why)
-        elif isinstance(each, ast.Import | ast.ImportFrom):
+        elif isinstance(each, (ast.Import, ast.ImportFrom)):
             for alias in each.names:
                 frame.store((alias.asname or alias.name).partition(".")[0], why)
         else:
@@ -156,6 +156,6 @@ def _binders(
     return tuple(
         each
         for each in ast.walk(node)
-        if isinstance(each, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
-        or (isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Store))
+        if isinstance(each, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef))
+        or (isinstance(each, (ast.Name, ast.Attribute)) and isinstance(each.ctx, ast.Store))
     )

@@ -144,7 +144,7 @@ def table(machine: Machine) -> dict[str, Value]:
     plain("ord", ord)
     for spelt in (bin, oct, hex):
         plain(spelt.__name__, spelt)
-    plain("callable", lambda x: isinstance(x, Function | Method | Native | Class | Partial | type))
+    plain("callable", lambda x: isinstance(x, (Function, Method, Native, Class, Partial, type)))
     plain("repr", lambda x: _text(machine, repr(x) if isinstance(x, str) else x))
     plain("id", lambda value: _identity(machine, value))
     plain("hash", lambda _: machine.unknown("a hash"))

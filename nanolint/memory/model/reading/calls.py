@@ -82,7 +82,7 @@ def call(
         return make_parameter(machine, *arguments, **(keywords or {}))
     if kind is Manager:  # as a decorator
         return _managed(machine, function, arguments[0])
-    if isinstance(function, str | int | float | list | tuple | dict | set) or function is None:
+    if isinstance(function, (str, int, float, list, tuple, dict, set)) or function is None:
         raise TypeError(f"'{type(function).__name__}' object is not callable")
     raise machine.unread(f"a call of a {type(function).__name__} is not known")
 
@@ -99,7 +99,7 @@ def _touches_card(machine: Machine, values: Iterable[Value], depth: int) -> bool
         if isinstance(each, Tensor):
             if each.storage is not None and each.device is machine.card:
                 return True
-        elif isinstance(each, list | tuple | dict) and depth:
+        elif isinstance(each, (list, tuple, dict)) and depth:
             inner = each.values() if isinstance(each, dict) else each
             if _touches_card(machine, inner, depth - 1):
                 return True

@@ -56,13 +56,13 @@ def _own(cls: Class, value: Value) -> None:
     elif isinstance(value, Property):
         _own(cls, value.getter)
         _own(cls, value.setter)
-    elif isinstance(value, Static | Method):
+    elif isinstance(value, (Static, Method)):
         _own(cls, value.function)
 
 
 def _enumerate(cls: Class) -> None:
     for name, value in list(cls.names.items()):
-        if not name.startswith("_") and not isinstance(value, Function | Property | Static):
+        if not name.startswith("_") and not isinstance(value, (Function, Property, Static)):
             member = Instance(cls)
             member.attributes |= {"name": name, "value": value, "_value_": value}
             if isinstance(value, str) and cls.native_base() is str:
@@ -167,7 +167,7 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
 
 def _bind(machine: Machine, value: Value, owner: Value, name: str = "") -> Value:
     """What a value of a class is as an attribute of its object."""
-    if isinstance(value, Function | Native | Partial):
+    if isinstance(value, (Function, Native, Partial)):
         if isinstance(owner, Class):
             return value
         return Method(value, owner) if not isinstance(value, Partial) else value
@@ -242,7 +242,7 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
             return
         check_frozen(owner, name)
         machine.bind(owner.attributes, name, value)
-    elif isinstance(owner, Class | Namespace):
+    elif isinstance(owner, (Class, Namespace)):
         machine.bind(owner.names, name, value)
     elif isinstance(owner, Function):
         machine.bind(owner.attributes, name, value)

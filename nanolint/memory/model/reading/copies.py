@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def shallow(value: Value) -> Value:
-    if isinstance(value, list | dict | set):
+    if isinstance(value, (list, dict, set)):
         return value.copy()
     if isinstance(value, Instance):
         made = Instance(value.cls)
@@ -43,7 +43,7 @@ def copied(value: Value, seen: dict[int, Value]) -> Value:
     if id(value) in seen:
         return seen[id(value)]
     found = value
-    if isinstance(value, list | tuple | set):
+    if isinstance(value, (list, tuple, set)):
         found = type(value)(copied(each, seen) for each in value)
     elif isinstance(value, dict):
         found = {key: copied(each, seen) for key, each in value.items()}

@@ -129,7 +129,7 @@ def throw(machine: Machine, node: ast.Raise, frame: Frame) -> None:
         raise machine.unread("an exception that is raised again")
     value = machine.evaluate(node.exc, frame)
     machine.at(frame.module, node.lineno)
-    if isinstance(value, type | Class):
+    if isinstance(value, (type, Class)):
         value = machine.call(value, [])
     if isinstance(value, Instance):
         raise Raised(value)
@@ -141,7 +141,7 @@ def throw(machine: Machine, node: ast.Raise, frame: Frame) -> None:
 def check(machine: Machine, node: ast.Assert, frame: Frame) -> None:
     test = machine.evaluate(node.test, frame)
     machine.at(frame.module, node.lineno)
-    if isinstance(test, Unknown | Tensor) or machine.truth(test):
+    if isinstance(test, (Unknown, Tensor)) or machine.truth(test):
         return
     message = None if node.msg is None else machine.evaluate(node.msg, frame)
     said = message if isinstance(message, str) else ast.unparse(node.test)

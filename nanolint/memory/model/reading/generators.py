@@ -40,8 +40,8 @@ def _run(machine: Machine, body: Iterable[ast.stmt], frame: Frame) -> Steps:
 
 
 def _statement(machine: Machine, node: ast.stmt, frame: Frame) -> Steps:
-    if isinstance(node, ast.Expr | ast.Assign) and isinstance(
-        node.value, ast.Yield | ast.YieldFrom
+    if isinstance(node, (ast.Expr, ast.Assign)) and isinstance(
+        node.value, (ast.Yield, ast.YieldFrom)
     ):
         yield from _value(machine, node.value, frame)
         if isinstance(node, ast.Assign):
@@ -107,8 +107,8 @@ def _yields(node: ast.stmt) -> bool:
     unseen: list[ast.AST] = [node]
     while unseen:
         each = unseen.pop()
-        if isinstance(each, ast.Yield | ast.YieldFrom):
+        if isinstance(each, (ast.Yield, ast.YieldFrom)):
             return True
-        if not isinstance(each, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+        if not isinstance(each, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
             unseen += ast.iter_child_nodes(each)
     return False

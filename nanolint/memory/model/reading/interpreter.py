@@ -210,7 +210,7 @@ class Interpreter(Machine):
 
     def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
         if (isinstance(left, Tensor) or isinstance(right, Tensor)) and isinstance(
-            op, ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE
+            op, (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
         ):
             return arithmetic.compare(self, op, left, right)
         return operators.compare(self, op, left, right)

@@ -58,4 +58,4 @@ class MadeUp:
         """Whether a value is a number or a text that Python writes in a run as it does here."""
         if type(value) is Symbolic:  # it has another value for whoever shares the reading
             return False
-        return isinstance(value, int | float | str) and not self.has(value)
+        return isinstance(value, (int, float, str)) and not self.has(value)

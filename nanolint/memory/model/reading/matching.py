@@ -55,7 +55,7 @@ def _or(machine: Machine, pattern: ast.MatchOr, value: Value, frame: Frame) -> b
 
 
 def _sequence(machine: Machine, pattern: ast.MatchSequence, value: Value, frame: Frame) -> bool:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, (list, tuple)):
         return False
     parts = pattern.patterns
     starred = next((at for at, each in enumerate(parts) if isinstance(each, ast.MatchStar)), None)

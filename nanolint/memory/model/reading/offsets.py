@@ -50,7 +50,7 @@ def worked_out(op: ast.operator, left: Value, right: Value) -> Real | None:
     if isinstance(op, ast.Pow) or not (_is_number(left) and _is_number(right)):
         return None  # a power may be a complex number
     if not isinstance(op, ast.Div) and not any(
-        isinstance(each, Real | float) for each in (left, right)
+        isinstance(each, (Real, float)) for each in (left, right)
     ):
         return None
     why = next(each for each in (left, right) if isinstance(each, Unknown))
@@ -58,7 +58,7 @@ def worked_out(op: ast.operator, left: Value, right: Value) -> Real | None:
 
 
 def _is_number(value: Value) -> bool:
-    return isinstance(value, int | float | Index | Real)
+    return isinstance(value, (int, float, Index, Real))
 
 
 class Window(Unknown):

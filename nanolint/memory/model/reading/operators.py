@@ -99,7 +99,7 @@ def _bound(machine: Machine, name: str, left: Value, right: Value) -> None:
     """Refuse what would take long or be large."""
     if name == "mul":
         for one, other in ((left, right), (right, left)):
-            if isinstance(one, str | bytes | list | tuple) and isinstance(other, int):
+            if isinstance(one, (str, bytes, list, tuple)) and isinstance(other, int):
                 machine.bounded(len(one) * max(0, other))
     if isinstance(left, int) and isinstance(right, int):
         bits = left.bit_length()
@@ -130,7 +130,7 @@ def unary(machine: Machine, op: ast.unaryop, operand: Value) -> Value:
 
 def compare(machine: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
     """``left op right``; of tensors only what compares objects."""
-    if isinstance(op, ast.Is | ast.IsNot):
+    if isinstance(op, (ast.Is, ast.IsNot)):
         for each in (left, right):
             if isinstance(each, Unknown):
                 return each
@@ -141,7 +141,7 @@ def compare(machine: Machine, op: ast.cmpop, left: Value, right: Value) -> Value
             return each
     if machine.made_up.numbers:
         machine.made_up.compare(left, right)
-    if isinstance(op, ast.In | ast.NotIn):
+    if isinstance(op, (ast.In, ast.NotIn)):
         found = _contains(machine, right, left)
         return found if isinstance(found, Unknown) else found is isinstance(op, ast.In)
     name, function = COMPARE[type(op)]
@@ -153,7 +153,7 @@ def compare(machine: Machine, op: ast.cmpop, left: Value, right: Value) -> Value
 
 def _is_small(left: Value, right: Value) -> bool:
     """Whether CPython has one object for equal values of this kind."""
-    return type(left) is type(right) and isinstance(left, bool | str | int)
+    return type(left) is type(right) and isinstance(left, (bool, str, int))
 
 
 def _contains(machine: Machine, container: Value, element: Value) -> Value:
@@ -204,7 +204,7 @@ def item(machine: Machine, owner: Value, index: Value) -> Value:
         if found is MISSING:
             raise certain(KeyError(index)) if machine.lacks(owner, index) else KeyError(index)
         return found
-    if isinstance(owner, str | bytes | list | tuple | range):
+    if isinstance(owner, (str, bytes, list, tuple, range)):
         return owner[index]
     return owner  # list[int], Optional[Tensor]: a type
 
@@ -214,7 +214,7 @@ def in_place(machine: Machine, op: ast.operator, left: Value, right: Value) -> V
     if isinstance(left, list) and isinstance(op, ast.Add):
         left += islice(machine.iterate(right), 1_000_000)
         return left
-    if isinstance(left, dict | set) and isinstance(op, ast.BitOr):
+    if isinstance(left, (dict, set)) and isinstance(op, ast.BitOr):
         left |= right
         return left
     return machine.binary(op, left, right)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.values import Namespace, Native
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
 
-CHARACTERS = re.compile(r"\\.|\[\^?]?(?:\\.|[^\]])*\]", re.DOTALL)  # one of them, as in a pattern
-QUANTIFIERS = re.compile(r"[*+?{]")
+CHARACTERS = lazily(r"\\.|\[\^?]?(?:\\.|[^\]])*\]", re.DOTALL)  # one of them, as in a pattern
+QUANTIFIERS = lazily(r"[*+?{]")
 LONGEST = 1 << 12  # characters: with one quantifier a search is at most quadratic
 FLAGS = (
     "A",

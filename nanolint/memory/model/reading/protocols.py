@@ -42,7 +42,7 @@ def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None
         raise index.unread()
     elif isinstance(owner, Instance) and owner.native is not None:
         owner.native[as_key(index)] = value
-    elif isinstance(owner, list | dict):
+    elif isinstance(owner, (list, dict)):
         owner[as_key(index)] = value
     elif isinstance(owner, Namespace):  # what nanolint lacks is no exception of the program's
         put = owner.names.get("__setitem__")
@@ -55,7 +55,7 @@ def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None
 
 def delete_item(machine: Machine, owner: Value, index: Value) -> None:
     """``del owner[index]``."""
-    if isinstance(owner, list | dict) and not isinstance(index, Unknown):
+    if isinstance(owner, (list, dict)) and not isinstance(index, Unknown):
         del owner[as_key(index)]
     elif isinstance(owner, Instance) and owner.cls.has("__delitem__"):
         machine.call(machine.attribute(owner, "__delitem__"), [index])
@@ -67,7 +67,7 @@ def iterate(machine: Machine, value: Value) -> Iterator[Value]:
     """The elements of ``value``. Raises Unread where they are not known."""
     if isinstance(value, Generated):  # a tuple of one, but not to the program
         return value.values
-    if isinstance(value, list | tuple | dict | str | set | frozenset | range):
+    if isinstance(value, (list, tuple, dict, str, set, frozenset, range)):
         return iter(value)
     if isinstance(value, Span):
         return iter(value.known())
@@ -88,7 +88,7 @@ def iterate(machine: Machine, value: Value) -> Iterator[Value]:
             return iter(value.native)
         raise TypeError(f"'{value.cls.name}' object is not iterable")
     if hasattr(value, "__next__") or isinstance(
-        value, type({}.items()) | type({}.keys()) | type({}.values())
+        value, (type({}.items()), type({}.keys()), type({}.values()))
     ):
         return iter(value)
     raise TypeError(f"{value!r} is not iterable")
@@ -101,6 +101,8 @@ def _by_index(machine: Machine, value: Instance) -> list[Value]:
 
 def truth(machine: Machine, value: Value) -> bool:
     """``bool(value)``. Raises Unread where it is not known."""
+    if type(value) is bool:  # as most are
+        return value
     if isinstance(value, Unknown):
         raise value.unread()
     if isinstance(value, Tensor):
@@ -111,7 +113,7 @@ def truth(machine: Machine, value: Value) -> bool:
         if value.cls.has("__len__"):
             return machine.truth(machine.call(machine.attribute(value, "__len__"), []))
         return bool(value.native) if value.native is not None else True
-    if isinstance(value, Generated | Method | Static | Super | Partial | Manager | Property):
+    if isinstance(value, (Generated, Method, Static, Super, Partial, Manager, Property)):
         return True
     return bool(value)
 

@@ -81,9 +81,9 @@ def decorate(
 def _refuse(machine: Machine, name: str, default: Value) -> None:
     value = default.default if isinstance(default, Field) else default
     kind = ""
-    if isinstance(value, list | dict | set):
+    if isinstance(value, (list, dict, set)):
         kind = type(value).__name__
-    elif isinstance(value, Instance) and isinstance(value.native, list | dict | set):
+    elif isinstance(value, Instance) and isinstance(value.native, (list, dict, set)):
         kind = value.cls.name
     if kind:
         refused = f"mutable default <class '{kind}'> for field {name} is not allowed"

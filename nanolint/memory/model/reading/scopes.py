@@ -10,6 +10,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.source.python import inside, walked
+
 if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Function, Namespace, Value
 
@@ -106,8 +108,8 @@ def outer_names(node: Scoped) -> dict[str, str]:
             found |= dict.fromkeys(each.names, "global")
         elif isinstance(each, ast.Nonlocal):
             found |= dict.fromkeys(each.names, "nonlocal")
-        elif not isinstance(each, Scoped | ast.ClassDef | ast.expr):
-            unseen += ast.iter_child_nodes(each)
+        elif not isinstance(each, (Scoped, ast.ClassDef, ast.expr)):
+            unseen += inside(each)
     return found
 
 
@@ -117,9 +119,9 @@ def seen_inside(node: Scoped) -> frozenset[str]:
     body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
     found: set[str] = set()
     for each in body:
-        for part in ast.walk(each):
-            if isinstance(part, Scoped | ast.ClassDef):
-                found |= {name.id for name in ast.walk(part) if isinstance(name, ast.Name)}
+        for part in walked(each):
+            if isinstance(part, (Scoped, ast.ClassDef)):
+                found |= {name.id for name in walked(part) if isinstance(name, ast.Name)}
     return frozenset(found) | {"__class__"}
 
 
@@ -129,8 +131,8 @@ def generates(node: Scoped) -> bool:
     unseen: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
     while unseen:
         each = unseen.pop()
-        if isinstance(each, ast.Yield | ast.YieldFrom):
+        if isinstance(each, (ast.Yield, ast.YieldFrom)):
             return True
-        if not isinstance(each, Scoped | ast.ClassDef):
-            unseen += ast.iter_child_nodes(each)
+        if not isinstance(each, (Scoped, ast.ClassDef)):
+            unseen += inside(each)
     return False

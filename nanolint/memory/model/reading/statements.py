@@ -220,7 +220,7 @@ def _import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
 def _store_all(machine: Machine, module: Namespace, frame: Frame) -> None:
     """What ``import *`` binds: the names that the module lists, else those without underscore."""
     listed = module.names.get("__all__")
-    if isinstance(listed, list | tuple) and all(isinstance(each, str) for each in listed):
+    if isinstance(listed, (list, tuple)) and all(isinstance(each, str) for each in listed):
         for each in listed:
             frame.store(str(each), machine.member(module, str(each)))
         return

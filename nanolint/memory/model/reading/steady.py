@@ -88,7 +88,7 @@ def constants_of(functions: Iterable[Function]) -> list[Constant] | None:
 def _is_code(value: Value) -> bool:
     if isinstance(value, Namespace):
         return not value.path  # of a package; one of the project may be written to
-    return isinstance(value, Function | Class | Native | type)
+    return isinstance(value, (Function, Class, Native, type))
 
 
 _BUILTINS = frozenset(dir(builtins)) - _REACHING
@@ -113,7 +113,7 @@ def _body(node: Scoped) -> _Body:
 
 
 def _reaches(node: ast.AST) -> bool:
-    if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+    if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
         return True
     if not isinstance(node, ast.Call):
         return False

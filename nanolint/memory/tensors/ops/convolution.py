@@ -29,7 +29,7 @@ def conv1d(
     groups: int = 1,
 ) -> Tensor:
     """``F.conv1d`` of (B, in, T), depthwise; what cuDNN takes for others is not known."""
-    if not isinstance(padding, int | tuple):
+    if not isinstance(padding, (int, tuple)):
         raise NotModelled(f"a convolution with padding {padding!r}")
     if groups != x.shape[-2] or groups == 1:  # aten's own kernels take depthwise ones alone
         raise NotModelled("what cuDNN takes for a convolution")

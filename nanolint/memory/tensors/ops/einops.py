@@ -5,7 +5,6 @@ As ``_apply_recipe`` of einops/einops.py has it; sizes of a group but one are na
 
 from __future__ import annotations
 
-import re
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,13 +13,14 @@ from nanolint.memory.tensors.ops.reductions import amax, amin, mean
 from nanolint.memory.tensors.ops.reductions import sum as total
 from nanolint.memory.tensors.ops.views import expand, permute, reshape, unsqueeze
 from nanolint.memory.tensors.unknown import NotModelled
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 Groups: TypeAlias = "list[tuple[str, ...]]"  # the names of each dimension, () for one of size 1
 REDUCTIONS = {"sum": total, "mean": mean, "max": amax, "min": amin}
-WORD = re.compile(r"\(([^()]*)\)|(\S+)")
+WORD = lazily(r"\(([^()]*)\)|(\S+)")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

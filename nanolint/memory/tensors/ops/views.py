@@ -37,7 +37,7 @@ def sizes_of(sizes: Sequence[int | Sequence[int]]) -> Shape:
 
     Raises TypeError where one is a fraction.
     """
-    if len(sizes) == 1 and not isinstance(sizes[0], int | float):
+    if len(sizes) == 1 and not isinstance(sizes[0], (int, float)):
         sizes = tuple(sizes[0])
     if any(isinstance(each, float) for each in sizes):
         raise TypeError(f"sizes have to be integers: {sizes}")
@@ -104,7 +104,8 @@ def t(x: Tensor) -> Tensor:
 
 def permute(x: Tensor, *order: int | Sequence[int]) -> Tensor:
     """``x.permute(order)``."""
-    dims = [normalized(dim, x.ndim) for dim in sizes_of(order)]
+    ndim = x.ndim
+    dims = [normalized(dim, ndim) for dim in sizes_of(order)]
     back = [dims.index(dim) for dim in range(len(dims))]
     return as_view(
         x,

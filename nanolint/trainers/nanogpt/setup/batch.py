@@ -77,7 +77,7 @@ def _width(node: ast.AST) -> Iterator[ast.expr]:
 
 def _terms(node: ast.expr, sign: int = 1) -> Iterator[tuple[ast.expr, int]]:
     """What a sum adds and takes away."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         yield from _terms(node.left, sign)
         yield from _terms(node.right, sign if isinstance(node.op, ast.Add) else -sign)
     else:

@@ -89,7 +89,7 @@ def conv1d(
     """``aten.convolution``, a library call; a bias is added, and its gradient summed, elsewhere."""
     if t.device.release != CONVOLUTIONS_OF:
         raise NotVerified("conv1d by another PyTorch than 2.13")
-    if not isinstance(padding, int | tuple):
+    if not isinstance(padding, (int, tuple)):
         raise NotModelled(f"a convolution with padding {padding!r}")
     if groups != x.shape[-2] or groups == 1:
         raise NotModelled("what cuDNN takes for a convolution")

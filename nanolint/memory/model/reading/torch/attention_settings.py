@@ -49,7 +49,7 @@ def module(machine: Machine) -> Namespace:
     """``torch.nn.attention``: ``sdpa_kernel`` for a block."""
 
     def sdpa_kernel(backends: Value, set_priority: Value = False) -> Value:
-        listed = backends if isinstance(backends, list | tuple | set) else [backends]
+        listed = backends if isinstance(backends, (list, tuple, set)) else [backends]
         for each in (*listed, set_priority):
             if isinstance(each, Unknown):
                 raise each.unread()

@@ -134,7 +134,7 @@ def _recorded(
     machine: Machine, cls: Class, context: Instance, given: tuple[Value, ...], found: Value
 ) -> Value:
     """What was returned, with the node that made it."""
-    listed = list(found) if isinstance(found, tuple | list) else [found]
+    listed = list(found) if isinstance(found, (tuple, list)) else [found]
     inputs = {id(each) for each in given if isinstance(each, Tensor)}
     listed = [view_as(each, each) if id(each) in inputs else each for each in listed]
     outs = [each for each in listed if isinstance(each, Tensor)]
@@ -148,7 +148,7 @@ def _recorded(
     kept = [each for each in saved if isinstance(each, Tensor)]
     shapes = [(each.device, each.shape, each.dtype, each.role) for each in outs]
     count = len(outs)
-    several = isinstance(found, tuple | list)
+    several = isinstance(found, (tuple, list))
     materializes = context.attributes.pop("materializes", True)
 
     def backward(*values: Tensor | None) -> Sequence[Tensor | None]:
@@ -169,7 +169,7 @@ def _recorded(
         context.attributes.pop(SAVED)
         if isinstance(made, Unknown):
             raise made.unread()
-        found = made if isinstance(made, tuple | list) else (made,)
+        found = made if isinstance(made, (tuple, list)) else (made,)
         for at, sizes in zip(places, wanted, strict=True):
             why = _misfit(found[at], sizes)
             if why:

@@ -36,7 +36,7 @@ def held_by_modules(values: Iterable[Value]) -> Iterator[Tensor]:
             inside = each.attributes.values()
         elif isinstance(each, dict):
             inside = each.values()
-        elif isinstance(each, list | tuple):
+        elif isinstance(each, (list, tuple)):
             inside = each
         for one in inside:
             if id(one) not in seen:

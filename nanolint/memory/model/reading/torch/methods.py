@@ -110,7 +110,7 @@ def learn(machine: Machine, x: Tensor, learns: Value) -> None:
 def _to(machine: Machine, x: Tensor, *targets: Value, **options: Value) -> Value:
     given = tuple(
         device_of(machine, each)
-        if isinstance(each, str | int) and not isinstance(each, bool)
+        if isinstance(each, (str, int)) and not isinstance(each, bool)
         else each
         for each in targets
     )

@@ -91,7 +91,11 @@ def weights(module: Instance) -> Iterable[Parameter]:
                 continue
             if isinstance(value, Parameter):
                 found[id(value)] = value
-            elif isinstance(value, Instance) and id(value) not in seen and _is_part(value):
+            elif (
+                isinstance(value, Instance)
+                and id(value) not in seen
+                and (value.cls.is_module or _is_part(value))
+            ):
                 seen.add(id(value))
                 inside.append(value)
     return found.values()

@@ -44,7 +44,7 @@ def unflattened(leaves: Value, spec: Value) -> Value:
 
 
 def _leaves(tree: Value) -> Iterator[Value]:
-    if isinstance(tree, list | tuple | dict):
+    if isinstance(tree, (list, tuple, dict)):
         for each in tree.values() if isinstance(tree, dict) else tree:
             yield from _leaves(each)
     else:
@@ -54,12 +54,12 @@ def _leaves(tree: Value) -> Iterator[Value]:
 def _blank(tree: Value) -> Value:
     if isinstance(tree, dict):
         return {name: _blank(each) for name, each in tree.items()}
-    return type(tree)(map(_blank, tree)) if isinstance(tree, list | tuple) else None
+    return type(tree)(map(_blank, tree)) if isinstance(tree, (list, tuple)) else None
 
 
 def _filled(spec: Value, leaves: Iterator[Value]) -> Value:
     if isinstance(spec, dict):
         return {name: _filled(each, leaves) for name, each in spec.items()}
-    if isinstance(spec, list | tuple):
+    if isinstance(spec, (list, tuple)):
         return type(spec)([_filled(each, leaves) for each in spec])
     return next(leaves)

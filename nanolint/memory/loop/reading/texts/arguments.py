@@ -1,0 +1,158 @@
+"""``argparse``, written as its users would: the interpreter reads this text where it is imported.
+
+``words`` are the launch line's flags in their order, each a name and a value, ``alone`` the name of
+words without dashes; ``own_words`` are those that a parser is given in their place, None where they
+are the launch line's. What it finds is an object of ``Arguments``.
+"""
+
+
+class ArgumentParser:
+    def __init__(self, *args, **kwargs):
+        self.flags = {}
+        self.places = []
+
+    def add_argument(self, *names, **options):
+        first = names[0]
+        for name in names:
+            if name.startswith("--"):
+                first = name
+                break
+        dest = options.get("dest")
+        if dest is None:
+            dest = first.lstrip("-").replace("-", "_")
+        options["dest"] = dest
+        if not first.startswith("-"):
+            self.places.append(options)
+        for name in names:
+            self.flags[name.lstrip("-").replace("-", "_")] = options
+        if options.get("action") is argparse_boolean:
+            self.flags["no_" + dest] = {"dest": dest, "action": "store_false"}
+        return options
+
+    def add_argument_group(self, *args, **kwargs):
+        return ArgumentGroup(self)
+
+    def add_mutually_exclusive_group(self, *args, **kwargs):
+        return ArgumentGroup(self)
+
+    def set_defaults(self, **values):
+        for name, value in values.items():
+            self.flags.setdefault(name, {"dest": name})["default"] = value
+
+    def error(self, message):
+        refuse(message)
+
+    def get_default(self, dest):
+        for options in self.flags.values():
+            if options["dest"] == dest:
+                return self.default_of(options)
+        return None
+
+    def default_of(self, options):
+        default = options.get("default")
+        if default is None and options.get("action") == "store_true":
+            return False
+        if default is None and options.get("action") == "store_false":
+            return True
+        return default
+
+    def parse_args(self, args=None, namespace=None):
+        return self.parse_known_args(args, namespace)[0]
+
+    def parse_known_args(self, args=None, namespace=None):
+        found = Arguments() if namespace is None else namespace
+        for options in self.flags.values():
+            default = self.default_of(options)
+            kind = options.get("type")
+            if isinstance(default, str) and kind is not None:
+                default = kind(default)
+            if not hasattr(found, options["dest"]):
+                setattr(found, options["dest"], default)
+        left = []
+        own = own_words(args)
+        places = list(self.places)
+        for name, value in words if own is None else self.words_of(own):
+            options = self.flag(name)
+            if name == alone:  # of the launch line, which fills any of them
+                for options in places:
+                    setattr(found, options["dest"], value)
+            elif not name:
+                if places:
+                    self.put(found, self.one(places.pop(0)), value)
+            elif options is None:
+                left.append("--" + name.lstrip("-") + "=" + str(value))
+            else:
+                self.put(found, options, value)
+        return found, left
+
+    def one(self, options):
+        if "nargs" in options and options["nargs"] != "?":
+            assumed("of several values of " + options["dest"] + " the first is taken")
+        return options
+
+    def words_of(self, args):
+        """Names and values of the script's own words."""
+        args = list(args)
+        found = []
+        while args:
+            name, equals, value = args.pop(0).partition("=")
+            if not name.startswith("-"):
+                found.append(("", name + equals + value))
+                continue
+            options = self.flag(name)
+            if options is not None:
+                options = self.one(options)
+            action = "" if options is None else options.get("action", "")
+            if not equals and options is not None and action in ("", "store") and args:
+                value = args.pop(0)
+            found.append((name, value))
+        return found
+
+    def flag(self, name):
+        name = name.lstrip("-").replace("-", "_")
+        if not name:
+            return None
+        if name in self.flags:
+            return self.flags[name]
+        alike = [each for each in self.flags if each.startswith(name)]
+        return self.flags[alike[0]] if len(alike) == 1 else None
+
+    def put(self, found, options, value):
+        action = options.get("action")
+        if action == "store_true":
+            value = True
+        elif action == "store_false":
+            value = False
+        elif action is argparse_boolean:
+            value = True
+        elif options.get("type") is not None:
+            value = options["type"](value)
+        else:
+            value = str(value)
+        setattr(found, options["dest"], value)
+
+
+class ArgumentGroup:
+    """Some of a parser's arguments, which a script may ask for."""
+
+    def __init__(self, parser):
+        self.parser = parser
+        self._group_actions = []
+
+    def add_argument(self, *names, **options):
+        added = self.parser.add_argument(*names, **options)
+        action = Action(added["dest"], added.get("default"))
+        self._group_actions.append(action)
+        return action
+
+    def add_argument_group(self, *args, **kwargs):
+        return ArgumentGroup(self.parser)
+
+    def add_mutually_exclusive_group(self, *args, **kwargs):
+        return ArgumentGroup(self.parser)
+
+
+class Action:
+    def __init__(self, dest, default):
+        self.dest = dest
+        self.default = default
