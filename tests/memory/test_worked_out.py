@@ -1,5 +1,5 @@
-"""What was read for one micro-batch, or another whole number, holds for others where it says so: the
-tape is that of a reading, to the last event, name and printed line."""
+"""What was read for one micro-batch, or another whole number, holds for others where it says so:
+the tape is that of a reading, to the last event, name and printed line."""
 
 from __future__ import annotations
 
@@ -267,7 +267,8 @@ def test_the_third_of_a_number_that_decides_nothing_is_not_read(
         "number = {}\nsettings = dict(number=number)\n"
         "kept = torch.zeros(1024, int(str(settings['number'])), device='cuda')",
         "number = {}\nkept = torch.zeros(1024, len(open(__file__).read()), device='cuda')",
-        "number = {}\nkept = torch.zeros(1024, 1 + number % 2, device='cuda')\nbatch_size += number",
+        "number = {}\nkept = torch.zeros(1024, 1 + number % 2, device='cuda')\n"
+        "batch_size += number",
         "number = {}\nprint('a number', number)",
     ],
 )
