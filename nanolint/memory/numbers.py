@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from nanolint.run.program import SourceText
 
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 Spot = tuple[str, int, int]  # a path, a line, a column in bytes
 
 
@@ -60,20 +61,28 @@ def _in_modules(
     ]
 
 
-@lru_cache(maxsize=64)
 def _in_text(text: str, kind: type) -> tuple[Named, ...]:
+    return tuple(each for each in _named(text) if type(each.value) is kind)
+
+
+@lru_cache(maxsize=64)
+def _named(text: str) -> tuple[Named, ...]:
+    """Whatever constants have a name, in their order."""
     try:
         tree = python_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    found = []
-    for node in nodes(tree):
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Constant):
-            value = node.value
-            if type(value.value) is kind and value.end_col_offset is not None:
-                end = value.end_col_offset
-                found.append(Named(value.lineno, value.col_offset, end, value.value))
-    return tuple(sorted(found))
+    values = [each.value for each in nodes(tree) if isinstance(each, ASSIGNMENTS)]
+    constants = [each for each in values if isinstance(each, ast.Constant)]
+    return tuple(
+        sorted(
+            (
+                Named(each.lineno, each.col_offset, each.end_col_offset or 0, each.value)
+                for each in constants
+            ),
+            key=lambda each: each[:2],
+        )
+    )
 
 
 @lru_cache(maxsize=64)
