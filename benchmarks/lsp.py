@@ -149,6 +149,12 @@ def other_key() -> Iterator[str]:
         yield CONFIG.replace("weight_decay = 1e-1", f"weight_decay = {number}e-5")
 
 
+def whole_number() -> Iterator[str]:
+    """Texts with another number of iterations each."""
+    for number in itertools.count(5000, 1000):
+        yield CONFIG.replace("\nmax_iters = 600000", f"\nmax_iters = {number}")
+
+
 def batch_size() -> Iterator[str]:
     """Texts with another micro-batch each, so that each is another run to replay."""
     for number in itertools.cycle(range(2, 200)):
@@ -180,6 +186,7 @@ def main() -> None:
             config = project / "config" / "a.py"
             kinds = [
                 ("another key", config, other_key),
+                ("`max_iters`", config, whole_number),
                 ("`batch_size`", config, batch_size),
                 ("the same, not compiled", config, not_compiled),
             ]

@@ -34,35 +34,40 @@ class Named(NamedTuple):
 
 
 def without(
-    modules: Iterable[SourceText], kind: type = float
+    modules: Iterable[SourceText], *kinds: type
 ) -> tuple[tuple[SourceText, ...], tuple[Any, ...]]:
-    """The texts with nothing in the places of named numbers of a kind, and those in their order."""
-    found = _in_modules(modules, kind)
+    """The texts with nothing in the places of named fractions, or of the ``kinds``, and those in
+    their order."""
+    found = _in_modules(modules, kinds or (float,))
     texts = tuple(replace(each, text=_cut(each.text, named)) for each, named in found)
     return texts, tuple(each.value for _, named in found for each in named)
 
 
-def spots(modules: Iterable[SourceText], kind: type = float) -> Mapping[Spot, int]:
+def spots(modules: Iterable[SourceText], *kinds: type) -> Mapping[Spot, int]:
     """Which of them stands where, by its number in that order."""
-    listed = [(each.path, named) for each, found in _in_modules(modules, kind) for named in found]
+    listed = [
+        (each.path, named)
+        for each, found in _in_modules(modules, kinds or (float,))
+        for named in found
+    ]
     return {(path, each.line, each.start): at for at, (path, each) in enumerate(listed)}
 
 
 def _in_modules(
-    modules: Iterable[SourceText], kind: type
+    modules: Iterable[SourceText], kinds: tuple[type, ...]
 ) -> list[tuple[SourceText, tuple[Named, ...]]]:
     """Of files of settings none, nor where two files are shown by one path."""
     listed = list(modules)
     times = Counter(each.path for each in listed)
     return [
-        (each, () if is_other else _in_text(each.text, kind))
+        (each, () if is_other else _in_text(each.text, kinds))
         for each in listed
         for is_other in [times[each.path] > 1 or each.module.startswith(SETTINGS)]
     ]
 
 
-def _in_text(text: str, kind: type) -> tuple[Named, ...]:
-    return tuple(each for each in _named(text) if type(each.value) is kind)
+def _in_text(text: str, kinds: tuple[type, ...]) -> tuple[Named, ...]:
+    return tuple(each for each in _named(text) if type(each.value) in kinds)
 
 
 @lru_cache(maxsize=64)

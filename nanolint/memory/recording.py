@@ -169,7 +169,7 @@ class _Recipe(NamedTuple):
         bare = _recipe(without_numbers(self.unsettled), self.gpu)
         program = bare.run.program
         assert isinstance(program, ReadScript)
-        modules, named = without(program.modules, int)
+        modules, named = without(program.modules, int, float)[0], without(program.modules, int)[1]
         common = bare._replace(run=replace(bare.run, program=replace(program, modules=modules)))
         return family_of(common.of_any_card, compiled=self.compiled), numbers_of(self.run) + named
 

@@ -72,7 +72,7 @@ class _Ranked:
 
     def __call__(self, nbytes: list[int]) -> list[int]:
         pairs = zip(self._scores, nbytes, strict=True)
-        scores = [score._replace(nbytes=each) for score, each in pairs]
+        scores = [_Score(one.saves, one.alike, each, one.near) for one, each in pairs]
         key = cmp_to_key(_compare)
         return sorted(range(len(scores)), key=lambda at: key(scores[at]), reverse=True)
 
