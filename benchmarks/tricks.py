@@ -75,7 +75,7 @@ TRICKS = (
         "import gc; gc.set_threshold = lambda *_: None",
     ),
     Trick(
-        "the process ends without letting go of each object",
+        "the process ends without a last look for garbage, nor letting go of each object",
         "import os; os._exit = lambda status: None",
     ),
     Trick(

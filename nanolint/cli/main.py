@@ -145,10 +145,9 @@ def entry_point() -> None:
         if reconfigure is not None:  # any character can be printed, newlines stay what they are
             reconfigure(errors="backslashreplace", newline="\n")
     status = main(sys.argv[1:])
-    if status in (CLEAN, FINDINGS):  # all is written: `main` has seen to it
-        _end(status)
-    if status == BROKEN_PIPE:  # so that the interpreter's last flush finds no broken pipe either
+    if status == BROKEN_PIPE:  # so that the last flush finds no broken pipe either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _end(status)
     sys.exit(status)
 
 
