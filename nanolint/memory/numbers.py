@@ -90,10 +90,15 @@ def _named(text: str) -> tuple[Named, ...]:
     )
 
 
+def _kind(each: Named) -> bytes:
+    """What stands in its place: a number of another kind is another script."""
+    return b"\0" + type(each.value).__name__.encode()
+
+
 @lru_cache(maxsize=64)
 def _cut(text: str, named: tuple[Named, ...]) -> str:
     lines = text.encode("utf-8", "surrogatepass").splitlines(keepends=True)
     for each in reversed(named):
         line = lines[each.line - 1]
-        lines[each.line - 1] = line[: each.start] + b"\0" + line[each.end :]
+        lines[each.line - 1] = line[: each.start] + _kind(each) + line[each.end :]
     return b"".join(lines).decode("utf-8", "surrogatepass")
