@@ -67,16 +67,12 @@ def bounds(part: slice, count: Any) -> tuple[Any, Any, Any]:
     given = (part.start, part.stop, part.step, count)
     if Symbolic not in map(type, given):
         return part.indices(count)
-    start, stop = (worked_out(each, given) for each in (_start, _stop))
+    start, stop = (worked_out(_bound, (*given, at)) for at in range(2))
     return start, stop, 1 if part.step is None else part.step
 
 
-def _start(start: Any, stop: Any, step: Any, count: Any) -> int:
-    return slice(start, stop, step).indices(count)[0]
-
-
-def _stop(start: Any, stop: Any, step: Any, count: Any) -> int:
-    return slice(start, stop, step).indices(count)[1]
+def _bound(start: Any, stop: Any, step: Any, count: Any, at: int) -> int:
+    return slice(start, stop, step).indices(count)[at]
 
 
 def entry(found: dict[Key, Found], key: Key) -> Found | None:
@@ -97,32 +93,14 @@ def of_formulas(of: Formulas, question: Callable[..., Any], card: Any, about: An
 
     ``card`` is the place of the card among what was given.
     """
-    how = _Question(question)
-    found = of.work_out(how, of.number(card), of.tuple_of(about))
+    how, given = _Applied(question), of.tuple_of((of.given(card), *about))
+    found = of.work_out(how, given, 0)
     if type(found.value) is int:
         return found
     if type(found.value) is tuple and all(type(each) is int for each in found.value):
         of.decide(_has_as_many, found, len(found.value))
         return tuple(of.work_out(operator.getitem, found, at) for at in range(len(found.value)))
-    return of.decide(how, of.number(card), of.tuple_of(about))
-
-
-class _Question:
-    """A function of a card and a tuple; the same for the same question."""
-
-    __slots__ = ("ask",)
-
-    def __init__(self, ask: Callable[..., Any]) -> None:
-        self.ask = ask
-
-    def __call__(self, card: Any, about: Any) -> Any:
-        return self.ask(card, *about)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is _Question and other.ask is self.ask
-
-    def __hash__(self) -> int:
-        return hash(self.ask)
+    return of.decide(how, given, 0)
 
 
 class _Applied:

@@ -34,22 +34,18 @@ class Named(NamedTuple):
 
 
 def without(
-    modules: Iterable[SourceText], *kinds: type
+    modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)
 ) -> tuple[tuple[SourceText, ...], tuple[Any, ...]]:
     """The texts with nothing in the places of named fractions, or of the ``kinds``, and those in
     their order."""
-    found = _in_modules(modules, kinds or (float,))
+    found = _in_modules(modules, kinds)
     texts = tuple(replace(each, text=_cut(each.text, named)) for each, named in found)
     return texts, tuple(each.value for _, named in found for each in named)
 
 
-def spots(modules: Iterable[SourceText], *kinds: type) -> Mapping[Spot, int]:
+def spots(modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)) -> Mapping[Spot, int]:
     """Which of them stands where, by its number in that order."""
-    listed = [
-        (each.path, named)
-        for each, found in _in_modules(modules, kinds or (float,))
-        for named in found
-    ]
+    listed = [(each.path, named) for each, found in _in_modules(modules, kinds) for named in found]
     return {(path, each.line, each.start): at for at, (path, each) in enumerate(listed)}
 
 

@@ -38,7 +38,7 @@ class Recorded(Generic[OneTape]):
         **kwargs: Arguments.kwargs,
     ) -> Answer:
         """What ``question`` returns for the tape and these arguments, worked out once."""
-        key = (question, args, *kwargs.items())
+        key = _key(question, *args, **kwargs)
         if key not in self._answers:
             self._answers[key] = question(self.tape, *args, **kwargs)
         answer: Answer = self._answers[key]
@@ -46,11 +46,15 @@ class Recorded(Generic[OneTape]):
 
     def answered(self, question: Callable[..., Answer], **kwargs: Any) -> Answer | None:
         """The same, where it is known; else None."""
-        return self._answers.get((question, (), *kwargs.items()))
+        return self._answers.get(_key(question, **kwargs))
 
     def tell(self, answer: Answer, question: Callable[..., Answer], **kwargs: Any) -> None:
         """Remember what ``question`` would return, which another one has shown."""
-        self._answers[(question, (), *kwargs.items())] = answer
+        self._answers[_key(question, **kwargs)] = answer
+
+
+def _key(question: object, *args: object, **kwargs: object) -> tuple[object, ...]:
+    return question, args, *kwargs.items()
 
 
 def shared(

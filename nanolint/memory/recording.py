@@ -169,9 +169,11 @@ class _Recipe(NamedTuple):
         bare = _recipe(without_numbers(self.unsettled), self.gpu)
         program = bare.run.program
         assert isinstance(program, ReadScript)
-        modules, named = without(program.modules, int, float)[0], without(program.modules, int)[1]
+        modules, named = without(program.modules, (int, float))
         common = bare._replace(run=replace(bare.run, program=replace(program, modules=modules)))
-        return family_of(common.of_any_card, compiled=self.compiled), numbers_of(self.run) + named
+        whole = tuple(each for each in named if type(each) is int)  # fractions are the card's
+        family = family_of(common.of_any_card, compiled=self.compiled)
+        return family, numbers_of(self.run) + whole
 
     @property
     def of_any_card(self) -> tuple[object, ...]:

@@ -69,15 +69,18 @@ def symbols_of(program: ReadScript, run: Run, formulas: Formulas) -> dict[Spot, 
 
     Raises NotSymbolic.
     """
-    fields = {spot: getattr(run, field) for spot, field in spots_of(program, run).items()}
-    written = spots(settled(program, run).modules, int)
+    modules = settled(program, run).modules
+    fields = {
+        spot: getattr(run, field) for spot, field in _fields_in(modules, program, run).items()
+    }
+    written = spots(modules, (int,))
     named = {spot: formulas.given(1 + len(SYMBOLIC) + at) for spot, at in written.items()}
     found = {**named, **fields}
     return {spot: each for spot, each in found.items() if is_symbolic(each)}
 
 
-def spots_of(program: ReadScript, run: Run) -> dict[Spot, str]:
-    """Where the settled program has values of the fields of ``SYMBOLIC``, which field each.
+def _fields_in(modules: tuple[SourceText, ...], program: ReadScript, run: Run) -> dict[Spot, str]:
+    """Where the settled modules have values of the fields of ``SYMBOLIC``, which field each.
 
     Raises NotSymbolic where one stands anywhere but in Python or on the launch line.
     """
@@ -85,8 +88,7 @@ def spots_of(program: ReadScript, run: Run) -> dict[Spot, str]:
     elsewhere = [each for _, each in program.variables]
     if program.saved or any(isinstance(each, FromRun) for each in elsewhere):
         raise NotSymbolic("values of the run stand in a checkpoint, or in its environment")
-    texts = settled(program, run).modules
-    for source, after in zip(program.modules, texts, strict=True):
+    for source, after in zip(program.modules, modules, strict=True):
         written, starts = _written(source, program.values, run)
         ours = [(start, field) for start, field in starts if field in SYMBOLIC]
         if ours and (written.text != after.text or source.module.startswith(SETTINGS)):

@@ -43,12 +43,8 @@ class Formulas:
         self._answers: list[tuple[Callable[[list[Any]], Any], list[int], Any]] = []
         self._hashed: set[int] = set()
 
-    def number(self, place: int) -> Any:
-        """The number of a place, which notes what becomes of it."""
-        return self._numbers[place]
-
     def given(self, place: int) -> Any:
-        """One of the given numbers: a plain one where it is fixed."""
+        """What was given there, which notes what becomes of it; where it is fixed, plain."""
         number = self._numbers[place]
         return number.value if place in self._fixed else number
 

@@ -136,11 +136,10 @@ def played(
 ) -> Playback:
     """``run`` on the allocator. A limit that it does not reach changes nothing of it; one that it
     does mostly ends it early."""
-    tape = recorded(run, gpu)
-    how = {"expandable": expandable, "trace": trace, "oldest_first": takes_oldest_block(run.torch)}
-    free = tape.answered(play, **how)
+    tape, how = recorded(run, gpu), _how(run, expandable=expandable, trace=trace)
     if limit_bytes is None:
-        return free or tape.answer(play, **how)
+        return tape.answer(play, **how)
+    free = tape.answered(play, **how)
     if free is not None and free.peak_reserved_bytes <= limit_bytes:
         return free
     limited = tape.answer(play, limit_bytes=limit_bytes, **how)
@@ -153,8 +152,12 @@ def on_allocator(
     run: Run, tape: Recorded[Tape], *, expandable: bool = False, trace: bool = False
 ) -> Playback:
     """A tape of ``run``, at whatever micro-batch, on the allocator of a card without end."""
-    how = {"expandable": expandable, "trace": trace, "oldest_first": takes_oldest_block(run.torch)}
-    return tape.answer(play, **how)
+    return tape.answer(play, **_how(run, expandable=expandable, trace=trace))
+
+
+def _how(run: Run, **settings: bool) -> dict[str, bool]:
+    """The settings of an allocator that ``run`` is played on."""
+    return {**settings, "oldest_first": takes_oldest_block(run.torch)}
 
 
 def peak_change(run: Run, other: Run, gpu: Gpu | None = None) -> int:
