@@ -255,8 +255,8 @@ def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
     """Per phase the allocated peak in bytes and the number of the event that reached it."""
     tops: dict[Phase, tuple[int, int]] = {}
     sizes, events, live = tape.sizes, tape.events, 0
-    bounds = [*(start for start, _ in tape.phases[1:]), len(events)]
-    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
+    bounds = [0, *(start for start, _ in tape.phases[1:]), len(events)]  # with what is there first
+    for (_, phase), start, stop in zip(tape.phases, bounds, bounds[1:], strict=False):
         peak, summit = tops.get(phase, (0, 0))
         for number, event in enumerate(islice(events, start, min(stop, end)), start):
             if event >= 0:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.recording import allocated_bytes, state_bytes
+from nanolint.memory.recording import allocated_bytes, state_bytes, summits
+from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.verdict.replay import replay
 from tests.support.runs import GPT2, SMALL
 
@@ -48,3 +49,11 @@ def test_it_is_little_more_than_what_must_be_there_where_a_batch_is_one_token(
 ) -> None:
     run = replace(GPT2, batch_size=1, block_size=1, **changes)
     assert state_bytes(run) <= allocated_bytes(run) <= 2 * state_bytes(run)
+
+
+def test_what_is_there_before_the_first_phase_counts() -> None:
+    tape = Tape()
+    tape.alloc(512, "made with the model", Component.INPUTS)
+    tape.phase(Phase.FORWARD)
+    tape.alloc(1024, "a batch", Component.INPUTS)
+    assert summits(tape, len(tape.events))[Phase.FORWARD][0] == 512 + 1024
