@@ -65,11 +65,13 @@ def _without_effect(graph: Operations) -> list[tuple[Operation, Operation]]:
 def _shortened(graph: Operations) -> dict[Operation, Operation]:
     """A view of a view, a permutation back, a cast of a cast that widens nothing."""
     old: dict[Operation, Operation] = {}
+    handed = {*graph.outputs, *graph.gradients}
     for each in graph.all:
         if len(each.of) != 1:
             continue
         source = each.of[0]
-        if len(source.of) != 1 or source.name != each.name or len(source.users) != 1:
+        is_used_elsewhere = len(source.users) != 1 or source in handed
+        if len(source.of) != 1 or source.name != each.name or is_used_elsewhere:
             continue
         first = source.of[0]
         if each.name == "view" and each.kind == VIEW and first.shape == each.shape:
