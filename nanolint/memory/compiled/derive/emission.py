@@ -51,6 +51,7 @@ class Emission:
         self._groups = list(groups)
         self._asked = asked
         self._donated = set[Memory]()
+        self._added_up = set[int]()  # second stages of sums, by number: calls of PyTorch's own
         self._repeated: dict[Memory, Buffer] = {}
         self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
         self._read: dict[Kernel, dict[Memory, None]] = {}
@@ -124,6 +125,9 @@ class Emission:
         )
         reads = [self._buffer(each) for each in seen if self._is_known(each)]
         reads += [self._repeated[each] for each in seen if each in self._repeated]
+        reads += [
+            self._buffer(each) for each in made if each in inside and each.of in self._added_up
+        ]
         mutated = tuple(self._buffer(each) for k in group.kernels for each in k.mutates)
         writes = [memory for memory in made if memory not in inside]
         inplace = [self._takes_over(memory, group) for memory in writes]
@@ -183,6 +187,7 @@ class Emission:
             if (
                 source.of is not None
                 and group.own >> source.of & 1
+                and source.of not in self._added_up
                 and self._is_inside(source, group)
             ):
                 # A chain: what its middle takes over, or memory of its own.
@@ -221,6 +226,7 @@ class Emission:
                 continue
             self._buffer(write.memory).virtual = True
             for _, reader in self._readers.get(write.memory, ()):
+                self._added_up.add(reader.number)
                 direct += [self._buffer(each.memory) for each in reader.writes]
         node.direct = tuple(direct)
         added = self._asked.ask(scratch_bytes, (splits, numel), (numel, 1), (0,), 4)
