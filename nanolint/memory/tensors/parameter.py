@@ -84,3 +84,13 @@ class Parameter(Buffer):
         if not isinstance(self.node, Leaf):
             raise TypeError(f"{self} is frozen")
         return self.node
+
+
+class LeafTensor(Parameter):
+    """What learns and is no parameter of a module: ``torch.zeros(..., requires_grad=True)``."""
+
+    __slots__ = ()
+
+    def __init__(self, made: Tensor) -> None:
+        super().__init__(made.device, made.role.label, made.shape, made.dtype)
+        self.storage, self.strides = made.storage, made.strides

@@ -21,6 +21,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
     silent,
 )
+from nanolint.memory.tensors.parameter import LeafTensor
 
 if TYPE_CHECKING:
     import ast
@@ -241,6 +242,8 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
             machine.call(Method(owner.cls.find("__setattr__"), owner), [name, value])
             return
         check_frozen(owner, name)
+        if isinstance(value, LeafTensor) and owner.cls.is_module:  # which does not own it
+            raise machine.unread("a module's tensor that learns and is no parameter is not known")
         machine.bind(owner.attributes, name, value)
     elif isinstance(owner, (Class, Namespace)):
         machine.bind(owner.names, name, value)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.reading.values import Native, Unknown
-from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.device import Device, NotTraced
 from nanolint.memory.tensors.names import call
+from nanolint.memory.tensors.parameter import LeafTensor
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.tensors.unknown import DataDependent, NotModelled
 
@@ -50,8 +51,10 @@ def operation(
         options["device"] = device_of(machine, options["device"])
     options.pop("out", None)
     options.pop("generator", None)
+    learns = options.pop("requires_grad", False)
     try:
-        return call(function, arguments, options, machine.default)
+        found = call(function, arguments, options, machine.default)
+        return _leaf(machine, found) if learns else found
     except DataDependent as error:
         raise machine.unread(f"{name}: {error} depends on values") from error
     except NotModelled as error:
@@ -59,6 +62,15 @@ def operation(
     except (TypeError, ValueError, IndexError, AttributeError) as error:
         text = str(error).partition("\n")[0]
         raise machine.unread(f"{name} is not known for what is passed here: {text}") from error
+
+
+def _leaf(machine: Machine, made: Tensor) -> LeafTensor:
+    """A tensor that was made with ``requires_grad=True``."""
+    if made.device is machine.host:
+        raise machine.unread("a tensor that learns outside of the card is not known")
+    if machine.card.tracer is not None:
+        raise NotTraced("a tensor that learns and is made inside")
+    return LeafTensor(made)
 
 
 def device_of(machine: Machine, named: Value) -> Device | None:

@@ -22,7 +22,7 @@ from nanolint.memory.tensors.names import ATTRIBUTES, METHODS
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.ops.creation import zeros_like
 from nanolint.memory.tensors.ops.parts import unbind
-from nanolint.memory.tensors.parameter import Parameter
+from nanolint.memory.tensors.parameter import LeafTensor, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -255,12 +255,13 @@ def _product(sizes: tuple[int, ...]) -> int:
 
 def is_a(_machine: Machine, x: Tensor, kind: Value) -> bool:
     """``isinstance(x, kind)``."""
-    return kind is TENSOR or (kind is PARAMETER and isinstance(x, Parameter)) or kind is object
+    return kind in (TENSOR, object) or (kind is PARAMETER and type_of(_machine, x) is PARAMETER)
 
 
 def type_of(_machine: Machine, x: Tensor) -> Value:
     """``type(x)``."""
-    return PARAMETER if isinstance(x, Parameter) else TENSOR
+    is_one = isinstance(x, Parameter) and not isinstance(x, LeafTensor)
+    return PARAMETER if is_one else TENSOR
 
 
 def types() -> dict[str, Dtype]:
