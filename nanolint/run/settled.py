@@ -64,6 +64,7 @@ class Setting:
 
 THE_RUN = "the run"  # what no script makes that fails before it has trained
 MEMORY = "the memory"  # what is not known of a run that cannot be read
+THE_MODEL = "the model"  # that is no class of the project, before it is read
 
 
 @dataclass(frozen=True, slots=True)

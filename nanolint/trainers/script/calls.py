@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Core
 
 YIELDED = "yield"  # the name under which a generator's scope has what it gave
+SEQUENTIAL = "torch.nn.Sequential"
 _MODELS = ("transformers", "peft", "x_transformers")  # packages that have them
 GIVEN = "what the model gives"
 _FOR_A_TASK = re.compile(r"For[A-Z]\w+$|LMHead")  # Qwen2ForCausalLM
@@ -227,7 +228,7 @@ def is_library_model(instance: Instance) -> bool:
     """Whether a library made a model: ``AutoModelForCausalLM.from_pretrained(...)``."""
     name = instance.of.name if isinstance(instance.of, External) else ""
     package, _, made = name.partition(".")
-    if name == FITTED:
+    if name in (FITTED, SEQUENTIAL):
         return True
     is_one = "model" in made.lower() or _FOR_A_TASK.search(made) is not None
     return package in _MODELS and is_one and "parallel" not in made.lower()

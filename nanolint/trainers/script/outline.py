@@ -9,7 +9,7 @@ from nanolint.run.capability import attention_kernel
 from nanolint.run.equation import NotKnown
 from nanolint.run.roles import Role
 from nanolint.run.run import Run
-from nanolint.run.settled import MEMORY, Unresolved
+from nanolint.run.settled import MEMORY, THE_MODEL, Unresolved
 from nanolint.run.trust import Doubt, Subject
 from nanolint.settings.torch_version import NEWEST
 from nanolint.trainers.script.things import TERMS
@@ -101,6 +101,6 @@ def of_model(found: Described) -> Unresolved:
     """Why no number can be given for the model before it is read."""
     built = found.model
     if isinstance(built, NotKnown):
-        return Unresolved("the model", str(built))
+        return Unresolved(THE_MODEL, str(built))
     name = f"{built.class_name} in {built.path.name if built.path else found.script.name}"
     return Unresolved(MEMORY, f"{name} is another network than nanoGPT's")

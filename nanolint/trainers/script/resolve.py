@@ -17,6 +17,7 @@ from nanolint.run.roles import Role
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import (
     MEMORY,
+    THE_MODEL,
     Project,
     Resolution,
     Unresolved,
@@ -239,7 +240,7 @@ def _read_whole(
     None where a value of its own is not known that only a run would tell.
     """
     text, path, around = script
-    told = {MEMORY, ROLES[Role.CONTEXT]}  # by a reading
+    told = {MEMORY, THE_MODEL, ROLES[Role.CONTEXT]}  # by a reading
     if any(each.key not in told for each in found.unresolved):
         return None
     program = whole_script(text, path, described, outline, around)

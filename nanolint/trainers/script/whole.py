@@ -39,13 +39,13 @@ BATCH, PASSES = "batch_size", "gradient_accumulation_steps"
 def whole_script(
     text: str, path: Path, described: Described, run: Run, around: Around
 ) -> ReadScript | NotKnown:
-    """The script with its launch line, or why that cannot be read: no value of the script's own is
-    the micro-batch, or one cannot be replaced."""
-    micro_batch = described.roles.get(Role.MICRO_BATCH)
-    if not isinstance(micro_batch, Given):
-        return NotKnown("the micro-batch is worked out, not given", path)
+    """The script with its launch line, or why that cannot be read: a value cannot be replaced.
+
+    Where none of its values is the micro-batch, or the model is no class of the project, the batch
+    is checked as it is read.
+    """
     words = [word for word in around.words if not _stands_in(word, path)]
-    follows = {micro_batch: FromRun(BATCH), **_passes(described, run)}
+    follows = {**_micro_batch(described), **_passes(described, run)}
     texts = dict(sources(text, path))
     texts.update(_settings(described, path, texts))
     texts.update(_programs(described, path, texts))
@@ -62,6 +62,7 @@ def whole_script(
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
         files=tuple(_files(texts.values(), path)),
         fresh=starts_afresh(path),
+        checked=not _micro_batch(described) or isinstance(described.model, NotKnown),
         longest=longest_of(described),
         loaded=tuple(
             Loaded(texts[place.path].path, place.line, contents)
@@ -112,6 +113,12 @@ def _stands_in(word: Word, path: Path) -> bool:
     """Whether a word is no flag but what the script itself sets."""
     place = word.place.path if word.place is not None else None
     return place is not None and place.absolute() == path.absolute()
+
+
+def _micro_batch(described: Described) -> dict[Given, FromRun]:
+    """The value that the micro-batch is given by, where one is."""
+    micro_batch = described.roles.get(Role.MICRO_BATCH)
+    return {micro_batch: FromRun(BATCH)} if isinstance(micro_batch, Given) else {}
 
 
 def _passes(described: Described, run: Run) -> dict[Given, FromRun]:
