@@ -28,6 +28,7 @@ def argparse(machine: Script, arguments: Value) -> Namespace:
         "argparse_boolean": BOOLEAN,
         "refuse": Native("refuse", lambda why: refuses(machine, why), plain=False),
         "assumed": Native("assumed", machine.doubts.append, plain=False),
+        "unheard": Native("unheard", machine.unknown, plain=False),
     }
     parser = read_text(machine, "arguments.py", "argparse", given).names["ArgumentParser"]
     formatters = dict.fromkeys(("ArgumentDefaultsHelpFormatter", "RawDescriptionHelpFormatter"))

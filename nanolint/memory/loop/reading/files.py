@@ -14,6 +14,7 @@ from nanolint.memory.loop.reading.phases import Finished
 from nanolint.memory.model.reading.copies import copied
 from nanolint.memory.model.reading.exceptions import CATCHABLE
 from nanolint.memory.model.reading.values import (
+    Class,
     Instance,
     Namespace,
     Native,
@@ -27,7 +28,7 @@ from nanolint.run.program import CHECKPOINTS
 from nanolint.source.settings_text import Listed, Mapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Place, Value
@@ -64,9 +65,18 @@ class Somewhere(Unknown):
 
 
 class Listing(Unknown):
-    """The files that are there: to go through them is to see one."""
+    """The files that are there: to go through them is to see one, as what ``kind`` makes of it."""
 
-    __slots__ = ()
+    __slots__ = ("kind",)
+
+    def __init__(self, reason: str, place: Place, kind: Value = None) -> None:
+        super().__init__(reason, place)
+        self.kind = kind
+
+    def seen(self, machine: Script) -> Iterator[Value]:
+        """The one, whichever it is."""
+        one = self.bare()
+        return iter([one if self.kind is None else machine.call(self.kind, [one])])
 
 
 class Pickled(Unknown):
@@ -254,4 +264,9 @@ def _is_plain(value: Value) -> bool:
 
 def listed(machine: Script) -> Native:
     """What lists files: there are some, and which is not known."""
-    return Native("glob", lambda *_, **__: Listing("which files there are", machine.place))
+
+    def glob(*given: Value, **_: Value) -> Value:
+        kind = next((each for each in given if isinstance(each, Class)), None)
+        return Listing("which files there are", machine.place, kind)
+
+    return Native("glob", glob, plain=False)

@@ -81,7 +81,7 @@ class Values(Interpreter, Script):
         if isinstance(value, files.File) and (found := files.lines(self, value)) is not None:
             return iter(found)
         if isinstance(value, files.Listing):
-            return iter([value.bare()])
+            return value.seen(self)
         if isinstance(value, Tensor) and value.device is self.host and arrays.are_numbers(value):
             return Draws(value.shape[0], CONTENTS, self.place)
         items = super().iterate(value)

@@ -12,9 +12,8 @@ from nanolint.memory.loop.reading import (
     ddp,
     files,
     loaders,
-    loading,
+    of_torch,
     processes,
-    saving,
     settings,
     tokenizers,
     training,
@@ -22,17 +21,14 @@ from nanolint.memory.loop.reading import (
 )
 from nanolint.memory.loop.reading.environment import environment_of
 from nanolint.memory.loop.reading.executing import known, run
-from nanolint.memory.loop.reading.printing import COMMAND, CUDA, prints
+from nanolint.memory.loop.reading.printing import COMMAND, prints
 from nanolint.memory.model.reading.plain import ordered
-from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import (
     Namespace,
     Native,
     Unknown,
     silent,
 )
-from nanolint.memory.tensors.dtypes import FLOAT32
-from nanolint.memory.tensors.tensor import empty
 from nanolint.source.settings_text import read_json, read_yaml
 from nanolint.source.toml_text import read_toml
 
@@ -85,7 +81,7 @@ def table(machine: Script) -> dict[str, Value]:
     }
     numpy = arrays.numpy(machine)
     torch: Namespace = machine.library("torch")
-    torch.names |= _of_torch(machine)
+    torch.names |= of_torch.names(machine)
     machine.library("torch.cuda").names.update(_of_card(machine))
     machine.load("torch.nn").names["DataParallel"] = packages["DataParallel"]
     for name in ("torch.amp", "torch.cuda.amp"):
@@ -141,8 +137,13 @@ def builtins(machine: Script) -> dict[str, Value]:
     def in_order(values: Value, **options: Value) -> Value:
         return values if isinstance(values, Unknown) else ordered(machine, values, **options)
 
+    def through(values: Value) -> Value:
+        is_known = isinstance(values, files.Listing) or not isinstance(values, Unknown)
+        return iter(machine.iterate(values)) if is_known else values.bare()
+
     return {
         "sorted": Native("sorted", in_order, plain=False),
+        "iter": Native("iter", through, plain=False),
         "open": files.opens(machine),
         "print": prints(machine),
         "compile": Native("compile", lambda text, *_, **__: text, plain=False),
@@ -202,68 +203,6 @@ def _machine(machine: Script) -> dict[str, Value]:
 
 def _ends(machine: Script) -> Value:
     raise machine.unread("the program ends here")
-
-
-def _of_torch(machine: Script) -> dict[str, Value]:
-    def same(x: Value, *_: Value, **__: Value) -> Value:
-        return x
-
-    refused = machine.around.refuses_float8
-    without = {} if refused is None else {"_scaled_mm": _refused(machine, refused)}
-    return without | {
-        "from_numpy": Native("from_numpy", same),
-        "from_file": Native("from_file", partial(_of_file, machine), plain=False),
-        "randint": _without_bounds(machine),
-        "tensor": arrays.of_numbers(machine),
-        "save": Native("save", partial(saving.save, machine), plain=False),
-        "is_complex": silent("is_complex", value=False),
-        "load": Native("load", partial(loading.load, machine), plain=False),
-        **settings.table(machine),
-        "manual_seed": silent("manual_seed"),
-        "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
-        "version": Namespace("torch.version", {"cuda": CUDA, "hip": None}),
-    }
-
-
-def _of_file(
-    machine: Script,
-    _file: Value,
-    _shared: Value = None,
-    size: Value = 0,
-    *,
-    dtype: Value = FLOAT32,
-    **_: Value,
-) -> Value:
-    """``torch.from_file``: numbers of the host's."""
-    return empty(machine.host, (size,), dtype, chances.DATA)
-
-
-def _refused(machine: Script, why: str) -> Native:
-    """An operation that ends the run."""
-
-    def ends(*_: Value, **__: Value) -> Value:
-        raise machine.unread(why)
-
-    return Native(why, ends, plain=False)
-
-
-def _without_bounds(machine: Script) -> Native:
-    """``torch.randint``, whose bounds mean nothing to memory."""
-    made = machine.library("torch").names["randint"]
-
-    def randint(*given: Value, **options: Value) -> Value:
-        sizes = () if "size" in options else given[-1:]
-        bounds = [1 for _ in given[: len(given) - len(sizes)]]
-        named = {name: each for name, each in options.items() if name not in ("low", "high")}
-        return chances.start(machine, machine.call(made, [*bounds, *sizes], named))
-
-    return Native("randint", randint, plain=False)
-
-
-def _named(machine: Script, name: Value) -> Value:
-    if isinstance(name, str) and name.startswith("meta"):
-        return machine.meta
-    return device_of(machine, name)
 
 
 def _of_card(machine: Script) -> dict[str, Value]:

@@ -66,6 +66,8 @@ class ArgumentParser:
             kind = options.get("type")
             if isinstance(default, str) and kind is not None:
                 default = kind(default)
+            if default is None and options.get("required"):
+                default = unheard("what is given as " + options["dest"] + ", which it requires")
             if not hasattr(found, options["dest"]):
                 setattr(found, options["dest"], default)
         left = []

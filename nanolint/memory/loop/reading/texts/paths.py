@@ -85,7 +85,18 @@ class PurePath:
     def is_dir(self):
         return posix.isdir(self.text)
 
+    @classmethod
+    def cwd(cls):
+        return Path(".")
+
+    @classmethod
+    def home(cls):
+        return Path(posix.expanduser("~"))
+
     def mkdir(self, *args, **kwargs):
+        pass
+
+    def touch(self, *args, **kwargs):
         pass
 
     def unlink(self, *args, **kwargs):
@@ -107,13 +118,13 @@ class PurePath:
         pass
 
     def glob(self, *args):
-        return listed()
+        return listed(Path)
 
     def rglob(self, *args):
-        return listed()
+        return listed(Path)
 
     def iterdir(self):
-        return listed()
+        return listed(Path)
 
     def __getattr__(self, name):
         return unheard("what Path." + name + " gives")

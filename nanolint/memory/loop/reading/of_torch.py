@@ -1,0 +1,98 @@
+"""What a script asks of torch outside of a model: files, numbers by chance, devices."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nanolint.memory.loop.reading import arrays, chances, loading, saving, settings
+from nanolint.memory.loop.reading.printing import CUDA
+from nanolint.memory.model.reading.torch.calling import device_of
+from nanolint.memory.model.reading.values import Namespace, Native, Unknown, silent
+from nanolint.memory.tensors.dtypes import FLOAT32, INT16, INT32, INT64
+from nanolint.memory.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Value
+
+WHOLE = (arrays.UINT16, INT16, INT32, INT64)  # the types of tokens
+
+
+def names(machine: Script) -> dict[str, Value]:
+    """The functions by their names."""
+
+    def same(x: Value, *_: Value, **__: Value) -> Value:
+        return x
+
+    refused = machine.around.refuses_float8
+    without = {} if refused is None else {"_scaled_mm": _refused(machine, refused)}
+    return without | {
+        "from_numpy": Native("from_numpy", same),
+        "from_file": Native("from_file", partial(_of_file, machine), plain=False),
+        "empty": _of_any_length(machine),
+        "uint16": arrays.UINT16,
+        "randint": _without_bounds(machine),
+        "tensor": arrays.of_numbers(machine),
+        "save": Native("save", partial(saving.save, machine), plain=False),
+        "is_complex": silent("is_complex", value=False),
+        "load": Native("load", partial(loading.load, machine), plain=False),
+        **settings.table(machine),
+        "manual_seed": silent("manual_seed"),
+        "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
+        "version": Namespace("torch.version", {"cuda": CUDA, "hip": None}),
+    }
+
+
+def _of_file(
+    machine: Script,
+    _file: Value,
+    _shared: Value = None,
+    size: Value = 0,
+    *,
+    dtype: Value = FLOAT32,
+    **_: Value,
+) -> Value:
+    """``torch.from_file``: numbers of the host's."""
+    return empty(machine.host, (size,), dtype, chances.DATA)
+
+
+def _of_any_length(machine: Script) -> Native:
+    """``torch.empty``; one that a file's own words say the length of is as long as a file is."""
+    made = machine.library("torch").names["empty"]
+
+    def array(*size: Value, **options: Value) -> Value:
+        dtype, on_host = options.get("dtype"), options.get("device") is None
+        if len(size) == 1 and isinstance(size[0], Unknown) and on_host and dtype in WHOLE:
+            return empty(machine.host, (arrays.TOKENS,), dtype, chances.DATA)
+        return machine.call(made, list(size), options)
+
+    return Native("torch.empty", array, plain=False)
+
+
+def _refused(machine: Script, why: str) -> Native:
+    """An operation that ends the run."""
+
+    def ends(*_: Value, **__: Value) -> Value:
+        raise machine.unread(why)
+
+    return Native(why, ends, plain=False)
+
+
+def _without_bounds(machine: Script) -> Native:
+    """``torch.randint``, whose bounds mean nothing to memory."""
+    made = machine.library("torch").names["randint"]
+
+    def randint(*given: Value, **options: Value) -> Value:
+        sizes = () if "size" in options else given[-1:]
+        bounds = [1 for _ in given[: len(given) - len(sizes)]]
+        named = {name: each for name, each in options.items() if name not in ("low", "high")}
+        return chances.start(machine, machine.call(made, [*bounds, *sizes], named))
+
+    return Native("randint", randint, plain=False)
+
+
+def _named(machine: Script, name: Value) -> Value:
+    if isinstance(name, str) and name.startswith("meta"):
+        return machine.meta
+    return device_of(machine, name)
