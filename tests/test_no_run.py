@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from nanolint.trainers.no_run import why_no_run
 
+PYTHON = "{}.{}".format(*sys.version_info)
 MODEL = "import torch.nn as nn\n\n\nclass GPT(nn.Module):\n    width: int = 8\n"
 
 
@@ -38,7 +41,7 @@ MODEL = "import torch.nn as nn\n\n\nclass GPT(nn.Module):\n    width: int = 8\n"
         ),
         ("total_batch_size = 2**19\nx.backward()\n",
          "trains in a loop of its own and sets total_batch_size on line 1"),
-        ("def f(:\n", "not valid Python: invalid syntax, line 1"),
+        ("def f(:\n", f"not valid Python {PYTHON}: invalid syntax, line 1"),
     ],
 )  # fmt: skip
 def test_why(text: str, why: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,8 @@ def syntax_tree(text: str) -> ast.Module:
     except TooComplex as error:
         raise Unusable(str(error)) from None
     except SyntaxError as error:
-        raise Unusable(f"not valid Python: {error.msg}, line {error.lineno}") from None
+        python = "{}.{}".format(*sys.version_info)  # whose words nanolint reads
+        why = f"not valid Python {python}: {error.msg}, line {error.lineno}"
+        raise Unusable(why) from None
     except (RecursionError, MemoryError, ValueError):
         raise Unusable("too deeply nested, or not text") from None
