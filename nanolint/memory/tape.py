@@ -155,7 +155,7 @@ class Tape:
     """
 
     __slots__ = (
-        "above", "assumed", "components", "doubts", "events", "flops", "names", "phases",
+        "above", "apart", "assumed", "components", "doubts", "events", "flops", "names", "phases",
         "printed", "sizes", "steps",
     )  # fmt: skip
 
@@ -172,6 +172,7 @@ class Tape:
         self.doubts: list[str] = []
         self.above: list[str] = []
         self.assumed: list[str] = []  # what nobody has said, and is taken to be so
+        self.apart: dict[str, Phase] = {}  # of that, what matters to one phase alone
         self.flops: dict[str, int] = {}
         self.steps: list[Step] = []
         self.printed: list[str] = []
@@ -191,10 +192,16 @@ class Tape:
         if what not in self.doubts:
             self.doubts.append(what)
 
-    def assume(self, what: str) -> None:
-        """What is taken to be so, once."""
+    def assume(self, what: str, *, apart: bool = False) -> None:
+        """What is taken to be so, once; ``apart``: of what this phase allocates, and keeps none
+        of."""
+        phase = self.phases[-1][1] if apart and self.phases else None
         if what not in self.assumed:
             self.assumed.append(what)
+            if phase is not None:
+                self.apart[what] = phase
+        elif self.apart.get(what) is not phase:
+            self.apart.pop(what, None)
 
     def doubt_above(self, what: str) -> None:
         """A doubt of something that takes less than the events, once."""

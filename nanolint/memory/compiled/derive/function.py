@@ -117,7 +117,7 @@ class CompiledFunction:
         if self._dynamic is True or (self._dynamic is None and rank in self._ranks):
             # About as much as a graph for each.
             self._device.tape.assume(
-                f"{self._name} is compiled for sizes that change, which is not known"
+                f"{self._name} is compiled for sizes that change, which is not known", apart=True
             )
         self._ranks.add(rank)
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
 
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
+MUCH = 2  # a phase with less than half of the peak does not move it
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 
 
@@ -114,6 +115,11 @@ def read_script(
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
     if machine.at_most and _peaks_in_evaluation(device.tape):
         device.tape.doubts.append(machine.at_most[0])
+    device.tape.assumed = [
+        each
+        for each in device.tape.assumed
+        if each not in device.tape.apart or _matters(device.tape, device.tape.apart[each])
+    ]
     if program.checked:
         device.tape.doubts += _differs(machine.seen, run)
 
@@ -190,18 +196,34 @@ def _trains(tape: Tape) -> bool:
 
 def _peaks_in_evaluation(tape: Tape) -> bool:
     """Whether more is allocated while nothing learns than in any step."""
-    bounds = [*(at for at, _ in tape.phases[1:]), len(tape.events)]
 
     def peaks(sizes: list[int]) -> bool:
-        live, most, peak = 0, 0, Phase.SETUP
-        for (start, phase), stop in zip(tape.phases, bounds, strict=True):
-            for event in tape.events[start:stop]:
-                live += sizes[event] if event >= 0 else -sizes[~event]
-                if live > most:
-                    most, peak = live, phase
-        return peak in (Phase.EVAL, Phase.EVAL_LATE)
+        tops = _tops(tape, sizes)
+        return max(tops, key=tops.__getitem__) in (Phase.EVAL, Phase.EVAL_LATE)
 
     return answer(peaks, tape.sizes)
+
+
+def _matters(tape: Tape, phase: Phase) -> bool:
+    """Whether a phase allocates so much that an error of it may move the peak: what the others
+    have reserved is there for it."""
+
+    def matters(sizes: list[int]) -> bool:
+        tops = _tops(tape, sizes)
+        return MUCH * tops[phase] > max(tops.values())
+
+    return answer(matters, tape.sizes)
+
+
+def _tops(tape: Tape, sizes: list[int]) -> dict[Phase, int]:
+    """The most that each phase has allocated, in bytes; the first of equals is the peak."""
+    bounds = [*(at for at, _ in tape.phases[1:]), len(tape.events)]
+    live, tops = 0, dict[Phase, int]()
+    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
+        for event in tape.events[start:stop]:
+            live += sizes[event] if event >= 0 else -sizes[~event]
+            tops[phase] = max(tops.get(phase, 0), live)
+    return tops
 
 
 def _name(tape: Tape) -> None:

@@ -282,4 +282,5 @@ class _Planned:
             tape = Located()
             tape.reader = of.locator.reader
         tape.doubts, tape.above, tape.assumed = of.doubts, of.above, of.assumed
+        tape.apart = of.apart
         return tape
