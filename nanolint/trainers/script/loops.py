@@ -120,7 +120,8 @@ def _fill_up(core: Core, test: ast.expr, scope: Scope) -> None:
         if isinstance(counted, ast.Call) and ast.unparse(counted.func) == "len" and counted.args:
             filled = core.value(counted.args[0], scope)
             count = core.value(each.comparators[0], scope)
-            if isinstance(filled, Row) and filled.count is not None and isinstance(count, TERMS):
+            is_told = isinstance(count, (NotKnown, *TERMS))
+            if isinstance(filled, Row) and filled.count is not None and is_told:
                 core.state.journal.write(filled.slot, COUNT, count)
 
 
