@@ -30,6 +30,7 @@ class Buffer:
         "component",
         "dtype",
         "first",
+        "inside",
         "kept",
         "last",
         "name",
@@ -48,6 +49,7 @@ class Buffer:
         self.component = component
         self.kept = False  # a graph output: never freed, never reused
         self.part = False  # an element of the tuple that a library call returned
+        self.inside: Buffer | None = None  # of a part that is written into a whole: that
         self.virtual = False  # planned for by the scheduler, then left out of the code
         self.slot = -1
         self.first = 0  # the node that makes it

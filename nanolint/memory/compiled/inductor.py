@@ -84,6 +84,10 @@ TANGENTS_AS_THEY_LIE_SINCE: Version = (2, 13)
 # order. Before, its rows were laid apart all the same. In 2.13 and 2.15, not in 2.9.
 SEEN_IN_ORDER_SINCE: Version = (2, 13)
 
+# torch/_inductor/lowering.py, ``cat``: a part that others read, too, is made once, where it lies in
+# the whole; and ``_pad_as_cat``. In 2.13 and 2.15, not in 2.9.
+SHARED_PARTS_KEPT_SINCE: Version = (2, 13)
+
 # runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
@@ -109,6 +113,7 @@ class Inductor(NamedTuple):
     whole_sum: tuple[int, int] = (WHOLE_SUM, WHOLE_SUM)  # elements; of few sums, of many
     sees_in_order: bool = True  # what is seen in another shape
     splits_repeated: bool = True  # sums of which no operand is read whole
+    keeps_shared_parts: bool = True  # of what is joined
 
     @classmethod
     def of(cls, version: Version, capability: tuple[int, int] | None = None) -> Inductor:
@@ -133,4 +138,5 @@ class Inductor(NamedTuple):
             whole_sum=limits[0] if is_blackwell and limits else (WHOLE_SUM, WHOLE_SUM),
             sees_in_order=version >= SEEN_IN_ORDER_SINCE,
             splits_repeated=version >= REPEATED_READS_SPLIT_SINCE,
+            keeps_shared_parts=version >= SHARED_PARTS_KEPT_SINCE,
         )

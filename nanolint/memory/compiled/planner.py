@@ -59,6 +59,14 @@ def estimate(nodes: list[Node], inputs: list[Buffer], *, takes_off: bool = False
     return live
 
 
+def _hold_wholes(nodes: list[Node]) -> None:
+    """A whole is there as long as any of its parts is used."""
+    for node in nodes:
+        for part in node.reads:
+            if part.inside is not None:
+                part.inside.last = max(part.inside.last, part.last)
+
+
 class Planner:
     """Plans one graph. Slots of new buffers are numbered from ``first_slot``.
 
@@ -79,6 +87,7 @@ class Planner:
         lifetimes(self.nodes)
         self._live = estimate(self.nodes, graph.inputs, takes_off=takes_off)
         self._peak = largest([0, *self._live])
+        _hold_wholes(self.nodes)
         self._is_symbolic = is_symbolic(self._peak)
         self._weighs = weighs
         self._given = {id(buffer) for buffer in graph.inputs + graph.arguments}
@@ -99,7 +108,8 @@ class Planner:
     def _node(self, index: int, node: Node) -> None:
         taken: set[int] = set()  # ids of the inputs whose memory an output took over
         inplace = node.inplace
-        for place, buffer in enumerate(node.writes):
+        for place, each in enumerate(node.writes):
+            buffer = each.inside or each
             if buffer.part or buffer.virtual or buffer.slot >= 0 or buffer in node.direct:
                 continue
             if place < len(inplace):
@@ -131,7 +141,8 @@ class Planner:
                 made.add(id(buffer))
                 self._allocate(buffer)
         # torch/_inductor/scheduler.py, ``free_buffers``
-        for buffer in sorted(dict.fromkeys(node.reads + node.writes), key=lambda each: each.of):
+        used = dict.fromkeys(each.inside or each for each in node.reads + node.writes)
+        for buffer in sorted(used, key=lambda each: each.of):
             if buffer.last == index and not buffer.kept and id(buffer) not in taken:
                 self._release(index, buffer)
 

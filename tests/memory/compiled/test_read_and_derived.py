@@ -23,7 +23,6 @@ OFF = {
     "chat-3-4-2-256-True-8-256-4096-bfloat16": {"reserved"},
     "chat-2-2-2-256-True-8-512-8192-bfloat16": {"forward", "backward", "overall"},
     "llama-4-2-1-128-30.0-16-128-2048-float16": {"forward", "backward", "optimizer", "overall"},
-    "2.9 modern-4-4-256-8-256-4096-bfloat16": {"eval"},
     "2.9 chat-3-4-2-256-True-8-256-4096-bfloat16": {"reserved"},
 }
 
@@ -166,7 +165,7 @@ def test_what_a_checkpoint_makes_is_not_kept_where_it_is_compiled() -> None:
 
 
 def test_parts_of_sums_that_are_joined_in_a_checkpoint_are_doubted() -> None:
-    """They are made again in another order: 4.6 % less at the peak of this model, traced."""
+    """They are made again in another order: 1.1 % less at the peak of this model, traced."""
     row = next(row for row in ROWS if row["model"] == "modern")
     case = case_of({**row, "arguments": {**row["arguments"], "checkpoints": True}}, compile=True)
     tape = case.read(find(CARD).gpu, TORCH)

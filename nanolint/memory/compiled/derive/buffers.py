@@ -16,8 +16,8 @@ class Memory:
     """A buffer of a compiled graph, or an input of it."""
 
     __slots__ = (
-        "_nbytes", "dependencies", "dtype", "given", "kept", "name", "of", "part", "role", "shape",
-        "storage", "strides",
+        "_nbytes", "dependencies", "dtype", "given", "inside", "kept", "name", "of", "part", "role",
+        "shape", "storage", "strides",
     )  # fmt: skip
 
     def __init__(self, name: str, shape: Shape, strides: Strides, dtype: Dtype, role: Role) -> None:
@@ -28,6 +28,7 @@ class Memory:
         self.role = role
         self.given: Operation | None = None  # of an input: what hands it in
         self.kept = False  # handed out
+        self.inside: Memory | None = None  # of a part that is written into a whole: that
         self.part = False  # one of several results of a library call
         self.storage = self  # of sums added to other memory: that
         self.of: int | None = None  # the number of the kernel that writes it

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.buffers import Memory
-from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
+from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
 from nanolint.memory.tape import Component
@@ -52,11 +52,14 @@ class Emission:
         self._asked = asked
         self._donated = set[Memory]()
         self._added_up = set[int]()  # second stages of sums, by number: calls of PyTorch's own
+        self._joined = set[Memory]()  # whose parts were written into it: nobody takes it over
         self._repeated: dict[Memory, Buffer] = {}
         self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
         self._read: dict[Kernel, dict[Memory, None]] = {}
         for group in self._groups:
             for kernel in group.kernels:
+                if kernel.kind == LIBRARY and kernel.what == "cat":
+                    self._joined.update(write.memory for write in kernel.writes)
                 read = dict.fromkeys([read.memory.storage for read in kernel.reads])
                 self._read[kernel] = read
                 for memory in read:
@@ -86,6 +89,8 @@ class Emission:
             known.kept, known.of = memory.kept, memory.name
             known.part = memory.part
             self.buffers[memory] = known
+            if memory.inside:
+                known.inside = self._buffer(memory.inside)
         return known
 
     def _repeats(self, memory: Memory, buffer: Buffer) -> list[Buffer]:
@@ -177,6 +182,8 @@ class Emission:
             if source.of is None and source not in self._donated:
                 continue
             if source is not read.memory:  # sums were added to it
+                continue
+            if source.inside or memory.inside or source in self._joined:
                 continue
             if source.kept or read.tag or read.place != write.place:
                 continue

@@ -12,7 +12,8 @@ from nanolint.memory.compiled.derive.access import (
     stepped,
 )
 from nanolint.memory.compiled.derive.calling import Calling
-from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, SUMS, Kernel
+from nanolint.memory.compiled.derive.concatenating import Concatenating
+from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     CALL,
     GETITEM,
@@ -34,7 +35,6 @@ from nanolint.memory.compiled.derive.values import (
     part_of,
     rows_in_order,
 )
-from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import INT64
 
 if TYPE_CHECKING:
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 
 # Elements that are read at other places than their own, which no strides tell.
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
-
-
-MOST_JOINED = 8  # lowering.py, ``cat``: MAX_COMPLEX_POINTWISE_CAT
 
 
 def _anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
@@ -59,7 +56,13 @@ def _anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
     return access._replace(strides=(*access.strides[:dim], 0, *access.strides[dim + 1 :]))
 
 
-class Lowering(Reducing, Calling):
+def _looked_up(index: Value) -> tuple[str, ...]:
+    """What tells the places that an index leads to from others: dependencies.py names them by
+    how many steps came before, whatever was read."""
+    return *sorted(each.name for each in index.steps), *("load" for _ in index.loads())
+
+
+class Lowering(Reducing, Calling, Concatenating):
     """Lowers one graph: ``run`` it, then take ``kernels``, and ``values`` by operation."""
 
     def run(self, operations: Sequence[Operation]) -> None:
@@ -72,15 +75,15 @@ class Lowering(Reducing, Calling):
         value = self._lower(each)
         if each.parts:
             return value
-        if each in self._dense or (each.kind != VIEW and self._keeps_order(each)):
+        if each in self._dense or (each.kind != VIEW and self._is_in_order(each)):
             value.box.pads = False
         users = self._users.get(each, {})
-        is_output = each in self._outputs
+        is_output = each in self._outputs and not self._waits(each)
         if is_output and not value.box.reads and value.box.memory is None:
             self._handed[each] = self._copied(value, each).box  # computed again by its readers
             is_output = False
         elif is_output:
-            self.realize(value.box)
+            self._fixed.add(self.realize(value.box))
         if len(users) + is_output > 1:
             for user in users:
                 if user.kind == CALL and user.name not in {*PUTS, "addmm"}:
@@ -92,6 +95,17 @@ class Lowering(Reducing, Calling):
         if box.memory is None and (len(box.reads) > MOST_ACCUMULATED or box.is_large):
             self._hint(box)
         return value
+
+    def _is_in_order(self, each: Operation) -> bool:
+        """Whether its rows never lie apart: as ``_keeps_order``, or a library call that has several
+        results asks for the strides that it was traced with (ir.py, ``require_stride_order``)."""
+        called = any(user.kind == CALL and user.parts for user in self._users.get(each, {}))
+        return self._keeps_order(each) or (called and each not in self._outputs)
+
+    def _waits(self, each: Operation) -> bool:
+        """Whether an output becomes memory behind all others (graph.py, ``output``): it has no
+        strides that ``run_node`` would ask for, and nobody else reads it."""
+        return not each.shape and each.kind != VIEW and not self._users.get(each)
 
     def _lower(self, each: Operation) -> Value:
         if each.kind == VIEW:
@@ -109,6 +123,8 @@ class Lowering(Reducing, Calling):
 
     def _view(self, each: Operation) -> Value:
         value = self.values[each.of[0]]
+        if value.box.memory is not None:
+            self._fixed.add(value.box.memory)
         if each.name == "expand" and value.box.memory is None and value.box.is_large:
             self.realize(value.box)
         (seen,) = each.of
@@ -124,13 +140,16 @@ class Lowering(Reducing, Calling):
         if any(self._sums_of_products.get(source) is each for source in each.of):
             return self._sum_of_product(each)
         values = [self.values[source] for source in each.of]
+        parts = self._parts(each, values)
+        if parts and not self._is_read_anywhere(each, parts):
+            return self._joined(each, parts)
         steps = frozenset().union({each}, *(value.steps for value in values))
         reads: dict[Access, None] = {}
         if each.name in {"embedding", "gather", "index"}:
             table, *indices = values
             places = tuple(place for index in indices for place in over(index, each))
             reads.update(dict.fromkeys(places))
-            key = tuple(places), each.settings
+            key = *map(_looked_up, indices), each.shape, each.settings
             for access in table.loads():
                 rows = rows_in_order(access, indices[0], each) if indices else None
                 reads[rows or Access(access.memory, 0, (), (access, key))] = None
@@ -163,27 +182,7 @@ class Lowering(Reducing, Calling):
                 reads.update(
                     (broadcast(access, value.shape, each.shape), None) for access in value.loads()
                 )
-        if each.name == "cat" and self._has_regions and any(map(self._follows_sums, values)):
-            raise NotTraced("parts of sums that are joined, in a checkpoint,")
-        if each.name == "cat" and len(each.of) > MOST_JOINED:
-            return self._joined(each, tuple(reads))
         return inlined(each, tuple(reads), steps)
-
-    def _follows_sums(self, value: Value) -> bool:
-        """``can_fuse_reduction``: such parts are written into one memory by kernels of their own
-        (lowering.py, ``cat``). That takes as much, in an order that is not replayed."""
-        made = [access.memory.of for access in value.box.loads]
-        return any(number is not None and self.kernels[number].kind == SUMS for number in made)
-
-    def _joined(self, each: Operation, reads: Sequence[Access]) -> Value:
-        """``ConcatKernel``: its inputs are written into one memory, which no reader is part of."""
-        memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
-        depends = [dependency(access, each.shape) for access in reads]
-        write = dependency(Access(memory, 0, memory.strides), each.shape)
-        self._add(Kernel(LIBRARY, depends, (write,), prod(each.shape), what="cat"))
-        box = Box(each.shape, each.strides, each.dtype, each.role)
-        box.memory = memory
-        return Value(box, each.shape)
 
     def _moved(self, each: Operation) -> Value:
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)

@@ -85,6 +85,7 @@ class Realizing:
                 self._input(each)
         self._sums_of_products: dict[Operation, Operation] = {}
         self._made_by_products: set[Operation] = set()
+        self._fixed: set[Memory] = set()  # that lie where they lie: somebody has looked
 
     def _input(self, each: Operation) -> None:
         """Inputs are seen through the views that they were saved as."""
@@ -166,15 +167,18 @@ class Realizing:
         """``copy_input``: a copy with the strides that a product asks for."""
         reads = tuple(dict.fromkeys(value.loads()))
         box = Box(value.shape, each.strides, each.dtype, each.role, reads, value.steps)
-        self.realize(box)
+        self._fixed.add(self.realize(box))
         return Value(box, value.shape)
 
-    def _is_read_by_elements(self, each: Operation) -> bool:
+    def _is_read_by_elements(self, each: Operation, others: Container[str] = OTHER_READERS) -> bool:
+        """Whether all that read it do so; ``others`` are those that do not."""
         if each in self._outputs:
             return False
-        others = self._made_by_products
-        return all(
-            self._is_read_by_elements(user) if user.kind in {VIEW, GETITEM}
-            else user.kind == POINTWISE and user.name not in OTHER_READERS and user not in others
-            for user in self._users.get(each, {})
-        )  # fmt: skip
+        return all(self._reads_elements(user, others) for user in self._users.get(each, {}))
+
+    def _reads_elements(self, user: Operation, others: Container[str] = OTHER_READERS) -> bool:
+        """``is_pointwise_use``."""
+        if user.kind in {VIEW, GETITEM}:
+            return self._is_read_by_elements(user, others)
+        pointwise = user.kind == POINTWISE and user.name not in others
+        return pointwise and user not in self._made_by_products
