@@ -84,6 +84,10 @@ TANGENTS_AS_THEY_LIE_SINCE: Version = (2, 13)
 # order. Before, its rows were laid apart all the same. In 2.13 and 2.15, not in 2.9.
 SEEN_IN_ORDER_SINCE: Version = (2, 13)
 
+# torch/_decomp/decompositions.py, one_hot: that the classes are none but those that there are is
+# asserted, which cannot be fused for all that the partitioner knows. In 2.13, not in 2.9.
+CLASSES_ASSERTED_SINCE: Version = (2, 13)
+
 # runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
@@ -109,6 +113,7 @@ class Inductor(NamedTuple):
     whole_sum: tuple[int, int] = (WHOLE_SUM, WHOLE_SUM)  # elements; of few sums, of many
     sees_in_order: bool = True  # what is seen in another shape
     splits_repeated: bool = True  # sums of which no operand is read whole
+    asserts_classes: bool = True  # of one_hot
 
     @classmethod
     def of(cls, version: Version, capability: tuple[int, int] | None = None) -> Inductor:
@@ -133,4 +138,5 @@ class Inductor(NamedTuple):
             whole_sum=limits[0] if is_blackwell and limits else (WHOLE_SUM, WHOLE_SUM),
             sees_in_order=version >= SEEN_IN_ORDER_SINCE,
             splits_repeated=version >= REPEATED_READS_SPLIT_SINCE,
+            asserts_classes=version >= CLASSES_ASSERTED_SINCE,
         )
