@@ -88,6 +88,10 @@ SEEN_IN_ORDER_SINCE: Version = (2, 13)
 # the whole; and ``_pad_as_cat``. In 2.13 and 2.15, not in 2.9.
 SHARED_PARTS_KEPT_SINCE: Version = (2, 13)
 
+# torch/_decomp/decompositions.py, one_hot: that the classes are none but those that there are is
+# asserted, which cannot be fused for all that the partitioner knows. In 2.13, not in 2.9.
+CLASSES_ASSERTED_SINCE: Version = (2, 13)
+
 # runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
@@ -114,6 +118,7 @@ class Inductor(NamedTuple):
     sees_in_order: bool = True  # what is seen in another shape
     splits_repeated: bool = True  # sums of which no operand is read whole
     keeps_shared_parts: bool = True  # of what is joined
+    asserts_classes: bool = True  # of one_hot
 
     @classmethod
     def of(cls, version: Version, capability: tuple[int, int] | None = None) -> Inductor:
@@ -139,4 +144,5 @@ class Inductor(NamedTuple):
             sees_in_order=version >= SEEN_IN_ORDER_SINCE,
             splits_repeated=version >= REPEATED_READS_SPLIT_SINCE,
             keeps_shared_parts=version >= SHARED_PARTS_KEPT_SINCE,
+            asserts_classes=version >= CLASSES_ASSERTED_SINCE,
         )

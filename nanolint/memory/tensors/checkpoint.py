@@ -8,7 +8,9 @@ function and a backward pass of its own. The state of random numbers is kept on 
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from nanolint.memory.tensors.autograd import Leaf, record_all, run_backward_from
 from nanolint.memory.tensors.device import NotTraced
@@ -83,13 +85,14 @@ class Stop(BaseException):
 
 
 class _Frame:
-    """A call that was checkpointed: how many tensors it saved, and those that were made again."""
+    """A call that was checkpointed: the places of the tensors that it saved, which go with their
+    operations, and those tensors that were made again."""
 
     def __init__(self, call: Callable[[], Any], device: Device) -> None:
         self.call = call
         self.device = device
         self.half = device.half
-        self.count = 0
+        self.places: list[ref[_Places]] = []
         self.again: dict[int, Tensor] | None = None
 
     def take(self, number: int) -> Tensor:
@@ -136,11 +139,13 @@ class _Dropping:
         """A place for each tensor."""
         if not any(each is not None for each in saved):
             return saved
-        numbers: list[int | None] = []
-        for each in saved:
-            numbers.append(None if each is None else self._frame.count)
-            self._frame.count += each is not None
-        return _Places(self._frame, tuple(numbers))
+        known = self._frame.places
+        numbers = count(len(known))
+        made = _Places(
+            self._frame, tuple(None if each is None else next(numbers) for each in saved)
+        )
+        known += [ref(made) for each in saved if each is not None]
+        return made
 
 
 class _Keeping:
@@ -153,14 +158,16 @@ class _Keeping:
     def save(
         self, saved: tuple[Tensor | None, ...], outs: Sequence[Tensor]
     ) -> tuple[Tensor | None, ...]:
-        """The tensors, which the graph holds, too, until the function is stopped."""
+        """The tensors, which the graph holds, too, until the function is stopped; those whose
+        operations nobody has any more are not kept."""
         frame = self._frame
         assert frame.again is not None
         for each in saved:
             if each is not None:
-                frame.again[self._count] = each.detach()
+                if frame.places[self._count]() is not None:
+                    frame.again[self._count] = each.detach()
                 self._count += 1
-        if self._count == frame.count:
+        if self._count == len(frame.places):
             if not any(_is_made(each, outs) for each in saved):
                 _unmake(outs)
             raise Stop

@@ -20,10 +20,8 @@ RESERVED = 0.02
 
 # What does not equal PyTorch's to the byte.
 OFF = {
-    "chat-3-4-2-256-True-8-256-4096-bfloat16": {"reserved"},
     "chat-2-2-2-256-True-8-512-8192-bfloat16": {"forward", "backward", "overall"},
     "llama-4-2-1-128-30.0-16-128-2048-float16": {"forward", "backward", "optimizer", "overall"},
-    "2.9 chat-3-4-2-256-True-8-256-4096-bfloat16": {"reserved"},
 }
 
 

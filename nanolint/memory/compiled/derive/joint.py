@@ -17,6 +17,7 @@ from nanolint.memory.compiled.derive.operations import (
     VIEW,
     Operation,
     Operations,
+    base_of,
     is_float,
 )
 from nanolint.memory.compiled.derive.regions import refuse_random
@@ -90,12 +91,16 @@ def _shortened(graph: Operations) -> dict[Operation, Operation]:
 
 
 def _twice(graph: Operations) -> dict[Operation, Operation]:
-    """Operations that were traced before with the same inputs."""
+    """Operations that were traced before with the same inputs; what shares memory with what is
+    handed out stays by itself (``nodes_that_alias_outputs``)."""
     old: dict[Operation, Operation] = {}
     known: dict[Hashable, Operation] = {}
+    alone = {base_of(each) for each in (*graph.outputs, *graph.gradients) if each is not None}
     for each in graph.all:
         each.of = tuple(old.get(source, source) for source in each.of)
         if each.kind in {INPUT, RANDOM} or (each.kind == CALL and each.name in PUTS):
+            continue
+        if base_of(each) in alone:
             continue
         of = tuple(map(id, each.of))
         key = each.name, each.kind, of, each.shape, each.strides, each.dtype, each.settings

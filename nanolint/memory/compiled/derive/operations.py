@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint.memory.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
@@ -97,6 +97,7 @@ class Operations:
         self.tangents: list[Operation] = []  # the gradients of outputs, inputs themselves
         self.learning: list[int] = []  # the places of these outputs
         self.mutations: list[Operation] = []  # copies of results into inputs, at the end
+        self.asserts: list[Operation] = []  # that nobody reads
 
     def add(self, operation: Operation) -> Operation:
         """Append it."""
@@ -115,7 +116,7 @@ class Operations:
 
     def wanted(self) -> Iterable[Operation]:
         """What the graph is there for."""
-        wanted = (*self.outputs, *self.gradients, *self.mutations)
+        wanted = (*self.outputs, *self.gradients, *self.mutations, *self.asserts)
         return (each for each in wanted if each is not None)
 
     def replace(self, old: dict[Operation, Operation]) -> None:
@@ -150,3 +151,16 @@ class Operations:
 def is_float(dtype: Dtype) -> bool:
     """Whether it is a floating type that autocast may choose or widen."""
     return dtype.kind == FLOAT32.kind
+
+
+def bases_of(each: Operation) -> Iterator[Operation]:
+    """It, and what it is a view of, the last first."""
+    yield each
+    while each.kind == VIEW:
+        (each,) = each.of
+        yield each
+
+
+def base_of(each: Operation) -> Operation:
+    """What it is a view of, through all views."""
+    return list(bases_of(each))[-1]

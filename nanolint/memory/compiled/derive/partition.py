@@ -79,7 +79,7 @@ class _Partition:
         self.needed_backward = self.closure | {g for g in graph.gradients if g is not None}
         given = [each for each in graph.all if each.kind == INPUT and each not in set(tangents)]
         self.inputs = given
-        self.forward = _needed(graph.outputs, set(given))
+        self.forward = _needed([*graph.outputs, *graph.asserts], set(given))
         self.place = {
             each: place
             for place, each in enumerate(each for each in graph.all if each in self.forward)
@@ -99,7 +99,7 @@ class _Partition:
         """The two graphs."""
         saved = self._saved()
         inputs = set(self.inputs)
-        forward = _needed([*self.graph.outputs, *saved], inputs)
+        forward = _needed([*self.graph.outputs, *saved, *self.graph.asserts], inputs)
         backward = _needed(
             [each for each in self.graph.gradients if each is not None],
             set(saved) | set(self.graph.tangents),

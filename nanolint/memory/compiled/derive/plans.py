@@ -9,7 +9,14 @@ from nanolint.memory.compiled.derive.emission import Emission
 from nanolint.memory.compiled.derive.fusion import fuse
 from nanolint.memory.compiled.derive.joint import by_locality
 from nanolint.memory.compiled.derive.lowering import Lowering
-from nanolint.memory.compiled.derive.operations import INPUT, VIEW, Operation, Operations
+from nanolint.memory.compiled.derive.operations import (
+    INPUT,
+    VIEW,
+    Operation,
+    Operations,
+    base_of,
+    bases_of,
+)
 from nanolint.memory.compiled.derive.partition import Parts, partition
 from nanolint.memory.compiled.derive.work import flops_of
 from nanolint.memory.compiled.order import reorder
@@ -17,7 +24,7 @@ from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.tensors.device import NotTraced
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from nanolint.memory.compiled.graph import Buffer, Graph
     from nanolint.memory.compiled.inductor import Inductor
@@ -174,19 +181,6 @@ class Plans:
             None if each is None else _slot(lowering, emission, each) for each in graph.gradients
         ]
         self.gradient_strides = [None if each is None else each.strides for each in graph.gradients]
-
-
-def bases_of(each: Operation) -> Iterator[Operation]:
-    """It, and what it is a view of, the last first."""
-    yield each
-    while each.kind == VIEW:
-        (each,) = each.of
-        yield each
-
-
-def base_of(each: Operation) -> Operation:
-    """What it is a view of, through all views."""
-    return list(bases_of(each))[-1]
 
 
 def _slot(lowering: Lowering, emission: Emission, each: Operation) -> int:

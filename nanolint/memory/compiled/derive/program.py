@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from nanolint.memory.compiled.derive.attributes import Kept
 from nanolint.memory.compiled.derive.formulas import FORMULAS
 from nanolint.memory.compiled.derive.joint import simplify
-from nanolint.memory.compiled.derive.operations import INPUT, Operation
+from nanolint.memory.compiled.derive.operations import INPUT, Operation, base_of
 from nanolint.memory.compiled.derive.passes import capture
-from nanolint.memory.compiled.derive.plans import Plans, base_of
+from nanolint.memory.compiled.derive.plans import Plans
 from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.compiled.derive.timing import timed
 from nanolint.memory.tape import Component

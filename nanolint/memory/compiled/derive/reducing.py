@@ -19,6 +19,7 @@ from nanolint.memory.compiled.derive.operations import (
     Operation,
 )
 from nanolint.memory.compiled.derive.realizing import Realizing
+from nanolint.memory.compiled.derive.rows import rows_before
 from nanolint.memory.compiled.derive.splits import inner_splits
 from nanolint.memory.compiled.derive.values import (
     Box,
@@ -27,14 +28,16 @@ from nanolint.memory.compiled.derive.values import (
     inlined,
 )
 from nanolint.memory.compiled.reductions import column_sum_splits
-from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.device import NotDerived, NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
+    from nanolint.memory.compiled.derive.rows import Rows
     from nanolint.memory.tensors.asked import Card
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
@@ -61,9 +64,9 @@ class Reducing(Realizing):
         if each.name == "variance":
             return self._variance(each, value, over)
         if each.name == "amax":
-            partner = self._sum_of_softmax(each)
-            if partner is not None:
-                return self._online(each, partner, value)
+            softmax = self._softmax_of(each)
+            if softmax is not None:
+                return self._online(each, softmax, value)
         dtype = FLOAT32 if each.name == "mean" and each.dtype.itemsize < 4 else each.dtype
         box = self._reduced(each, value, over, dtype)
         if each.name == "mean":
@@ -114,6 +117,9 @@ class Reducing(Realizing):
         if splits == 1:
             box.memory = self._sums(depends, kept, dtype, each.role, numel, rnumel, each.name)
             return box
+        rows = rows_before(value, self.kernels) if numel == 1 else None
+        if rows is not None and prod(rows.shape) * rows.reduced == rnumel:
+            return self._summed_by_rows(each, rows, depends, kept, dtype)
         made = each.role.made("partial sums")
         part_shape = (*kept, splits)
         part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
@@ -136,6 +142,24 @@ class Reducing(Realizing):
         self._add(kernel)
         read = dependency(Access(part, 0, part.strides), part_shape)
         box.memory = self._sums((read,), kept, dtype, each.role, numel, splits, each.name)
+        return box
+
+    def _summed_by_rows(
+        self,
+        each: Operation,
+        rows: Rows,
+        reads: Sequence[Dependency],
+        kept: Shape,
+        dtype: Dtype,
+    ) -> Box:
+        """``create_multilayer_existing_ranges``: a sum of each row, which may join what else is
+        computed of it, and the sum of these."""
+        wide, made = dtype if dtype.itemsize >= 4 else FLOAT32, each.role.made("partial sums")
+        count = prod(rows.shape)
+        part = self._sums(reads, rows.shape, wide, made, count, rows.reduced, each.name)
+        read = dependency(Access(part, 0, part.strides), rows.shape)
+        box = Box(kept, contiguous_strides(kept), dtype, each.role)
+        box.memory = self._sums((read,), kept, dtype, each.role, 1, count, each.name)
         return box
 
     def _sums(
@@ -250,8 +274,9 @@ class Reducing(Realizing):
         seen = Value(box, squares.shape).viewed(("view",), each.shape)
         return inlined(each, tuple(seen.loads()), frozenset({each}))
 
-    def _sum_of_softmax(self, top: Operation) -> Operation | None:
-        """The sum that, with this maximum, is one pass of an online softmax."""
+    def _softmax_of(self, top: Operation) -> tuple[Operation, Operation, Operation] | None:
+        """``prepare_softmax_pattern`` (fx_passes/post_grad.py): with this maximum, a difference,
+        its exponential and their sum."""
         for difference in self._users.get(top, {}):
             if difference.name != "difference" or difference.of[0] is not top.of[0]:
                 continue
@@ -260,17 +285,30 @@ class Reducing(Realizing):
                     continue
                 for summed in self._users.get(exponential, {}):
                     if summed.kind == REDUCTION and summed.settings == top.settings:
-                        return summed
+                        return difference, exponential, summed
         return None
 
-    def _online(self, top: Operation, summed: Operation, value: Value) -> Value:
+    def _online(
+        self, top: Operation, softmax: tuple[Operation, Operation, Operation], value: Value
+    ) -> Value:
+        """``prepare_softmax_online``: the sum is of exponentials of its own."""
+        _, exponential, summed = softmax
         over = top.settings[0]
         assert isinstance(over, tuple)
-        found = self._two(value, over, (top.role, summed.role), "online softmax")
-        for each, memory in zip((top, summed), found, strict=True):
-            box = Box(memory.shape, memory.strides, FLOAT32, each.role)
-            box.memory = memory
-            self.values[each] = Value(box, memory.shape).viewed(("view",), each.shape)
+        self._users[exponential].pop(summed)
+        if prod(self._loops(value, over)[1]) < UNROLLED:
+            if over != (len(value.shape) - 1,):
+                raise NotDerived("a softmax of few elements that do not lie side by side")
+            box = self._reduced(top, value, over, FLOAT32)
+            steps = box.steps | frozenset(softmax)
+            boxes = [box, Box(box.shape, box.strides, FLOAT32, summed.role, box.reads, steps)]
+        else:
+            found = self._two(value, over, (top.role, summed.role), "online softmax")
+            boxes = [Box(each.shape, each.strides, FLOAT32, each.role) for each in found]
+            for box, memory in zip(boxes, found, strict=True):
+                box.memory = memory
+        for each, box in zip((top, summed), boxes, strict=True):
+            self.values[each] = Value(box, box.shape).viewed(("view",), each.shape)
             self._softmax[each] = top
         return self.values[top]
 

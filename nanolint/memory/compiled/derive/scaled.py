@@ -88,15 +88,15 @@ class _Replacement:
             inner = self._like(CONVERT, (inner,), whole.dtype, of=inner)
         number = found.linear.settings
         if found.factor is None:
-            signed = self._like("product", (inner,), whole.dtype, None, 1, of=inner)
+            signed = self._like("product", (inner,), inner.dtype, None, 1, of=inner)
             scale: tuple[Operation, ...] = ()
         else:
             number = ()
             sign, factor = self._sign(found.factor, inner.dtype)
-            signed = self._like("product", (inner, sign), whole.dtype)
+            signed = self._like("product", (inner, sign), inner.dtype)
             scale = (factor,)
-        largest = self._largest("amax", signed, whole.dtype)
-        below = self._like("difference", (signed, largest), whole.dtype)
+        largest = self._largest("amax", signed, inner.dtype)
+        below = self._like("difference", (signed, largest), inner.dtype)
         stable = self._like(found.linear.name, (below, *scale), whole.dtype, *number)
         if scaled is None:
             self.result = stable

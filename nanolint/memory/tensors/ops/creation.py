@@ -20,7 +20,7 @@ from nanolint.memory.tensors.dtypes import (
 )
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.cub import radix_sort_bytes
-from nanolint.memory.tensors.ops.views import sizes_of
+from nanolint.memory.tensors.ops.views import cast, sizes_of
 from nanolint.memory.tensors.role import role as role_of
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import tracer_at
@@ -53,19 +53,47 @@ def create(
     return empty(device, shape, dtype, role)
 
 
+def full_of(device: Device, shape: Shape, dtype: Dtype, role: Role, value: object = 0) -> Tensor:
+    """A tensor of one number, in the type that it has there: a graph has one of each."""
+    return create(device, shape, dtype, role, "full", number_in(value, dtype))
+
+
+def number_in(value: object, dtype: Dtype) -> object:
+    """A number as it is in a tensor of some type."""
+    exact = isinstance(value, int) and type(value) in {bool, int}
+    return float(value) if exact and dtype.kind >= FLOATING else value  # type: ignore[arg-type]
+
+
 def filled(like: Tensor, shape: Shape | None = None) -> Tensor:
-    """A tensor of one number, as PyTorch makes it on the way: of the type and role of ``like``, and
-    of its shape where none is said."""
-    return create(
-        like.device, like.shape if shape is None else shape, like.dtype, like.role, "full"
-    )
+    """A zero, or a tensor of them, as PyTorch makes it on the way: of the type and role of
+    ``like``, and of its shape where none is said."""
+    return full_of(like.device, like.shape if shape is None else shape, like.dtype, like.role)
 
 
 def zeros(
+    *size: int | Sequence[int],
+    device: Device,
+    dtype: Dtype | None = None,
+    fill_value: Number | None = 0,
+    **_options: Any,
+) -> Tensor:
+    """``torch.zeros``, ``ones``, ``empty``: float32 if nothing is said."""
+    return full_of(device, sizes_of(size), dtype or FLOAT32, MADE, fill_value)
+
+
+def rand(
     *size: int | Sequence[int], device: Device, dtype: Dtype | None = None, **_options: Any
 ) -> Tensor:
-    """``torch.zeros``, ``ones``, ``empty``, ``rand``, ``randn``: float32 if nothing is said."""
-    return create(device, sizes_of(size), dtype or FLOAT32, MADE, "full")
+    """``torch.rand`` and ``randn``."""
+    return _random(device, sizes_of(size), dtype or FLOAT32, MADE)
+
+
+def _random(device: Device, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+    """No two of them are one; in a compiled graph they are drawn in float32
+    (torch/_inductor/fx_passes/replace_random.py)."""
+    if tracer_at(device) is None:
+        return empty(device, shape, dtype, role)
+    return cast(create(device, shape, FLOAT32, role, "random"), dtype)
 
 
 def full(
@@ -78,7 +106,7 @@ def full(
 ) -> Tensor:
     """``torch.full``: of the number's type if nothing is said."""
     found = FLOAT32 if isinstance(fill_value, Tensor) else DEFAULTS[kind_of(fill_value)]
-    return create(device, tuple(size), dtype or found, MADE, "full", fill_value)
+    return full_of(device, tuple(size), dtype or found, MADE, fill_value)
 
 
 def arange(
@@ -172,14 +200,19 @@ def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options:
 
 
 def zeros_like(
-    x: Tensor, *, dtype: Dtype | None = None, device: Device | None = None, **_options: Any
+    x: Tensor,
+    *,
+    dtype: Dtype | None = None,
+    device: Device | None = None,
+    fill_value: Number | Tensor | None = 0,
+    **_options: Any,
 ) -> Tensor:
-    """``torch.zeros_like``, ``ones_like``, ``empty_like``, ``rand_like``, ``randn_like``."""
+    """``torch.zeros_like``, ``ones_like``, ``empty_like``."""
     role = x.role.made(x.role.label)
     strides = like_strides(x.shape, x.strides)
     where = device or x.device
     if tracer_at(where) is not None:
-        return create(where, x.shape, dtype or x.dtype, role, "full")
+        return full_of(where, x.shape, dtype or x.dtype, role, fill_value)
     return empty(where, x.shape, dtype or x.dtype, role, strides)
 
 
@@ -192,7 +225,17 @@ def full_like(
     **_options: Any,
 ) -> Tensor:
     """``torch.full_like``."""
-    return zeros_like(x, dtype=dtype, device=device)
+    return zeros_like(x, dtype=dtype, device=device, fill_value=fill_value)
+
+
+def rand_like(
+    x: Tensor, *, dtype: Dtype | None = None, device: Device | None = None, **_options: Any
+) -> Tensor:
+    """``torch.rand_like`` and ``randn_like``."""
+    where = device or x.device
+    if tracer_at(where) is None:
+        return zeros_like(x, dtype=dtype, device=device)
+    return _random(where, x.shape, dtype or x.dtype, x.role.made(x.role.label))
 
 
 def randint_like(x: Tensor, *_bounds: Any, **options: Any) -> Tensor:
@@ -206,11 +249,12 @@ def new_zeros(
     *size: int | Sequence[int],
     dtype: Dtype | None = None,
     device: Device | None = None,
+    fill_value: Number | Tensor | None = 0,
     **_options: Any,
 ) -> Tensor:
     """``x.new_zeros``, ``new_ones``, ``new_empty``."""
     role = x.role.made("tensor")
-    return create(device or x.device, sizes_of(size), dtype or x.dtype, role, "full")
+    return full_of(device or x.device, sizes_of(size), dtype or x.dtype, role, fill_value)
 
 
 def new_full(
@@ -223,7 +267,7 @@ def new_full(
     **_options: Any,
 ) -> Tensor:
     """``x.new_full``."""
-    return new_zeros(x, size, dtype=dtype, device=device)
+    return new_zeros(x, size, dtype=dtype, device=device, fill_value=fill_value)
 
 
 def bernoulli(x: Tensor, p: Number | None = None) -> Tensor:

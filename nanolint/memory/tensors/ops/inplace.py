@@ -14,7 +14,7 @@ from nanolint.memory.tensors.dtypes import BOOL, promote
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.comparison import compare, masked_fill, where
 from nanolint.memory.tensors.ops.conversion import to
-from nanolint.memory.tensors.ops.creation import create, filled
+from nanolint.memory.tensors.ops.creation import filled, full_of
 from nanolint.memory.tensors.ops.linear import product_and_bias
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, lerp, mul, neg
 from nanolint.memory.tensors.ops.views import cast, expand, preserved
@@ -100,7 +100,7 @@ def _written_traced(
     shape, dtype, role = root.shape, root.dtype, root.role.gradient
 
     def from_root(g: Tensor) -> list[Tensor | None]:
-        return [tracer.put_back(x, create(g.device, shape, dtype, role, "full"), g)]
+        return [tracer.put_back(x, full_of(g.device, shape, dtype, role), g)]
 
     return record(x, (root,), from_root)
 
@@ -129,7 +129,7 @@ def fill_(x: Tensor, value: Operand) -> Tensor:
         x,
         (x,),
         lambda g: [filled(g)],
-        value=lambda: filled(x),
+        value=lambda: full_of(x.device, x.shape, x.dtype, x.role, value),
     )
 
 

@@ -8,7 +8,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT16, FLOAT32, FLOATING
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import bitwise_not, check, compare
-from nanolint.memory.tensors.ops.creation import create, zeros_like
+from nanolint.memory.tensors.ops.creation import create, rand_like, zeros_like
 from nanolint.memory.tensors.ops.exponentials import log
 from nanolint.memory.tensors.ops.inplace import masked_fill_
 from nanolint.memory.tensors.ops.inplace_indexing import scatter_
@@ -18,7 +18,7 @@ from nanolint.memory.tensors.ops.sorting import Chosen, max
 from nanolint.memory.tensors.ops.sums import reduction as reduction_scratch
 from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.tensors.tracing import traced, tracer_at
+from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ def softmax(
     x: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None
 ) -> Tensor:
     """``F.softmax``: float32 under autocast. Its result is what it saves."""
-    return _softmax(x, dtype or _autocast_type(x), "softmax output", multiplies=True)
+    return _softmax(x, dtype or _autocast_type(x), "softmax output", dim=dim, multiplies=True)
 
 
 def log_softmax(
     x: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None
 ) -> Tensor:
     """``F.log_softmax``: float32 under autocast."""
-    return _softmax(x, dtype or _autocast_type(x), "log_softmax", multiplies=False)
+    return _softmax(x, dtype or _autocast_type(x), "log_softmax", dim=dim, multiplies=False)
 
 
 def softmin(
@@ -52,7 +52,7 @@ def gumbel_softmax(
     x: Tensor, tau: Number = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
     """``F.gumbel_softmax`` (torch/nn/functional.py)."""
-    noise = neg(log(_random_like(x.detach())))
+    noise = neg(log(rand_like(x.detach())))
     noisy = add(x, noise)
     noise = div(noisy, tau)
     del noisy
@@ -68,16 +68,10 @@ def gumbel_softmax(
     return add(difference, soft)
 
 
-def _random_like(x: Tensor) -> Tensor:
-    if tracer_at(x.device) is None:
-        return zeros_like(x)
-    return create(x.device, x.shape, x.dtype, x.role, "random")
-
-
 @traced
 def safe_softmax(x: Tensor) -> Tensor:
     """``_safe_softmax``: rows of minus infinity become zeros."""
-    out = _softmax(x.detach(), None, "softmax output", multiplies=True)
+    out = _softmax(x.detach(), None, "softmax output", dim=-1, multiplies=True)
     masked = check(x)
     rows = empty(x.device, (*x.shape[:-1], 1), BOOL, x.role.made("truth"))
     zero = create(x.device, (), x.dtype, x.role.made("number"), "full")
@@ -95,8 +89,11 @@ def _autocast_type(x: Tensor) -> Dtype | None:
 
 
 @traced
-def _softmax(x: Tensor, dtype: Dtype | None, label: str, *, multiplies: bool) -> Tensor:
-    """``multiplies``: the backward pass makes a buffer of the gradient times the result."""
+def _softmax(
+    x: Tensor, dtype: Dtype | None, label: str, *, dim: int | None, multiplies: bool
+) -> Tensor:
+    """``multiplies``: the backward pass makes a buffer of the gradient times the result. It is as
+    much over each dimension."""
     made = dtype or x.dtype
     # One kernel reads float16 and writes float32.
     source = x if x.dtype is FLOAT16 and made is FLOAT32 else cast(x, made)
@@ -138,7 +135,9 @@ def cross_entropy(
     ``target`` are classes, or probabilities of the shape of the logits. log_softmax in the type of
     the logits, nll_loss in float32 under autocast.
     """
-    log = log_softmax(logits, dtype=logits.dtype)
+    if weight is not None and (label_smoothing or target.dtype.kind == FLOATING):
+        raise NotModelled("cross_entropy of weighted classes that are smoothed, or probabilities")
+    log = log_softmax(logits, 0 if logits.ndim == 1 else 1, dtype=logits.dtype)
     if logits.shape == target.shape and target.dtype.kind == FLOATING:
         return _of_probabilities(log, target, reduction, label_smoothing)
     loss = nll_loss(log, target, weight, None, ignore_index, None, reduction)

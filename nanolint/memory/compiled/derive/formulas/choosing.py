@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.formulas.indices import into_zeros
 from nanolint.memory.compiled.derive.formulas.reductions import dimensions, reduce
 from nanolint.memory.compiled.derive.operations import CALL, POINTWISE, REDUCTION
+from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.tensors.autograd import record, record_all
 from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64, UINT8
 from nanolint.memory.tensors.layout import like_strides, normalized
-from nanolint.memory.tensors.ops.comparison import compare
+from nanolint.memory.tensors.ops.comparison import check, compare
 from nanolint.memory.tensors.ops.creation import MADE, create, sorting_bytes
 from nanolint.memory.tensors.ops.pointwise import maximum
 from nanolint.memory.tensors.ops.reductions import summed_type
@@ -36,7 +38,7 @@ def _chosen(
 
     def backward(g: Tensor, _of_indices: None, indices: Tensor) -> list[Tensor | None]:
         places, flow = (each if gone is None else unsqueeze(each, gone) for each in (indices, g))
-        return [t.make("index_put", CALL, (places, flow), shape, g.dtype, role)]
+        return [into_zeros(t, (places,), flow, shape, role)]
 
     record_all((values, indices), (x,), backward, indices)
     return Chosen(values, indices)
@@ -126,12 +128,22 @@ def truth(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) 
     return reduce(t, "any", x, dimensions(x, dim), keepdim, made)
 
 
-def one_hot(_t: Capture, x: Tensor, num_classes: int = -1) -> Tensor:
+def one_hot(t: Capture, x: Tensor, num_classes: int = -1) -> Tensor:
     """A comparison with the classes' numbers (Onehot.cpp, where tensors have no values)."""
     if num_classes < 0:
         raise DataDependent("one_hot without num_classes")
+    if Inductor.of(t.device.release).asserts_classes:
+        _assert_all(t, compare(x, 0, how="at least"))
+        _assert_all(t, compare(x, num_classes, how="less"))
     classes = create(x.device, (num_classes,), INT64, x.role.made("classes"))
     return cast(compare(unsqueeze(x, -1), classes), INT64, x.role.made("one-hot"))
+
+
+def _assert_all(t: Capture, mask: Tensor) -> None:
+    """``aten._assert_async``, which no pass leaves out."""
+    holds = check(reduce(t, "any", check(mask), dimensions(mask, None), False))
+    made = t.make("assert", CALL, (holds,), (), BOOL, holds.role)
+    t.graph.asserts.append(made.made)
 
 
 def cumsum(t: Capture, x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:

@@ -10,7 +10,7 @@ from nanolint.memory.tensors.dtypes import BOOL, INT64
 from nanolint.memory.tensors.layout import broadcast, like_strides, normalized, result_strides
 from nanolint.memory.tensors.ops.activations import sigmoid
 from nanolint.memory.tensors.ops.comparison import compare
-from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.creation import create, number_in
 from nanolint.memory.tensors.ops.parts import sliced
 from nanolint.memory.tensors.ops.pointwise import mul, result_type, sub
 from nanolint.memory.tensors.ops.views import cast, clone, contiguous, unsqueeze
@@ -64,9 +64,9 @@ def glu(_t: Capture, x: Tensor, dim: int = -1) -> Tensor:
 def masked_fill(t: Capture, x: Tensor, mask: Tensor, value: Operand = 0) -> Tensor:
     """``aten.where`` of the mask, a number and x, in order (torch/_refs)."""
     role = x.role.made("masked")
-    number = None if isinstance(value, Tensor) else value
+    numbers = [] if isinstance(value, Tensor) else [constant(t, value, x.dtype, role)]
     with t.device.no_grad():
-        out = contiguous(_choice(t, (mask, x), x.dtype, role, number))
+        out = contiguous(_choice(t, (mask, *numbers, x), x.dtype, role))
 
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
         return [masked_fill(t, g, mask)]
@@ -80,28 +80,33 @@ def where(t: Capture, mask: Tensor, x: Operand, y: Operand) -> Tensor:
     sides = [cast(each, dtype) if isinstance(each, Tensor) else each for each in (x, y)]
     tensors = [each for each in sides if isinstance(each, Tensor)]
     role = (tensors[0] if tensors else mask).role.made("choice")
-    numbers = tuple(None if isinstance(each, Tensor) else each for each in sides)
-    out = _choice(t, (mask, *tensors), dtype, role, *numbers)
+    both = [each if isinstance(each, Tensor) else constant(t, each, dtype, role) for each in sides]
+    out = _choice(t, (mask, *both), dtype, role)
 
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
+        zero = constant(t, 0, g.dtype, g.role)
+        sides = ((g, zero), (zero, g))
         return [
-            _choice(t, (mask, g), g.dtype, g.role, side)
+            _choice(t, (mask, *side), g.dtype, g.role)
             if isinstance(each, Tensor) and each.node is not None
             else None
-            for side, each in enumerate((x, y))
+            for side, each in zip(sides, (x, y), strict=True)
         ]
 
     needed = tuple(each if isinstance(each, Tensor) else None for each in (x, y))
     return record(out, needed, backward, mask)
 
 
-def _choice(
-    t: Capture, of: Sequence[Tensor], dtype: Dtype, role: Role, *numbers: Number | None
-) -> Traced:
+def constant(t: Capture, value: Number, dtype: Dtype, role: Role) -> Traced:
+    """A number that ``aten.where`` chooses: one for all that choose it, wherever they are."""
+    return t.make("full", POINTWISE, (), (), dtype, role, repr(number_in(value, dtype)))
+
+
+def _choice(t: Capture, of: Sequence[Tensor], dtype: Dtype, role: Role) -> Traced:
     """``aten.where``, in the layout of its operands."""
     shape = broadcast(*(each.shape for each in of))
-    strides = result_strides(shape, *((each.shape, each.strides) for each in of))
-    return t.make("where", POINTWISE, of, shape, dtype, role, *numbers, strides=strides, cost=2)
+    strides = result_strides(shape, *((each.shape, each.strides) for each in of if each.shape))
+    return t.make("where", POINTWISE, of, shape, dtype, role, strides=strides)
 
 
 def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
@@ -111,7 +116,7 @@ def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
     rows = unsqueeze(create(x.device, x.shape[-2:-1], INT64, label), -1)
     mask = compare(sub(columns, rows), diagonal)
     role = x.role.made("triangle")
-    out = _choice(t, (mask, x), x.dtype, role, 0)
+    out = _choice(t, (mask, x, constant(t, 0, x.dtype, role)), x.dtype, role)
     return record(out, (x,), lambda g: [triangle(t, g, diagonal)])
 
 

@@ -9,7 +9,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotVerified
 from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.layout import normalized
-from nanolint.memory.tensors.ops.creation import create
+from nanolint.memory.tensors.ops.creation import create, full_of
 from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
 from nanolint.memory.tensors.tensor import Tensor
 
@@ -18,7 +18,21 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
     from nanolint.memory.tensors.dtypes import Dtype, Number
+    from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
+
+
+def into_zeros(
+    t: Capture,
+    indices: Sequence[Tensor],
+    values: Tensor,
+    shape: Shape,
+    role: Role,
+    *how: Any,
+) -> Tensor:
+    """``index_put`` and the like into zeros, which may be those of another operation."""
+    zeros = full_of(t.device, shape, values.dtype, role)
+    return t.make("put", CALL, (zeros, *indices, values), shape, values.dtype, role, *how)
 
 
 def embedding(
@@ -31,7 +45,7 @@ def embedding(
     rows, gradient = weight.shape, weight.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
-        return [t.make("index_put", CALL, (index, g), rows, g.dtype, gradient)]
+        return [into_zeros(t, (index,), g, rows, gradient)]
 
     return record(out, (weight,), backward, index)
 
@@ -48,7 +62,7 @@ def indexed(t: Capture, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     def backward(g: Tensor, *chosen: Tensor) -> list[Tensor | None]:
         if g.dtype.itemsize < FLOAT32.itemsize:  # ATen's own, which sorts the indices
             raise NotVerified("the gradient of indexing in half precision")
-        return [t.make("index_put", CALL, (*chosen, g), before, g.dtype, gradient, places)]
+        return [into_zeros(t, chosen, g, before, gradient, places)]
 
     return record(out, (x,), backward, *chosen)
 
@@ -60,7 +74,7 @@ def gather(t: Capture, x: Tensor, _dim: int, index: Tensor) -> Tensor:
     shape, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
-        return [t.make("index_put", CALL, (index, g), shape, g.dtype, gradient)]
+        return [into_zeros(t, (index,), g, shape, gradient)]
 
     return record(out, (x,), backward, index)
 
@@ -74,7 +88,7 @@ def index_select(t: Capture, x: Tensor, dim: int, index: Tensor) -> Tensor:
     before, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
-        return [t.make("index_put", CALL, (index, g), before, g.dtype, gradient, (along,))]
+        return [into_zeros(t, (index,), g, before, gradient, (along,))]
 
     return record(out, (x,), backward, index)
 

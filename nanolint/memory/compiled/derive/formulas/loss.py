@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.formulas.elements import constant
 from nanolint.memory.compiled.derive.formulas.reductions import mean, reduce, total
 from nanolint.memory.compiled.derive.operations import CALL, POINTWISE
 from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.device import NotDerived
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
+from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import div, mul, neg, sub
 from nanolint.memory.tensors.ops.unary import pow
-from nanolint.memory.tensors.ops.views import cast, contiguous, squeeze, unsqueeze
+from nanolint.memory.tensors.ops.views import cast, contiguous, squeeze, unsqueeze, view
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
@@ -24,11 +28,21 @@ if TYPE_CHECKING:
 IGNORED = -100
 
 
-def softmax(t: Capture, x: Tensor, dtype: Dtype | None, label: str, *, multiplies: bool) -> Tensor:
-    """``_softmax`` (``multiplies``) and ``_log_softmax`` over the last dimension."""
+def softmax(
+    t: Capture,
+    x: Tensor,
+    dtype: Dtype | None,
+    label: str,
+    *,
+    dim: int | None = -1,
+    multiplies: bool,
+) -> Tensor:
+    """``_softmax`` (``multiplies``) and ``_log_softmax``."""
     made = dtype or x.dtype
     source = contiguous(cast(x, made))
-    over = (x.ndim - 1,)
+    if dim is None:  # torch/nn/functional.py, ``_get_softmax_dim``
+        dim = 0 if x.ndim in {0, 1, 3} else 1
+    over = (normalized(dim, x.ndim),)
     role = x.role.made(label, x.role.dims)
     with t.device.no_grad():
         wide = cast(source, FLOAT32) if made.itemsize < 4 else source
@@ -85,34 +99,56 @@ def nll_loss(
     t: Capture,
     log: Tensor,
     targets: Tensor,
-    _weight: None = None,
+    weight: Tensor | None = None,
     _size_average: object = None,
-    _ignore_index: int = IGNORED,
+    ignore_index: int = IGNORED,
     _reduce: object = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``nll_loss_forward`` and ``nll_loss_backward``."""
-    divides = reduction == "mean"
+    """``nll_loss_nd`` (aten/src/ATen/native/LossNLL.cpp): classes in the second dimension."""
+    if weight is not None:
+        raise NotDerived("a loss of weighted classes")
     wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))
+    if wide.ndim < 3:
+        return _nll_loss(t, wide, targets, ignore_index, reduction)
+    shape, is_image = targets.shape, wide.ndim == 4
+    wide, targets = contiguous(wide), contiguous(targets)
+    if not is_image:
+        rows, classes = wide.shape[:2]
+        places = prod(shape[1:])
+        wide = view(wide, (rows, classes, 1, places))
+        targets = view(targets, (rows, 1, places))
+    loss = _nll_loss(t, wide, targets, ignore_index, reduction)
+    return loss if is_image or reduction != "none" else view(loss, shape)
+
+
+def _nll_loss(
+    t: Capture, wide: Tensor, targets: Tensor, ignore_index: int, reduction: str
+) -> Tensor:
+    """``_nll_loss_forward`` and ``_nll_loss_backward``."""
+    divides = reduction == "mean"
+    dim = 0 if wide.ndim < 2 else 1
+    over = tuple(range(targets.ndim))
+    role = wide.role
     with t.device.no_grad():
-        counted = compare(targets, IGNORED)
-        safe = _choice(t, counted, targets)
+        counted = compare(targets, ignore_index)
+        safe = unsqueeze(_choice(t, counted, targets), dim)
         taken = t.make(
-            "gather", POINTWISE, (wide, unsqueeze(safe, 1)), (*targets.shape, 1), wide.dtype,
-            log.role.made("log-probabilities of the targets"), 1, cost=4,
+            "gather", POINTWISE, (wide, safe), safe.shape, wide.dtype,
+            role.made("log-probabilities of the targets"), dim, cost=4,
         )  # fmt: skip
-        each = _choice(t, counted, neg(squeeze(taken, 1)))
-        count = cast(reduce(t, "sum", counted, (0,), False, INT64), wide.dtype)
-        count.role = log.role.made("cross_entropy count")
-        loss = each if reduction == "none" else reduce(t, "sum", each, (0,), False)
+        each = _choice(t, counted, neg(squeeze(taken, dim)))
+        count = cast(reduce(t, "sum", counted, over, False, INT64), wide.dtype)
+        count.role = role.made("cross_entropy count")
+        loss = each if reduction == "none" else reduce(t, "sum", each, over, False)
         if divides:
-            loss = div(loss, count, role=log.role.made("loss"))
+            loss = div(loss, count, role=role.made("loss"))
 
     def backward(g: Tensor, log: Tensor, targets: Tensor, count: Tensor) -> list[Tensor | None]:
         share = div(g, count) if divides else g
-        share = unsqueeze(g, 1) if reduction == "none" else share
-        places = unsqueeze(targets, 1)
-        counted = compare(places, IGNORED)
+        share = unsqueeze(g, dim) if reduction == "none" else share
+        places = unsqueeze(targets, dim)
+        counted = compare(places, ignore_index)
         safe = _choice(t, counted, places)
         # scatter of -1 into zeros, upon a constant: a comparison with the column's number
         if Inductor.of(t.device.release).scatters_loss:
@@ -130,8 +166,9 @@ def nll_loss(
 def _choice(t: Capture, mask: Tensor, x: Tensor) -> Tensor:
     """``where(mask, x, 0)``."""
     assert mask.dtype is BOOL
-    return t.make("where", POINTWISE, (mask, x), mask.shape, x.dtype, x.role.made("choice"), 0,
-                  cost=2)  # fmt: skip
+    role = x.role.made("choice")
+    of = mask, x, constant(t, 0, x.dtype, role)
+    return t.make("where", POINTWISE, of, mask.shape, x.dtype, role)
 
 
 FORMULAS: Formulas = {
