@@ -99,6 +99,9 @@ NOT_KNOWN: dict[str, str] = {
     ),
 }
 
+# Launched in another order than PyTorch's: the same bytes, 2 MiB more reserved.
+RESERVED_OTHERWISE = {"compiled: random tokens are dropped"}
+
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_change_is_read_or_in_doubt(tmp_path: Path, name: str) -> None:
@@ -109,12 +112,13 @@ def test_a_change_is_read_or_in_doubt(tmp_path: Path, name: str) -> None:
     assert sure is (name not in NOT_KNOWN)
     if sure:
         assert found["peak"]["allocated_bytes"] == row["allocated"]
-        assert found["peak"]["reserved_bytes"] == row["reserved"]
+        is_reserved = found["peak"]["reserved_bytes"] == row["reserved"]
+        assert is_reserved is (name not in RESERVED_OTHERWISE)
 
 
 def test_the_page_counts_them() -> None:
     page = " ".join((ROOT / "docs" / "trust.md").read_text(encoding="utf-8").split())
-    known = len(TEXTS) - len(NOT_KNOWN)
+    known = len(TEXTS) - len(NOT_KNOWN) - len(RESERVED_OTHERWISE)
     assert f"in {len(TEXTS)} variations" in page
     assert f"{known} are read, allocated and reserved equal to the byte" in page
     assert f"; {len(NOT_KNOWN)} are in doubt or not read" in page

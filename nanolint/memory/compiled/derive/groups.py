@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
+from nanolint.memory.tensors.device import NotDerived
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,7 +132,10 @@ def fits(one: Group, other: Group) -> bool:
 
 
 def in_order(groups: list[Group], makers: Sequence[Sequence[int]]) -> list[Group]:
-    """``topological_sort_schedule``; ``makers`` are the kernels that each kernel waits for."""
+    """``topological_sort_schedule``; ``makers`` are the kernels that each kernel waits for.
+
+    Raises NotDerived where groups wait for each other, which PyTorch's never do.
+    """
     by_kernel = {each.number: group for group in groups for each in group.kernels}
     name_of = {each.number: each.name for group in groups for each in group.kernels}
     found: dict[int, Group] = {}
@@ -145,7 +149,7 @@ def in_order(groups: list[Group], makers: Sequence[Sequence[int]]) -> list[Group
                     names.setdefault(name_of[other], target)
         waiting[group.first] = [names[name] for name in sorted(names)]
     for group in groups:
-        stack = [group]
+        stack, within = [group], {group.first}
         while stack:
             current = stack[-1]
             if current.first in found:
@@ -157,6 +161,9 @@ def in_order(groups: list[Group], makers: Sequence[Sequence[int]]) -> list[Group
             if pending is None:
                 found[current.first] = current
                 stack.pop()
+            elif pending.first in within:
+                raise NotDerived("kernels that wait for each other")
             else:
+                within.add(pending.first)
                 stack.append(pending)
     return list(found.values())
