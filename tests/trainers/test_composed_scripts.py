@@ -1,0 +1,50 @@
+"""Scripts that chance has composed of people's habits take what PyTorch takes for them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.support.explained import explained
+from validation.composed import NUMBERS, TABLE, composed, digest
+from validation.record_variations import CARD, rows
+
+PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
+ROWS = rows(TABLE)
+FAILED = {n for n in NUMBERS if ROWS[str(n)]["allocated"] is None}  # in PyTorch
+NOT_SURE = {112, 132, 154}
+# Compiled, and sure of other bytes than PyTorch's, by these percents: not mended yet.
+OFF = {
+    114: 0.00,
+    122: 0.15,
+    124: -0.85,
+    130: 0.10,
+    134: 0.04,
+    138: 0.01,
+    148: -2.03,
+    152: -11.08,
+    158: -2.95,
+}
+
+
+@pytest.mark.parametrize("number", [each for each in NUMBERS if each not in FAILED])
+def test_a_script_takes_what_pytorch_takes(tmp_path: Path, number: int) -> None:
+    row, text = ROWS[str(number)], composed(number)
+    assert row["text"] == digest(text)
+    found = explained(tmp_path, text, card=CARD)
+    sure = (found.get("trust"), found.get("doubts")) == ("read", [])
+    assert sure is (number not in NOT_SURE)
+    if sure:
+        told, real = found["peak"]["allocated_bytes"], row["allocated"]
+        assert (told == real) is (number not in OFF)
+        assert 100 * (told - real) / real == pytest.approx(OFF.get(number, 0), abs=0.005)
+
+
+def test_the_page_counts_them() -> None:
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    sure = [each for each in NUMBERS if each not in FAILED | NOT_SURE]
+    kinds = Counter(each % 2 == 0 for each in sure)
+    assert f"Of {kinds[False]} that are not compiled all are equal to the byte" in page
+    assert f"of {kinds[True]} that are compiled {kinds[True] - len(OFF)} are" in page
