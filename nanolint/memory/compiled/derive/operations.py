@@ -39,8 +39,8 @@ class Operation:
     """
 
     __slots__ = (
-        "ahead", "cost", "dtype", "kind", "name", "number", "of", "parts", "region", "role",
-        "scratch", "settings", "shape", "strides", "users",
+        "ahead", "cost", "dtype", "kind", "name", "nodes", "number", "of", "parts", "region",
+        "role", "scratch", "settings", "shape", "strides", "users",
     )  # fmt: skip
 
     def __init__(
@@ -64,6 +64,7 @@ class Operation:
         self.role = role
         self.settings = settings
         self.cost = cost
+        self.nodes = 1  # of PyTorch's graph
         self.parts: tuple[Operation, ...] = ()  # of an operation with several results
         self.scratch: tuple[tuple[str, int], ...] = ()
         self.ahead = 0

@@ -92,7 +92,7 @@ class _Partition:
             if each not in self.forward:
                 distance[each] = 0
             else:
-                distance[each] = min([FAR, *(distance[user] + 1 for user in each.users)])
+                distance[each] = min([FAR, *(distance[user] + user.nodes for user in each.users)])
         return distance
 
     def parts(self) -> Parts:

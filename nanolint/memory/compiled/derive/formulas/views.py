@@ -30,7 +30,7 @@ def split(t: Capture, x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Se
     shapes = [(*whole[:dim], size, *whole[dim + 1 :]) for size in sizes]
     starts = [0, *accumulate(sizes)]
     outs = [
-        t.view(x, ("slice", dim, start, 1), shape, x.strides, x.role.reshaped)
+        _taken(t, t.view(x, ("slice", dim, start, 1), shape, x.strides, x.role.reshaped))
         for shape, start in zip(shapes, starts, strict=False)
     ]
 
@@ -45,13 +45,19 @@ def split(t: Capture, x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Se
     return record_all(outs, (x,), backward)
 
 
+def _taken(t: Capture, part: Tensor) -> Tensor:
+    """One of several results, which a node of its own takes: the backward pass is farther off."""
+    t.of(part).nodes = 2
+    return part
+
+
 def unbind(t: Capture, x: Tensor, dim: int = 0) -> Sequence[Tensor]:
     """``aten.unbind``: one index of a dimension each, whose gradients are stacked."""
     dim, whole = normalized(dim, x.ndim), x.shape
     shape = (*whole[:dim], *whole[dim + 1 :])
     strides = (*x.strides[:dim], *x.strides[dim + 1 :])
     outs = [
-        t.view(x, ("select", dim, index), shape, strides, x.role.reshaped)
+        _taken(t, t.view(x, ("select", dim, index), shape, strides, x.role.reshaped))
         for index in range(whole[dim])
     ]
 
