@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Core
 
 YIELDED = "yield"  # the name under which a generator's scope has what it gave
-SEQUENTIAL = "torch.nn.Sequential"
+_SEQUENTIAL = "torch.nn.Sequential"
 _MODELS = ("transformers", "peft", "x_transformers")  # packages that have them
 GIVEN = "what the model gives"
 _FOR_A_TASK = re.compile(r"For[A-Z]\w+$|LMHead")  # Qwen2ForCausalLM
@@ -225,10 +225,11 @@ def _fill(
 
 
 def is_library_model(instance: Instance) -> bool:
-    """Whether a library made a model: ``AutoModelForCausalLM.from_pretrained(...)``."""
+    """Whether a library made a model: ``AutoModelForCausalLM.from_pretrained(...)``, or torch's
+    ``nn.Sequential``."""
     name = instance.of.name if isinstance(instance.of, External) else ""
     package, _, made = name.partition(".")
-    if name in (FITTED, SEQUENTIAL):
+    if name in (FITTED, _SEQUENTIAL):
         return True
     is_one = "model" in made.lower() or _FOR_A_TASK.search(made) is not None
     return package in _MODELS and is_one and "parallel" not in made.lower()

@@ -45,7 +45,8 @@ def whole_script(
     is checked as it is read.
     """
     words = [word for word in around.words if not _stands_in(word, path)]
-    follows = {**_micro_batch(described), **_passes(described, run)}
+    micro_batch = _micro_batch(described)
+    follows = {**micro_batch, **_passes(described, run)}
     texts = dict(sources(text, path))
     texts.update(_settings(described, path, texts))
     texts.update(_programs(described, path, texts))
@@ -62,7 +63,7 @@ def whole_script(
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
         files=tuple(_files(texts.values(), path)),
         fresh=starts_afresh(path),
-        checked=not _micro_batch(described) or isinstance(described.model, NotKnown),
+        checked=not micro_batch or isinstance(described.model, NotKnown),
         longest=longest_of(described),
         loaded=tuple(
             Loaded(texts[place.path].path, place.line, contents)
