@@ -13,7 +13,6 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ else:
     import tomli as tomllib
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from validation.record_variations import read, rows, traced, written
+from validation.record_variations import digest_of, read, row_of, rows, traced, written
 
 NUMBERS = range(100, 160)
 TABLE = Path(__file__).parent / "recorded" / "composed.json"
@@ -219,11 +218,6 @@ def composed(number: int) -> str:
     return top + body
 
 
-def digest(text: str) -> str:
-    """One word for a text: what is recorded is of it."""
-    return sha256(text.encode()).hexdigest()[:16]
-
-
 def main() -> None:
     """Trace what is not recorded, where a PyTorch is given; compare."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -235,15 +229,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
             (folder / "train.py").write_text(text, encoding="utf-8")
-            if options.python and known.get("text") != digest(text):
-                found = traced(folder, options.python)
-                peak = found.get("peak") or {}
-                known = table[str(number)] = {
-                    "text": digest(text),
-                    "torch": found.get("torch"),
-                    "allocated": peak.get("allocated_bytes"),
-                    "reserved": peak.get("reserved_bytes"),
-                }
+            if options.python and known.get("text") != digest_of(text):
+                known = table[str(number)] = row_of(text, traced(folder, options.python))
                 written(TABLE, table)
             seen = read(folder)
         told, real = (seen.get("peak") or {}).get("allocated_bytes"), known.get("allocated")

@@ -37,7 +37,23 @@ def rows(table: Path = TABLE) -> dict[str, Row]:
 
 def digest(name: str) -> str:
     """One word for the text of a variation: what is recorded is of this text."""
-    return hashlib.sha256(TEXTS[name].encode()).hexdigest()[:16]
+    return digest_of(TEXTS[name])
+
+
+def digest_of(text: str) -> str:
+    """One word for a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def row_of(text: str, found: Row) -> Row:
+    """What is recorded of a text that was traced."""
+    peak = found.get("peak") or {}
+    return {
+        "text": digest_of(text),
+        "torch": found.get("torch"),
+        "allocated": peak.get("allocated_bytes"),
+        "reserved": peak.get("reserved_bytes"),
+    }
 
 
 def asked(folder: Path, *words: str) -> Row:
@@ -75,13 +91,10 @@ def record_elsewhere(python: str, card: str, names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as made:
             (Path(made) / "train.py").write_text(TEXTS[name], encoding="utf-8")
             found = traced(Path(made), python, card)
-        peak = found.get("peak", {})
+        row = row_of(TEXTS[name], found)
+        del row["torch"]  # a part of the name here
         release = ".".join(str(found["torch"]).split(".")[:2])
-        table[f"{release} {card}: {name}"] = {
-            "text": digest(name),
-            "allocated": peak.get("allocated_bytes"),
-            "reserved": peak.get("reserved_bytes"),
-        }
+        table[f"{release} {card}: {name}"] = row
         written(ELSEWHERE, table)
 
 
@@ -104,13 +117,7 @@ def main() -> None:
             folder = Path(made)
             (folder / "train.py").write_text(TEXTS[name], encoding="utf-8")
             found, seen = traced(folder, python), read(folder)
-        peak = found.get("peak", {})
-        table[name] = {
-            "text": digest(name),
-            "torch": found.get("torch"),
-            "allocated": peak.get("allocated_bytes"),
-            "reserved": peak.get("reserved_bytes"),
-        }
+        table[name] = row_of(TEXTS[name], found)
         written(TABLE, table)
         peak = seen.get("peak") or {}
         same = peak.get("allocated_bytes") == table[name]["allocated"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.explained import explained
-from validation.composed import NUMBERS, TABLE, composed, digest
-from validation.record_variations import CARD, rows
+from validation.composed import NUMBERS, TABLE, composed
+from validation.record_variations import CARD, digest_of, rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 ROWS = rows(TABLE)
@@ -32,7 +32,7 @@ OFF = {
 @pytest.mark.parametrize("number", [each for each in NUMBERS if each not in FAILED])
 def test_a_script_takes_what_pytorch_takes(tmp_path: Path, number: int) -> None:
     row, text = ROWS[str(number)], composed(number)
-    assert row["text"] == digest(text)
+    assert row["text"] == digest_of(text)
     found = explained(tmp_path, text, card=CARD)
     sure = (found.get("trust"), found.get("doubts")) == ("read", [])
     assert sure is (number not in NOT_SURE)
