@@ -22,7 +22,8 @@ from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
 from nanolint.memory.events import write_own
 from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of, summits
+from nanolint.memory.moments import summits
+from nanolint.memory.recording import card_of
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked

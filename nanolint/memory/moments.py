@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from nanolint.memory.recording import summits
 from nanolint.memory.tape import Phase
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.tape import Handle, Tape
+
+
+def summits(
+    tape: Tape, end: int, sizes: Sequence[int] | None = None
+) -> dict[Phase, tuple[int, int]]:
+    """Per phase the allocated peak in bytes and the number of the event that reached it, until the
+    event ``end``; ``sizes`` are the tape's own, or stand in their place."""
+    tops: dict[Phase, tuple[int, int]] = {}
+    sizes, events, live = tape.sizes if sizes is None else sizes, tape.events, 0
+    bounds = [0, *(start for start, _ in tape.phases[1:]), len(events)]  # with what is there first
+    for (_, phase), start, stop in zip(tape.phases, bounds, bounds[1:], strict=False):
+        peak, summit = tops.get(phase, (0, 0))
+        for number, event in enumerate(islice(events, start, min(stop, end)), start):
+            if event >= 0:
+                live += sizes[event]
+                if live > peak:
+                    peak, summit = live, number
+            else:
+                live -= sizes[~event]
+        if peak:
+            tops[phase] = peak, summit
+    return tops or {Phase.EVAL: (0, 0)}
 
 
 def summit(tape: Tape) -> Handle:

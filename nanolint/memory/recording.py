@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
@@ -249,22 +249,3 @@ def _most_gradients(tape: Tape) -> int:
         if tape.components[handle] is Component.GRADIENTS:
             live += tape.sizes[handle] if event >= 0 else -tape.sizes[handle]
     return live
-
-
-def summits(tape: Tape, end: int) -> dict[Phase, tuple[int, int]]:
-    """Per phase the allocated peak in bytes and the number of the event that reached it."""
-    tops: dict[Phase, tuple[int, int]] = {}
-    sizes, events, live = tape.sizes, tape.events, 0
-    bounds = [0, *(start for start, _ in tape.phases[1:]), len(events)]  # with what is there first
-    for (_, phase), start, stop in zip(tape.phases, bounds, bounds[1:], strict=False):
-        peak, summit = tops.get(phase, (0, 0))
-        for number, event in enumerate(islice(events, start, min(stop, end)), start):
-            if event >= 0:
-                live += sizes[event]
-                if live > peak:
-                    peak, summit = live, number
-            else:
-                live -= sizes[~event]
-        if peak:
-            tops[phase] = peak, summit
-    return tops or {Phase.EVAL: (0, 0)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.recording import summits
+from nanolint.memory.moments import summits
 from nanolint.memory.verdict.replay import replay_tape
 from nanolint.memory.verdict.timed import padding
 from nanolint.memory.verdict.verdict import Outcome

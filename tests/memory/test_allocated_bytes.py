@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.recording import allocated_bytes, state_bytes, summits
+from nanolint.memory.moments import summits
+from nanolint.memory.recording import allocated_bytes, state_bytes
 from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.verdict.replay import replay
 from tests.support.runs import GPT2, SMALL

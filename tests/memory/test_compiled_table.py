@@ -13,7 +13,7 @@ import pytest
 
 from nanolint.memory.allocator.caching import CachingAllocator
 from nanolint.memory.allocator.play import play
-from nanolint.memory.recording import summits
+from nanolint.memory.moments import summits
 from validation import accuracy
 
 if TYPE_CHECKING:

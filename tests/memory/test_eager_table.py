@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nanolint.memory.allocator.play import play
-from nanolint.memory.recording import summits
+from nanolint.memory.moments import summits
 from validation.accuracy import recorded, tape_of
 
 ROWS = recorded("eager")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.recording import allocated_peak, record, summits
+from nanolint.memory.moments import summits
+from nanolint.memory.recording import allocated_peak, record
 from nanolint.memory.verdict.alternative import Alternative, Cost
 from nanolint.memory.verdict.alternatives import Alternatives
 from nanolint.memory.verdict.ways.loss import loss_in_chunks

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.recording import summits
+from nanolint.memory.moments import summits
 from nanolint.memory.tape import Phase
 from nanolint.run.coverage import OLDEST_COMPILED, not_covered
 from nanolint.settings.torch_version import NEWEST

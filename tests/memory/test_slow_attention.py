@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nanolint.memory.allocator.play import play
-from nanolint.memory.recording import allocated_peak, summits
+from nanolint.memory.moments import summits
+from nanolint.memory.recording import allocated_peak
 from nanolint.memory.tape import Phase
 from validation.accuracy import recorded, tape_of
 

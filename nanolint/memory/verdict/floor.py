@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.recording import recorded, state_bytes, summits
+from nanolint.memory.moments import summits
+from nanolint.memory.recording import recorded, state_bytes
 from nanolint.memory.tape import Phase
 from nanolint.memory.verdict.fit import smallest
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
 from nanolint.memory.allocator.play import play
-from nanolint.memory.recording import recorded, summits
+from nanolint.memory.moments import summits
+from nanolint.memory.recording import recorded
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.torch import takes_oldest_block
 from nanolint.run.coverage import splits_graphs

@@ -9,7 +9,8 @@ import pytest
 
 from nanolint.gpus.lookup import find
 from nanolint.memory.allocator.play import play
-from nanolint.memory.recording import allocated_peak, record, summits
+from nanolint.memory.moments import summits
+from nanolint.memory.recording import allocated_peak, record
 from nanolint.run.program import FromRun, ReadModel, SourceText
 from nanolint.run.run import Attention
 from nanolint.trainers.nanogpt.resolve import default_run

@@ -16,6 +16,7 @@ from nanolint.memory.model.reading.certain import is_certain
 from nanolint.memory.model.reading.exceptions import CATCHABLE, uncollected
 from nanolint.memory.model.reading.values import Raised
 from nanolint.memory.model.reading.watched import given
+from nanolint.memory.moments import summits
 from nanolint.memory.numbers import spots
 from nanolint.memory.settled import settled, symbolic, symbols_of, value_of
 from nanolint.memory.symbolic import NotSymbolic
@@ -198,8 +199,9 @@ def _peaks_in_evaluation(tape: Tape) -> bool:
     """Whether more is allocated while nothing learns than in any step."""
 
     def peaks(sizes: list[int]) -> bool:
-        tops = _tops(tape, sizes)
-        return max(tops, key=tops.__getitem__) in (Phase.EVAL, Phase.EVAL_LATE)
+        tops = summits(tape, len(tape.events), sizes)
+        phase, (peak, _) = max(tops.items(), key=lambda top: (top[1][0], -top[1][1]))
+        return peak > 0 and phase in (Phase.EVAL, Phase.EVAL_LATE)
 
     return answer(peaks, tape.sizes)
 
@@ -209,21 +211,10 @@ def _matters(tape: Tape, phase: Phase) -> bool:
     have reserved is there for it."""
 
     def matters(sizes: list[int]) -> bool:
-        tops = _tops(tape, sizes)
-        return MUCH * tops[phase] > max(tops.values())
+        peaks = {each: peak for each, (peak, _) in summits(tape, len(tape.events), sizes).items()}
+        return MUCH * peaks.get(phase, 0) > max(peaks.values())
 
     return answer(matters, tape.sizes)
-
-
-def _tops(tape: Tape, sizes: list[int]) -> dict[Phase, int]:
-    """The most that each phase has allocated, in bytes; the first of equals is the peak."""
-    bounds = [*(at for at, _ in tape.phases[1:]), len(tape.events)]
-    live, tops = 0, dict[Phase, int]()
-    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
-        for event in tape.events[start:stop]:
-            live += sizes[event] if event >= 0 else -sizes[~event]
-            tops[phase] = max(tops.get(phase, 0), live)
-    return tops
 
 
 def _name(tape: Tape) -> None:
