@@ -31,12 +31,14 @@ from nanolint.memory.compiled.derive.values import (
 from nanolint.memory.tensors.device import NotDerived
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides
+from nanolint.memory.tensors.ops.linear import is_readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 PRODUCTS = frozenset({"mm", "bmm", "addmm", "scaled_mm"})
+COPYING = PRODUCTS - {"scaled_mm"}  # what cuBLAS cannot read as it lies
 OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
 NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
 FLEXIBLE = frozenset({"mm", "addmm"})  # kernel/mm.py: those whose rows Inductor may lay apart
@@ -67,7 +69,7 @@ class Calling(Realizing):
             return self._several(each, reads)
         if each.name not in PRODUCTS | OTHERS:
             raise NotDerived(each.name)
-        return self._product(each, reads)
+        return self._product(each, reads, values[:2] if each.name in COPYING else ())
 
     def _asserted(self, each: Operation) -> Value:
         """``_assert_async``: a kernel whose result nobody reads."""
@@ -96,12 +98,16 @@ class Calling(Realizing):
         self.realize(box)
         return Value(box, value.shape)
 
-    def _product(self, each: Operation, reads: Sequence[object], what: str = "") -> Value:
+    def _product(
+        self, each: Operation, reads: Sequence[object], factors: Sequence[Value], what: str = ""
+    ) -> Value:
         pads = each.name in FLEXIBLE and each not in self._dense and not self._keeps_order(each)
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
         write = dependency(Access(memory, 0, memory.strides), each.shape)
         kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=what or each.name)  # type: ignore[arg-type]
         kernel.product = each.name not in OTHERS
+        copies = [_copy(value, each) for value in reversed(factors) if not _is_readable(value)]
+        kernel.scratch = (*copies, *reversed(copies))
         self._add(kernel)
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = memory
@@ -117,7 +123,7 @@ class Calling(Realizing):
         for value in factors:
             self.realize(value.box)
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in factors]
-        product = self._product(each, reads, "mm")
+        product = self._product(each, reads, factors, "mm")
         added = [broadcast(access, bias.shape, each.shape) for access in bias.loads()]
         return inlined(each, (*product.loads(), *added), bias.steps | {each})
 
@@ -145,16 +151,18 @@ class Calling(Realizing):
                     break
 
     def _sum_of_product(self, each: Operation) -> Value:
-        values = []
+        values: list[Value] = []
+        factors: list[Value] = []
         for source in each.of:
             if self._sums_of_products.get(source) is each:
-                values += [self.values[factor] for factor in source.of]
+                factors = [self.values[factor] for factor in source.of]
+                values += factors
             else:
                 values.append(self.values[source])
         for value in values:
             self.realize(value.box)
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
-        return self._product(each, reads)
+        return self._product(each, reads, factors)
 
     def _several(self, each: Operation, reads: Sequence[object]) -> Value:
         kernel = Kernel(LIBRARY, tuple(reads), (), 1, what=each.name)  # type: ignore[arg-type]
@@ -237,3 +245,14 @@ class Calling(Realizing):
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = summed
         return Value(box, each.shape)
+
+
+def _is_readable(value: Value) -> bool:
+    """Whether cuBLAS reads a matrix as it lies."""
+    (access,) = value.loads()
+    return bool(access.tag) or is_readable(value.shape[-2:], access.strides[-2:])
+
+
+def _copy(value: Value, of: Operation) -> Memory:
+    """What ATen makes of one that it does not (cuda/Blas.cpp, prepare_batch_matrix_for_cublas)."""
+    return Memory("copy", value.shape, contiguous_strides(value.shape), of.dtype, value.box.role)

@@ -151,20 +151,17 @@ class Emission:
             (write,) = first.writes
             together = is_contiguous(write.memory.shape, write.memory.strides)
             biased = first.what == "addmm" and together
-            node.scratch = self.graph.workspace(biased=biased)
+            copies = _scratch_of(first)
+            half = len(copies) // 2
+            workspace = self.graph.workspace(biased=biased)
+            node.scratch = (*copies[:half], *workspace, *copies[half:])
 
     def _emit_call(self, call: Kernel) -> None:
         node = Node(
             tuple(self._buffer(each) for each in self._read[call] if self._is_known(each)), ()
         )
         node.elements = tuple(self._buffer(each) for each in call.elements)
-        scratch = dict.fromkeys(call.scratch)
-        made = {
-            each: Buffer(each.role.describe(each.shape, each.dtype), each.nbytes, FLOAT,
-                         each.role.component)
-            for each in scratch
-        }  # fmt: skip
-        node.scratch, node.ahead = tuple(made[each] for each in call.scratch), call.ahead
+        node.scratch, node.ahead = _scratch_of(call), call.ahead
         self.graph.nodes.append(node)
 
     def _is_known(self, memory: Memory) -> bool:
@@ -253,6 +250,15 @@ def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:
                 seen.add(maker)
                 unseen.append(inside[maker])
     return False
+
+
+def _scratch_of(call: Kernel) -> tuple[Buffer, ...]:
+    made = {
+        each: Buffer(each.role.describe(each.shape, each.dtype), each.nbytes, FLOAT,
+                     each.role.component)
+        for each in dict.fromkeys(call.scratch)
+    }  # fmt: skip
+    return tuple([made[each] for each in call.scratch])
 
 
 def _scratch_of_sum(sizes: tuple[int, int]) -> tuple[Buffer, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.batches import take_apart
 from nanolint.memory.compiled.derive.operations import (
     CALL,
     GETITEM,
@@ -38,6 +39,7 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
     graph.replace(_shortened(graph))
     graph.drop_dead()
     graph.connect()
+    take_apart(graph)
     refuse_random(graph)
     if inductor.takes_out_factors:
         take_out_factors(graph, keeps_nonfinite=inductor.keeps_nonfinite)

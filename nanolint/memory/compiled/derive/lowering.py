@@ -182,7 +182,9 @@ class Lowering(Reducing, Calling, Concatenating):
                 reads.update(
                     (broadcast(access, value.shape, each.shape), None) for access in value.loads()
                 )
-        return inlined(each, tuple(reads), steps)
+        found = inlined(each, tuple(reads), steps)
+        found.box.is_flexible = self._lies_as_read(each)
+        return found
 
     def _moved(self, each: Operation) -> Value:
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)

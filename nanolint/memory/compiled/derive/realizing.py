@@ -21,6 +21,7 @@ from nanolint.memory.compiled.derive.operations import (
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
+    lying_as,
     padded,
     what_of,
 )
@@ -114,6 +115,8 @@ class Realizing:
     def realize(self, box: Box) -> Memory:
         """Give it memory, which a kernel writes."""
         if box.memory is None:
+            if box.is_flexible:
+                box.strides = lying_as(box.reads, box.shape, box.strides)
             memory = self._memory(box.shape, box.strides, box.dtype, box.role, pads=box.pads)
             order = sorted(range(len(box.shape)), key=lambda dim: -box.strides[dim])
             loops = tuple(box.shape[dim] for dim in order)
@@ -136,6 +139,15 @@ class Realizing:
             and any(user.kind == VIEW and user.name == "view" for user in users)
             and not any(user.name in FIXED_LAYOUT for user in users)
             and is_contiguous(each.shape, each.strides)
+        )
+
+    def _lies_as_read(self, each: Operation) -> bool:
+        """Whether nobody asks how it lies: it is no copy, not handed out, and in no other shape."""
+        if each.name == "clone" or each in self._outputs:
+            return False
+        return not any(
+            user.kind == VIEW and (user.name == "view" or user in self._outputs)
+            for user in self._users.get(each, {})
         )
 
     def _mark_reuse(self, box: Box) -> None:

@@ -26,6 +26,7 @@ from nanolint.memory.compiled.derive.values import (
     Value,
     at_place,
     inlined,
+    lying_as,
 )
 from nanolint.memory.compiled.reductions import column_sum_splits
 from nanolint.memory.tensors.device import NotDerived, NotTraced
@@ -115,7 +116,8 @@ class Reducing(Realizing):
         splits = 1 if each.name in NEVER_SPLIT else self._splits(reads, kept, gone)
         depends = [dependency(read, loops) for read in reads]
         if splits == 1:
-            box.memory = self._sums(depends, kept, dtype, each.role, numel, rnumel, each.name)
+            (box.memory,) = self._whole([each], reads, kept, gone, [each.role], each.name, dtype)
+            box.strides = box.memory.strides
             return box
         rows = rows_before(value, self.kernels) if numel == 1 else None
         if rows is not None and prod(rows.shape) * rows.reduced == rnumel:
@@ -177,6 +179,40 @@ class Reducing(Realizing):
         self._add(Kernel(SUMS, tuple(reads), (write,), numel, rnumel, what=what))  # type: ignore[arg-type]
         return memory
 
+    def _whole(
+        self,
+        results: Sequence[Operation],
+        reads: Sequence[Access],
+        kept: Shape,
+        gone: Shape,
+        roles: Sequence[Role],
+        what: str,
+        dtype: Dtype = FLOAT32,
+    ) -> list[Memory]:
+        """Sums that are made at once, by one kernel each: they lie as what they read, if nobody
+        asks how they lie."""
+        strides = contiguous_strides(kept)
+        if all(self._lies_as_read(each) for each in results):
+            of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
+            strides = lying_as(tuple(of_kept), kept, strides)
+        order = sorted(range(len(kept)), key=lambda dim: -strides[dim])
+        step = ("permute", *order, *range(len(kept), len(kept) + len(gone)))
+        loops = tuple(kept[dim] for dim in order)
+        depends = [
+            dependency(stepped(each, step, (*kept, *gone), (*loops, *gone)), (*loops, *gone))
+            for each in reads
+        ]
+        found = []
+        for role in roles:
+            memory = self._memory(kept, strides, dtype, role)
+            write = stepped(Access(memory, 0, memory.strides), ("permute", *order), kept, loops)
+            kernel = Kernel(
+                SUMS, depends, (dependency(write, loops),), prod(kept), prod(gone), what=what
+            )
+            self._add(kernel)
+            found.append(memory)
+        return found
+
     def _splits(self, reads: Sequence[Access], kept: Shape, gone: Shape) -> int:
         """``Reduction.num_splits``."""
         numel, rnumel = prod(kept), prod(gone)
@@ -227,21 +263,17 @@ class Reducing(Realizing):
 
     def _two(
         self,
+        results: Sequence[Operation],
         value: Value,
         over: Sequence[object],
-        roles: Sequence[Role],
         what: str,
     ) -> list[Memory]:
-        """Two results of one pass over the same elements."""
+        """Results of one pass over the same elements, two or one."""
         kept, gone, order = self._loops(value, over)
         loops = (*kept, *gone)
-        reads = [
-            dependency(stepped(read, ("permute", *order), value.shape, loops), loops)
-            for read in value.loads()
-        ]
-        return [
-            self._sums(reads, kept, FLOAT32, role, prod(kept), prod(gone), what) for role in roles
-        ]
+        reads = [stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()]
+        roles = [each.role for each in results]
+        return self._whole(results, reads, kept, gone, roles, what)
 
     def _welford(self, each: Operation) -> Value:
         """``var_mean``: the mean, and the sum of squares, which is divided where it is read."""
@@ -249,8 +281,7 @@ class Reducing(Realizing):
         over = each.settings[0]
         assert isinstance(over, tuple)
         variance, mean = each.parts
-        roles = mean.role, variance.role
-        means, squares = self._two(value, over, roles, "var_mean")
+        means, squares = self._two((mean, variance), value, over, "var_mean")
         self._unread += 1  # ``WelfordReduction``: the weights
         for part, memory in ((mean, means), (variance, squares)):
             box = Box(memory.shape, memory.strides, FLOAT32, part.role)
@@ -268,7 +299,7 @@ class Reducing(Realizing):
         reads = [stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()]
         if prod(gone) < UNROLLED or self._splits(reads, kept, gone) > 1:
             raise NotTraced("a variance of few elements, or in several steps")
-        (squares,) = self._two(value, over, (each.role,), "variance")
+        (squares,) = self._two((each,), value, over, "variance")
         box = Box(squares.shape, squares.strides, FLOAT32, each.role)
         box.memory = squares
         seen = Value(box, squares.shape).viewed(("view",), each.shape)
@@ -303,8 +334,8 @@ class Reducing(Realizing):
             steps = box.steps | frozenset(softmax)
             boxes = [box, Box(box.shape, box.strides, FLOAT32, summed.role, box.reads, steps)]
         else:
-            found = self._two(value, over, (top.role, summed.role), "online softmax")
-            boxes = [Box(each.shape, each.strides, FLOAT32, each.role) for each in found]
+            found = self._two((top, summed), value, over, "online softmax")
+            boxes = [Box(it.shape, it.strides, FLOAT32, it.role) for it in found]
             for box, memory in zip(boxes, found, strict=True):
                 box.memory = memory
         for each, box in zip((top, summed), boxes, strict=True):

@@ -18,7 +18,6 @@ COSTS = {
     "GELU output": 9,
     "SiLU output": 6,
     "softplus output": 8,
-    "interpolation": 10,  # with a weight that is a tensor
     "": 14,  # the gradient of one of these
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import Access, stepped
@@ -23,7 +24,10 @@ MOST_STEPS = 30  # _realize_opcount_threshold_default in torch/_inductor/config.
 class Box:
     """A result: memory, or what would be computed wherever it is read."""
 
-    __slots__ = ("cost", "dtype", "memory", "pads", "reads", "role", "shape", "steps", "strides")
+    __slots__ = (
+        "cost", "dtype", "is_flexible", "memory", "pads", "reads", "role", "shape", "steps",
+        "strides",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -43,6 +47,7 @@ class Box:
         self.cost = len(reads) + steps_of(steps)
         self.memory: Memory | None = None
         self.pads = True  # whether long rows may lie apart
+        self.is_flexible = False  # whether it lies as what it reads does, once it is memory
 
     @property
     def is_large(self) -> bool:
@@ -147,6 +152,28 @@ def at_place(read: Access, kept: int, place: tuple[int, ...]) -> Access:
 
 def what_of(box: Box) -> str:
     return max(box.steps, key=lambda each: each.number).name if box.steps else "copy"
+
+
+def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strides:
+    """The strides of what reads these at its own places, else ``strides`` (ir.py,
+    ``get_fill_order`` and ``pick_loop_order``): each dimension inside of those that more of the
+    reads have outside of it."""
+    if not reads or any(read.tag for read in reads):
+        return strides
+    by_dim = list(zip(*(read.strides for read in reads), strict=True))
+
+    def compared(one: int, other: int) -> int:
+        if shape[one] == 1 or shape[other] == 1:
+            return (shape[one] == 1) - (shape[other] == 1)
+        pairs = list(zip(by_dim[one], by_dim[other], strict=True))
+        first = sum(not theirs or mine < theirs for mine, theirs in pairs)
+        second = sum(not mine or theirs < mine for mine, theirs in pairs)
+        return second - first or other - one
+
+    found, step = list(strides), 1
+    for dim in sorted(range(len(shape)), key=cmp_to_key(compared)):
+        found[dim], step = step, step * shape[dim]
+    return tuple(found)
 
 
 def padded(shape: Shape, strides: Strides, itemsize: int) -> Strides:

@@ -6,25 +6,33 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotTraced
-from nanolint.memory.tensors.dtypes import BOOL, promote
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, promote
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32, to_half
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.exponentials import floating
 from nanolint.memory.tensors.ops.inplace import relu_, relu_backward, written
-from nanolint.memory.tensors.ops.pointwise import add, div, elementwise
+from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.unary import abs
-from nanolint.memory.tensors.ops.views import reshape
+from nanolint.memory.tensors.ops.views import cast, reshape
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced, tracer_at
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nanolint.memory.tensors.dtypes import Number
     from nanolint.memory.tensors.tensor import Tensor
 
 
 def _kernel(
-    x: Tensor, label: str, *, saves_result: bool, bounds: int = 0, inplace: bool = False
+    x: Tensor,
+    label: str,
+    *,
+    saves_result: bool,
+    bounds: int = 0,
+    slope: Callable[[Tensor], Tensor] | None = None,
+    inplace: bool = False,
 ) -> Tensor:
     """An operation whose backward pass is one kernel on its input or on its result.
 
@@ -32,6 +40,7 @@ def _kernel(
 
     With ``bounds`` the gradient depends on whether the input lies between so many numbers: traced,
     that is a comparison of its own (torch/_decomp/decompositions.py), which may be what is kept.
+    With ``slope``, of what is saved, it is the gradient times that when traced: in float32.
     """
     role = x.role.gradient
 
@@ -43,7 +52,12 @@ def _kernel(
             ]
             inside = masks[0] if bounds == 1 else compare(masks[0], masks[1], how="bits")
             return [where(inside, 0.0, elementwise(g.dtype, "", g, role=role, how=label))]
-        return [elementwise(promote(g.dtype, saved.dtype), "", g, saved, role=role, how=label)]
+        dtype = promote(g.dtype, saved.dtype)
+        if slope is not None and tracer_at(g.device) is not None:
+            wide = promote(dtype, FLOAT32)
+            factor = slope(cast(saved, wide))
+            return [cast(mul(cast(g, wide), factor, role=role), dtype, role)]
+        return [elementwise(dtype, "", g, saved, role=role, how=label)]
 
     learns = x.device.grad_enabled and x.requires_grad
     if inplace and (saves_result or not learns):
@@ -85,12 +99,12 @@ def relu(x: Tensor, inplace: bool = False) -> Tensor:
 
 def sigmoid(x: Tensor) -> Tensor:
     """``torch.sigmoid``."""
-    return _kernel(x, "sigmoid output", saves_result=True)
+    return _kernel(x, "sigmoid output", saves_result=True, slope=lambda y: mul(y, sub(1, y)))
 
 
 def tanh(x: Tensor) -> Tensor:
     """``torch.tanh``."""
-    return _kernel(x, "tanh output", saves_result=True)
+    return _kernel(x, "tanh output", saves_result=True, slope=lambda y: sub(1, mul(y, y)))
 
 
 def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) -> Tensor:

@@ -130,7 +130,11 @@ def arange(
     assert not isinstance(by, complex)
     whole = all(isinstance(each, int) for each in (first, last, by))
     count = max(0, ceil((last - first) / by))
-    return create(device, (count,), dtype or (INT64 if whole else FLOAT32), MADE)
+    kind, tracer = dtype or (INT64 if whole else FLOAT32), tracer_at(device)
+    if tracer is not None:
+        found: Tensor = tracer.call("arange", (count, first, by), {"dtype": kind})
+        return found
+    return empty(device, (count,), kind, MADE)
 
 
 def linspace(

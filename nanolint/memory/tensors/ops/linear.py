@@ -257,7 +257,7 @@ def _product(
     copies = [
         empty(device, each.shape, each.dtype, each.role.reshaped)
         for each in (x, y)
-        if not _is_readable(each.shape[-2:], each.strides[-2:])
+        if not is_readable(each.shape[-2:], each.strides[-2:])
     ]
     device.multiply(biased=biased)
     device.compute(x.dtype, of_product(shape, x.shape[-1]))
@@ -265,9 +265,10 @@ def _product(
     return out
 
 
-def _is_readable(shape: Shape, strides: Strides) -> bool:
-    """Whether rows or columns lie in order, one behind the other or with gaps."""
-    if is_contiguous(shape, strides):
+def is_readable(shape: Shape, strides: Strides) -> bool:
+    """Whether cuBLAS reads a matrix as it lies: rows or columns in order, one behind the other or
+    with gaps (aten/src/ATen/native/cuda/Blas.cpp, ``prepare_batch_matrix_for_cublas``)."""
+    if is_contiguous(shape, strides) and 0 not in strides:
         return True
     (rows, columns), (row, column) = shape, strides
     return (column == 1 and row >= max(1, columns)) or (row == 1 and column >= max(1, rows))

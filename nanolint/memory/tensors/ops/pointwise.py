@@ -21,7 +21,7 @@ from nanolint.memory.tensors.dtypes import (
 from nanolint.memory.tensors.layout import broadcast, result_strides
 from nanolint.memory.tensors.ops.views import cast
 from nanolint.memory.tensors.tensor import Tensor, empty
-from nanolint.memory.tensors.tracing import tracer_at
+from nanolint.memory.tensors.tracing import traced, tracer_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -234,9 +234,14 @@ def _shared(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return found
 
 
+@traced
+def _interpolated(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    return elementwise(result_type(x, end), "interpolation", x, end, weight)
+
+
 def lerp(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
     """``x + weight * (end - x)``."""
-    out = elementwise(result_type(x, end), "interpolation", x, end, weight)
+    out = _interpolated(x, end, weight)
     needs = [_needs(each) for each in (x, end, weight)]
     scalar = None if isinstance(weight, Tensor) else weight
 

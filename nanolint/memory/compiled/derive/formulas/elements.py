@@ -12,7 +12,8 @@ from nanolint.memory.tensors.ops.activations import sigmoid
 from nanolint.memory.tensors.ops.comparison import compare
 from nanolint.memory.tensors.ops.creation import create, number_in
 from nanolint.memory.tensors.ops.parts import sliced
-from nanolint.memory.tensors.ops.pointwise import mul, result_type, sub
+from nanolint.memory.tensors.ops.pointwise import add, addcmul, mul, neg, result_type, sub
+from nanolint.memory.tensors.ops.unary import abs as absolute
 from nanolint.memory.tensors.ops.views import cast, clone, contiguous, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.tensors.unknown import NotModelled
@@ -109,6 +110,27 @@ def _choice(t: Capture, of: Sequence[Tensor], dtype: Dtype, role: Role) -> Trace
     return t.make("where", POINTWISE, of, shape, dtype, role, strides=strides)
 
 
+# torch/_inductor/decomposition.py, _lerp_tensor and _lerp_scalar. In 2.12.1, not in 2.11.
+INTERPOLATED_BY_ADDING_SINCE = (2, 12)
+
+
+def interpolated(t: Capture, x: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    """``aten.lerp`` without its gradient: from the nearer of both sides."""
+    adds = t.device.release >= INTERPOLATED_BY_ADDING_SINCE
+    with t.device.no_grad():
+        if not isinstance(weight, Tensor) and adds:
+            apart = sub(end, x)
+            is_near = -0.5 < weight < 0.5  # type: ignore[operator]
+            return add(x if is_near else end, apart, alpha=weight if is_near else weight - 1)
+        by = weight if isinstance(weight, Tensor) else constant(t, weight, x.dtype, x.role)
+        apart = sub(end, x)
+        is_far = compare(absolute(by), 0.5, how="at least")
+        rest = neg(sub(1.0, by)) if adds else sub(by, 1)
+        share = where(t, is_far, rest, by)
+        side = where(t, is_far, end, x)
+        return addcmul(side, share, apart) if adds else add(mul(share, apart), side)
+
+
 def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
     """``tril`` and ``triu``: a choice by the numbers of row and column (torch/_refs)."""
     label = x.role.made("numbers")
@@ -149,6 +171,7 @@ def padded(
 
 
 FORMULAS: Formulas = {
+    "_interpolated": interpolated,
     "dropout": dropout,
     "glu": glu,
     "masked_fill": masked_fill,

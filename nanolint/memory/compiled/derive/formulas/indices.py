@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.compiled.derive.operations import CALL, FALLS_BACK, POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotVerified
-from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, INT64
+from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, FLOATING, INT64
 from nanolint.memory.tensors.layout import normalized
-from nanolint.memory.tensors.ops.creation import create, full_of
+from nanolint.memory.tensors.ops.creation import MADE, create, full_of
 from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
+from nanolint.memory.tensors.ops.pointwise import add, mul, remainder
+from nanolint.memory.tensors.ops.views import cast, flatten, view
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -154,16 +156,34 @@ def put(t: Capture, x: Tensor, indices: Sequence[Tensor | None], values: Tensor)
     return t.make("put", CALL, of, x.shape, x.dtype, role, places)
 
 
-def rolled(t: Capture, x: Tensor, shifts: int | Sequence[int], dims: Any = ()) -> Tensor:
-    """``aten.roll``: a selection by shifted places (torch/_refs)."""
-    count = 1 if isinstance(dims, int) else len(dims)
+def arange(t: Capture, count: int, start: Number, step: Number, dtype: Dtype) -> Tensor:
+    """``aten.arange``: whole numbers, multiplied and moved where others are asked for
+    (torch/_refs)."""
+    whole = isinstance(start, int) and isinstance(step, int)
+    if dtype.kind < FLOATING and whole:
+        how = () if (start, step) == (0, 1) else (start, step)
+        made: Tensor = t.make("arange", POINTWISE, (), (count,), dtype, MADE, None, *how, cost=2)
+        return made
+    places = create(t.device, (count,), INT64, MADE)
+    found = places if whole else cast(places, FLOAT32)
+    return cast(add(mul(found, step), start), dtype)
+
+
+def rolled(
+    t: Capture, x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
+) -> Tensor:
+    """``aten.roll``: a selection by shifted places, one dimension after the other (torch/_refs)."""
     along = (dims,) if isinstance(dims, int) else tuple(dims)
     moved = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-    role = x.role.made("rolled")
-    out = t.make(
-        "index", POINTWISE, (x,), x.shape, x.dtype, role, along, moved, cost=5 * max(1, count)
-    )
-    back = tuple(-each for each in moved)
+    with t.device.no_grad():
+        out = x if along else flatten(x)
+        for dim, by in zip(along or (0,), moved, strict=True):
+            size = out.shape[dim]
+            places = arange(t, size, 0, 1, INT64)
+            shifted = remainder(add(places, (size - by) % size), size)
+            out = index_select(t, out, dim, shifted)
+        out = view(out, x.shape)
+    back = [-each for each in moved]
     return record(out, (x,), lambda g: [rolled(t, g, back, dims)])
 
 
@@ -173,6 +193,7 @@ def numbers(_t: Capture, x: Tensor, count: int) -> Tensor:
 
 
 FORMULAS: Formulas = {
+    "arange": arange,
     "_indexed": indexed,
     "_numbers": numbers,
     "embedding": embedding,

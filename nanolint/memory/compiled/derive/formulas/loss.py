@@ -15,10 +15,11 @@ from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import compare, where
+from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import div, mul, neg, sub
 from nanolint.memory.tensors.ops.unary import pow
-from nanolint.memory.tensors.ops.views import cast, contiguous, squeeze, unsqueeze, view
+from nanolint.memory.tensors.ops.views import cast, contiguous, expand, squeeze, unsqueeze, view
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
@@ -150,17 +151,28 @@ def _nll_loss(
         places = unsqueeze(targets, dim)
         counted = compare(places, ignore_index)
         safe = _choice(t, counted, places)
-        # scatter of -1 into zeros, upon a constant: a comparison with the column's number
+        hot: Tensor
         if Inductor.of(t.device.release).scatters_loss:
             zeros = log.role.gradient.made("scattered gradient", log.role.dims)
             hot = t.make("index_put", CALL, (safe, safe), log.shape, log.dtype, zeros)
         else:
-            made = log.role.gradient
-            hot = t.make("scatter", POINTWISE, (safe,), log.shape, log.dtype, made, cost=5)
+            hot = _scattered(t, safe, dim, log)
         kept = _choice(t, counted, share)
         return [mul(hot, kept, role=log.role.gradient)]
 
     return record(loss, (wide,), backward, wide, targets, count)
+
+
+def _scattered(t: Capture, places: Tensor, dim: int, log: Tensor) -> Tensor:
+    """-1 at one place along ``dim``, and zeros (torch/_inductor/fx_passes/joint_graph.py,
+    ``scatter_upon_const_tensor``): a comparison with the numbers of the places."""
+    role = log.role.gradient
+    numbers = create(t.device, (log.shape[dim],), INT64, role)
+    lying = tuple(size if place == dim else 1 for place, size in enumerate(log.shape))
+    mask = compare(expand(places, log.shape), view(numbers, lying))
+    sides = constant(t, -1.0, FLOAT32, role), constant(t, 0, FLOAT32, role)
+    found = t.make("where", POINTWISE, (mask, *sides), log.shape, FLOAT32, role)
+    return cast(found, log.dtype, role)
 
 
 def _choice(t: Capture, mask: Tensor, x: Tensor) -> Tensor:
