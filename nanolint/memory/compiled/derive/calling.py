@@ -12,6 +12,7 @@ from nanolint.memory.compiled.derive.access import (
     dependency,
 )
 from nanolint.memory.compiled.derive.buffers import Memory
+from nanolint.memory.compiled.derive.counting import Step
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     FALLS_BACK,
@@ -125,7 +126,7 @@ class Calling(Realizing):
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in factors]
         product = self._product(each, reads, factors, "mm")
         added = [broadcast(access, bias.shape, each.shape) for access in bias.loads()]
-        return inlined(each, (*product.loads(), *added), bias.steps | {each})
+        return inlined(each, (*product.loads(), *added), bias.steps | {Step(each)})
 
     def _find_sums_of_products(self, operations: Sequence[Operation]) -> None:
         """Sums that a matrix product makes itself, by the product: post_grad.py, ``addmm``.

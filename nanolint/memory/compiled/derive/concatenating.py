@@ -106,7 +106,7 @@ class Concatenating(Realizing):
         kernel = self.kernels[memory.of]
         if kernel.numel * kernel.rnumel != prod(each.shape):
             return False
-        steps = frozenset().union(*(value.steps for value in values))
+        steps = {step.operation for value in values for step in value.steps}
         made = [
             one for one, value in self.values.items()
             if one.kind == REDUCTION and any(read.memory is memory for read in value.box.loads)

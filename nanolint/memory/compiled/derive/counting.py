@@ -1,28 +1,65 @@
 """How many steps a result takes: torch/_inductor/ops_handler.py, ``OpCounterCSE``, 2.13.0.
 
-What is computed alike is counted once. That is told of parts that are put into a whole, which ask
-for each element whether it is in the part (lowering.py, ``select_scatter``, ``slice_scatter``).
+What is computed alike is counted once. What is computed of two elements is not: of those that two
+parts of a tensor have, or that are joined or put into a whole; and each element is asked whether it
+is in a part (lowering.py, ``cat``, ``select_scatter``, ``slice_scatter``).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nanolint.memory.compiled.derive.operations import Operation
+    from nanolint.memory.tensors.layout import Shape
 
 PUT_SOMEWHERE = 6  # a part at a place that is not known
 
 
-def steps_of(operations: Iterable[Operation]) -> int:
-    """The steps of these operations, without what they read."""
+class Step(NamedTuple):
+    """An operation of a kernel. ``moved`` is where its elements are, seen from those that are asked
+    for: a dimension, counted from the last, and how far; sorted."""
+
+    operation: Operation
+    moved: tuple[tuple[int, object], ...] = ()
+
+    def away(self, place: int, by: object) -> Step:
+        """As much further along a dimension, or at some other place there."""
+        moved = dict(self.moved)
+        before = moved.pop(place, 0)
+        both = isinstance(before, int) and isinstance(by, int)
+        after = before + by if both else (before, by)  # type: ignore[operator]
+        if after:
+            moved[place] = after
+        return Step(self.operation, tuple(sorted(moved.items(), key=_first)))
+
+
+def _first(pair: tuple[int, object]) -> int:
+    return pair[0]
+
+
+def away(steps: frozenset[Step], shape: Shape, dim: int, by: object) -> frozenset[Step]:
+    """These steps, of a result of ``shape``, at elements that lie elsewhere along ``dim``."""
+    place = dim - len(shape)
+    if not by:
+        return steps
+    return frozenset(
+        each.away(place, by)
+        if len(each.operation.shape) >= -place and each.operation.shape[place] == shape[dim]
+        else each
+        for each in steps
+    )
+
+
+def steps_of(steps: Iterable[Step]) -> int:
+    """How many these are, without what they read."""
     count, asked = 0, set[object]()
-    for each in operations:
-        count += each.cost
-        if each.name == "scatter part":
-            asked.update(_asked(each))
+    for operation, _ in steps:
+        count += operation.cost
+        if operation.name == "scatter part":
+            asked.update(_asked(operation))
     return count + len(asked)
 
 

@@ -13,6 +13,7 @@ from nanolint.memory.compiled.derive.access import (
 )
 from nanolint.memory.compiled.derive.calling import Calling
 from nanolint.memory.compiled.derive.concatenating import Concatenating
+from nanolint.memory.compiled.derive.counting import Step, away
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     CALL,
@@ -38,7 +39,7 @@ from nanolint.memory.compiled.derive.values import (
 from nanolint.memory.tensors.dtypes import INT64
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 # Elements that are read at other places than their own, which no strides tell.
@@ -59,7 +60,7 @@ def _anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
 def _looked_up(index: Value) -> tuple[str, ...]:
     """What tells the places that an index leads to from others: dependencies.py names them by
     how many steps came before, whatever was read."""
-    return *sorted(each.name for each in index.steps), *("load" for _ in index.loads())
+    return *sorted(each.operation.name for each in index.steps), *("load" for _ in index.loads())
 
 
 class Lowering(Reducing, Calling, Concatenating):
@@ -143,7 +144,7 @@ class Lowering(Reducing, Calling, Concatenating):
         parts = self._parts(each, values)
         if parts and not self._is_read_anywhere(each, parts):
             return self._joined(each, parts)
-        steps = frozenset().union({each}, *(value.steps for value in values))
+        steps = frozenset({Step(each)}).union(*self._steps(each, values))
         reads: dict[Access, None] = {}
         if each.name in {"embedding", "gather", "index"}:
             table, *indices = values
@@ -185,6 +186,21 @@ class Lowering(Reducing, Calling, Concatenating):
         found = inlined(each, tuple(reads), steps)
         found.box.is_flexible = self._lies_as_read(each)
         return found
+
+    def _steps(self, each: Operation, values: Sequence[Value]) -> Iterator[frozenset[Step]]:
+        """The steps of what it reads: of a part, at the elements of the part."""
+        dim = each.settings[0] if each.name == "cat" else None
+        ahead = 0
+        for value in values:
+            found = value.steps
+            if isinstance(dim, int):
+                found = away(found, value.shape, dim, -ahead)
+                ahead += value.shape[dim]
+            elif each.name == "scatter part" and value is values[0]:
+                kind, along, start, *_ = each.settings
+                if kind == "slice" and isinstance(along, int) and isinstance(start, int):
+                    found = away(found, value.shape, along, -start)
+            yield found
 
     def _moved(self, each: Operation) -> Value:
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
@@ -228,6 +244,6 @@ class Lowering(Reducing, Calling, Concatenating):
         memory = self.values[seed].box.memory
         assert memory is not None
         read = Access(memory, each.number, (0,) * len(each.shape))
-        value = inlined(each, (read,), frozenset({each}))
+        value = inlined(each, (read,), frozenset({Step(each)}))
         self.realize(value.box)  # lowering.py, ``inductor_random``
         return value

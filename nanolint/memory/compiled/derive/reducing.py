@@ -13,6 +13,7 @@ from nanolint.memory.compiled.derive.access import (
     dependency_on,
     stepped,
 )
+from nanolint.memory.compiled.derive.counting import Step
 from nanolint.memory.compiled.derive.kernels import LOOPS, SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     REDUCTION,
@@ -71,7 +72,7 @@ class Reducing(Realizing):
         dtype = FLOAT32 if each.name == "mean" and each.dtype.itemsize < 4 else each.dtype
         box = self._reduced(each, value, over, dtype)
         if each.name == "mean":
-            steps = frozenset({each}) | (frozenset() if box.memory else box.steps)
+            steps = frozenset({Step(each)}) | (frozenset() if box.memory else box.steps)
             inner = Value(box, box.shape).viewed(("view",), each.shape)
             return inlined(each, tuple(inner.loads()), steps)
         return Value(box, box.shape).viewed(("view",), each.shape)
@@ -110,7 +111,7 @@ class Reducing(Realizing):
                 for place in combinations(*map(range, gone))
                 for read in reads
             )
-            steps = value.steps | {each}
+            steps = value.steps | {Step(each)}
             return Box(kept, strides, dtype, each.role, tuple(unrolled), steps)
         box = Box(kept, strides, dtype, each.role)
         splits = 1 if each.name in NEVER_SPLIT else self._splits(reads, kept, gone)
@@ -288,7 +289,7 @@ class Reducing(Realizing):
             box.memory = memory
             seen = Value(box, memory.shape).viewed(("view",), part.shape)
             if part is variance:
-                seen = inlined(part, tuple(seen.loads()), frozenset({part}))
+                seen = inlined(part, tuple(seen.loads()), frozenset({Step(part)}))
             self.values[part] = seen
         return self.values[mean]
 
@@ -303,7 +304,7 @@ class Reducing(Realizing):
         box = Box(squares.shape, squares.strides, FLOAT32, each.role)
         box.memory = squares
         seen = Value(box, squares.shape).viewed(("view",), each.shape)
-        return inlined(each, tuple(seen.loads()), frozenset({each}))
+        return inlined(each, tuple(seen.loads()), frozenset({Step(each)}))
 
     def _softmax_of(self, top: Operation) -> tuple[Operation, Operation, Operation] | None:
         """``prepare_softmax_pattern`` (fx_passes/post_grad.py): with this maximum, a difference,
@@ -331,7 +332,7 @@ class Reducing(Realizing):
             if over != (len(value.shape) - 1,):
                 raise NotDerived("a softmax of few elements that do not lie side by side")
             box = self._reduced(top, value, over, FLOAT32)
-            steps = box.steps | frozenset(softmax)
+            steps = box.steps | frozenset(map(Step, softmax))
             boxes = [box, Box(box.shape, box.strides, FLOAT32, summed.role, box.reads, steps)]
         else:
             found = self._two((top, summed), value, over, "online softmax")

@@ -6,7 +6,7 @@ from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import Access, stepped
-from nanolint.memory.compiled.derive.counting import steps_of
+from nanolint.memory.compiled.derive.counting import Step, away, steps_of
 from nanolint.memory.compiled.graph import ALIGNMENT, LONGEST_UNPADDED
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Box:
         dtype: Dtype,
         role: Role,
         reads: tuple[Access, ...] = (),
-        steps: frozenset[Operation] = frozenset(),
+        steps: frozenset[Step] = frozenset(),
     ) -> None:
         self.shape = shape
         self.strides = strides
@@ -88,9 +88,18 @@ class Value:
             yield found
 
     @property
-    def steps(self) -> frozenset[Operation]:
+    def steps(self) -> frozenset[Step]:
         """What is computed wherever it is read."""
-        return frozenset() if self.box.memory else self.box.steps
+        if self.box.memory is not None:
+            return frozenset()
+        found, before = self.box.steps, self.box.shape
+        for step, shape in self.views:
+            if step[0] in {"slice", "select"}:
+                kind, dim, start, *_ = step
+                assert isinstance(dim, int)
+                found = away(found, before, dim, start if kind == "slice" else (kind, start))
+            before = shape
+        return found
 
 
 def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[Access]:
@@ -108,7 +117,7 @@ def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[
 
 def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None:
     """A table whose rows are read in order, by an index that is a row's own number."""
-    steps = {each.name for each in index.steps}
+    steps = {each.operation.name for each in index.steps}
     if steps != {"arange"} or index.box.reads or each.name != "embedding" or table.tag:
         return None
     down, across = table.strides
@@ -132,7 +141,7 @@ def part_of(each: Operation) -> Callable[[Access], Access] | None:
     return None
 
 
-def inlined(each: Operation, reads: tuple[Access, ...], steps: frozenset[Operation]) -> Value:
+def inlined(each: Operation, reads: tuple[Access, ...], steps: frozenset[Step]) -> Value:
     box = Box(each.shape, each.strides, each.dtype, each.role, reads, steps)
     return Value(box, each.shape)
 
@@ -151,7 +160,8 @@ def at_place(read: Access, kept: int, place: tuple[int, ...]) -> Access:
 
 
 def what_of(box: Box) -> str:
-    return max(box.steps, key=lambda each: each.number).name if box.steps else "copy"
+    numbers = {each.operation.number: each.operation.name for each in box.steps}
+    return numbers[max(numbers)] if numbers else "copy"
 
 
 def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strides:
