@@ -6,7 +6,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nanolint.memory.compiled.derive.operations import Operation
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.role import Role
@@ -16,8 +15,8 @@ class Memory:
     """A buffer of a compiled graph, or an input of it."""
 
     __slots__ = (
-        "_nbytes", "dependencies", "dtype", "given", "inside", "kept", "name", "of", "part", "role",
-        "shape", "storage", "strides",
+        "_nbytes", "dependencies", "dtype", "inside", "kept", "name", "of", "part", "role", "shape",
+        "storage", "strides",
     )  # fmt: skip
 
     def __init__(self, name: str, shape: Shape, strides: Strides, dtype: Dtype, role: Role) -> None:
@@ -26,11 +25,10 @@ class Memory:
         self.strides = strides
         self.dtype = dtype
         self.role = role
-        self.given: Operation | None = None  # of an input: what hands it in
         self.kept = False  # handed out
         self.inside: Memory | None = None  # of a part that is written into a whole: that
         self.part = False  # one of several results of a library call
-        self.storage = self  # of sums added to other memory: that
+        self.storage = self  # of sums added to other memory, or a view that is handed in: that
         self.of: int | None = None  # the number of the kernel that writes it
         self._nbytes: int | None = None  # once it was asked for
         self.dependencies: dict[tuple[Any, ...], Any] = {}  # kept here by access.py

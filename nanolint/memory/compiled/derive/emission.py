@@ -6,6 +6,7 @@ launch makes (torch/_inductor/scheduler.py, ``decide_inplace_update``).
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.buffers import Memory
@@ -19,7 +20,7 @@ from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.sums import scratch_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Sequence
 
     from nanolint.memory.compiled.derive.groups import Group
     from nanolint.memory.compiled.derive.operations import Operation
@@ -53,7 +54,8 @@ class Emission:
         self._donated = set[Memory]()
         self._added_up = set[int]()  # second stages of sums, by number: calls of PyTorch's own
         self._joined = set[Memory]()  # whose parts were written into it: nobody takes it over
-        self._repeated: dict[Memory, Buffer] = {}
+        self._counted: dict[Memory, Buffer] = {}  # what stands for an input in the estimate
+        self._views: dict[Memory, dict[Memory, Group]] = {}  # who reads them last, by storage
         self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
         self._read: dict[Kernel, dict[Memory, None]] = {}
         for group in self._groups:
@@ -64,13 +66,14 @@ class Emission:
                 self._read[kernel] = read
                 for memory in read:
                     self._readers.setdefault(memory, []).append((group, kernel))
+                for memory in dict.fromkeys([read.memory for read in kernel.reads]):
+                    self._views.setdefault(memory.storage, {})[memory] = group
         for operation, memory in inputs.items():
             if operation not in freed or memory not in self._readers:
                 continue
             buffer = self._buffer(memory)
             if operation in counted:
-                self.graph.inputs.append(buffer)
-                self.graph.inputs += self._repeats(memory, buffer)
+                self._count(memory, buffer)
             else:
                 self.graph.arguments.append(buffer)
             if operation in donated:
@@ -93,17 +96,22 @@ class Emission:
                 known.inside = self._buffer(memory.inside)
         return known
 
-    def _repeats(self, memory: Memory, buffer: Buffer) -> list[Buffer]:
-        """The estimate counts an input as often as the last launch that reads it repeats it."""
-        group = self._readers[memory][-1][0]
-        last = [read for kernel in group.kernels for read in kernel.reads if read.memory is memory]
-        times = max(read.repeats for read in last)
-        if times == 1:
-            return []
-        more = (times - 1) * memory.nbytes
-        repeated = Buffer(f"{buffer.name}, repeated", more, FLOAT, Component.ACTIVATIONS)
-        self._repeated[memory] = repeated
-        return [repeated]
+    def _count(self, memory: Memory, buffer: Buffer) -> None:
+        """The estimate knows each view that was handed in by its own name, and counts what the last
+        launch that reads it reads (torch/_inductor/memory.py, ``get_freeable_input_buf``)."""
+        counted = {each: _last_read(each, group) for each, group in self._views[memory].items()}
+        if counted == {memory: memory.nbytes}:
+            self.graph.inputs.append(buffer)
+            return
+        self.graph.arguments.append(buffer)
+        for each, nbytes in counted.items():
+            found = Buffer(f"{buffer.name}, as it is read", nbytes, FLOAT, Component.ACTIVATIONS)
+            self._counted[each] = found
+            self.graph.inputs.append(found)
+
+    def _counted_of(self, kernels: Sequence[Kernel]) -> list[Buffer]:
+        seen = dict.fromkeys(read.memory for kernel in kernels for read in kernel.reads)
+        return [self._counted[each] for each in seen if each in self._counted]
 
     def _is_inside(self, memory: Memory, group: Group) -> bool:
         """Whether nobody reads it but its own launch."""
@@ -129,7 +137,7 @@ class Emission:
             if memory not in made
         )
         reads = [self._buffer(each) for each in seen if self._is_known(each)]
-        reads += [self._repeated[each] for each in seen if each in self._repeated]
+        reads += self._counted_of(group.kernels)
         reads += [
             self._buffer(each) for each in made if each in inside and each.of in self._added_up
         ]
@@ -157,9 +165,8 @@ class Emission:
             node.scratch = (*copies[:half], *workspace, *copies[half:])
 
     def _emit_call(self, call: Kernel) -> None:
-        node = Node(
-            tuple(self._buffer(each) for each in self._read[call] if self._is_known(each)), ()
-        )
+        reads = [self._buffer(each) for each in self._read[call] if self._is_known(each)]
+        node = Node((*reads, *self._counted_of([call])), ())
         node.elements = tuple(self._buffer(each) for each in call.elements)
         node.scratch, node.ahead = _scratch_of(call), call.ahead
         self.graph.nodes.append(node)
@@ -250,6 +257,14 @@ def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:
                 seen.add(maker)
                 unseen.append(inside[maker])
     return False
+
+
+def _last_read(memory: Memory, group: Group) -> int:
+    """Bytes that a launch reads of it, by the last of its reads, as often as that repeats them."""
+    *_, last = (read for kernel in group.kernels for read in kernel.reads if read.memory is memory)
+    if not last.loops and not last.tag:  # a library call, or one element
+        return memory.itemsize * prod(memory.shape)
+    return last.nbytes * last.repeats
 
 
 def _scratch_of(call: Kernel) -> tuple[Buffer, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from nanolint.memory.compiled.derive.operations import (
     POINTWISE,
     VIEW,
     Operation,
+    base_of,
 )
 from nanolint.memory.compiled.derive.values import (
     Box,
@@ -81,15 +83,17 @@ class Realizing:
         self._softmax: dict[Operation, Operation] = {}
         self._seeds: Box | None = None
         self._seed_count = sum(each.name == "seed" for each in operations)
-        for each in inputs:
-            if each not in own:
-                self._input(each)
+        given = [each for each in inputs if each not in own]
+        times = Counter(map(base_of, given))
+        for each in given:
+            self._input(each, is_alone=times[base_of(each)] == 1)
         self._sums_of_products: dict[Operation, Operation] = {}
         self._made_by_products: set[Operation] = set()
         self._fixed: set[Memory] = set()  # that lie where they lie: somebody has looked
 
-    def _input(self, each: Operation) -> None:
-        """Inputs are seen through the views that they were saved as."""
+    def _input(self, each: Operation, *, is_alone: bool) -> None:
+        """Inputs are seen through the views that they were saved as. To Inductor each of them is
+        memory of its own, whether or not it shares that of another."""
         base, steps = each, []
         while base.kind == VIEW:
             steps.append(base)
@@ -99,13 +103,26 @@ class Realizing:
         if known is None:
             strides = self._lying.get(base, base.strides)
             known = Memory(f"in{len(self.inputs)}", base.shape, strides, base.dtype, base.role)
-            known.given = base
             self.inputs[base] = known
         box.memory = known
         value = Value(box, base.shape)
         for view in reversed(steps):
             value = value.viewed((view.name, *view.settings), view.shape)
+        if each.kind == VIEW and not (is_alone and each.nbytes == base.nbytes):
+            value = self._part_given(each, value)
         self.values[each] = value
+
+    def _part_given(self, each: Operation, value: Value) -> Value:
+        """A view of what is handed in, as memory of its own; itself where no strides tell it."""
+        (access,) = value.loads()
+        if access.tag:
+            return value
+        name = f"{access.memory.name}, {len(self.values)}"
+        memory = Memory(name, each.shape, access.strides, each.dtype, each.role)
+        memory.storage = access.memory
+        box = Box(each.shape, access.strides, each.dtype, each.role)
+        box.memory = memory
+        return Value(box, each.shape)
 
     def output(self, each: Operation) -> Memory:
         """The memory that hands an output out."""
