@@ -7,10 +7,11 @@ memory in the same order where their dependencies, with loops merged, are equal.
 
 from __future__ import annotations
 
+from itertools import compress
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nanolint.memory.tensors.layout import view_strides
+from nanolint.memory.tensors.layout import contiguous_strides, view_strides
 from nanolint.memory.tensors.sized import of_sizes
 
 if TYPE_CHECKING:
@@ -22,12 +23,19 @@ SPLIT = "split"  # in the tag of what the parts of a sum read
 
 
 class Access(NamedTuple):
-    """One load of an element, for each element of a shape. ``tag`` is () where strides tell."""
+    """One load of an element, for each element of a shape. ``tag`` is () where strides tell; else
+    ``along`` says of each dimension whether the place depends on it, None where it is looked up."""
 
     memory: Memory
     offset: int
     strides: Strides
     tag: tuple[Any, ...] = ()
+    along: tuple[bool, ...] | None = None
+
+    @property
+    def depends(self) -> tuple[bool, ...] | None:
+        """Whether the place depends on each dimension; None where it is looked up."""
+        return self.along if self.tag else tuple(map(bool, self.strides))
 
 
 class Dependency:
@@ -42,16 +50,20 @@ class Dependency:
     __slots__ = ("loops", "memory", "nbytes", "offset", "tag")
 
     def __init__(
-        self, memory: Memory, offset: int, loops: tuple[tuple[int, int], ...], tag: tuple[Any, ...]
+        self,
+        memory: Memory,
+        offset: int,
+        loops: tuple[tuple[int, int], ...],
+        tag: tuple[Any, ...],
+        steps: int | None,
     ) -> None:
         self.memory = memory
         self.offset = offset
         self.loops = loops
         self.tag = tag
-        if tag:
-            self.nbytes = memory.nbytes
-        else:
-            self.nbytes = prod([size for size, stride in loops if stride]) * memory.itemsize
+        if not tag:
+            steps = prod([size for size, stride in loops if stride])
+        self.nbytes = memory.nbytes if steps is None else steps * memory.itemsize
 
     @property
     def place(self) -> tuple[Any, ...]:
@@ -112,30 +124,73 @@ def _loops(sizes: Shape, strides: Strides) -> tuple[tuple[int, int], ...]:
 
 def dependency(access: Access, loops: Shape) -> Dependency:
     """The dependency of an access in loops of these sizes."""
-    memory, offset, strides, tag = access
-    return dependency_on(memory, offset, () if tag else _loops(loops, strides), tag)
+    memory, offset, strides, tag, along = access
+    if not tag:
+        return dependency_on(memory, offset, _loops(loops, strides), tag)
+    steps = None if along is None else prod(compress(loops, along))
+    return dependency_on(memory, offset, (), tag, steps)
 
 
 def dependency_on(
-    memory: Memory, offset: int, loops: tuple[tuple[int, int], ...], tag: tuple[Any, ...]
+    memory: Memory,
+    offset: int,
+    loops: tuple[tuple[int, int], ...],
+    tag: tuple[Any, ...],
+    steps: int | None = None,
 ) -> Dependency:
-    """The one dependency of this kind."""
-    key = offset, loops, tag
+    """The one dependency of this kind; ``steps`` are those that lead to elements of their own."""
+    key = offset, loops, tag, steps
     known = memory.dependencies.get(key)
     if known is None:
-        known = memory.dependencies[key] = Dependency(memory, offset, loops, tag)
+        known = memory.dependencies[key] = Dependency(memory, offset, loops, tag, steps)
     return known
 
 
 def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) -> Access:
     """The access through a view: ``step`` is how (see ``Tracer.view``)."""
-    memory, offset, strides, tag = access
-    if tag:
-        return Access(memory, offset, (), (*tag, step, after))
-    moved = _moved(strides, step, before, after)
-    if moved is None:
-        return Access(memory, offset, (), (strides, before, step, after))
-    return Access(memory, offset + moved[0], moved[1])
+    memory, offset, strides, tag, _ = access
+    moved = None if tag else _moved(strides, step, before, after)
+    if moved is not None:
+        return Access(memory, offset + moved[0], moved[1])
+    along = access.depends
+    if along is not None:
+        along = _depending(along, step, before, after)
+    lead = tag or (strides, before)
+    return Access(memory, offset, (), (*lead, step, after), along)
+
+
+def _depending(
+    along: tuple[bool, ...], step: tuple[Any, ...], before: Shape, after: Shape
+) -> tuple[bool, ...]:
+    """On which dimensions a place depends that depends on these, through a view."""
+    kind = step[0]
+    if kind == "permute":
+        return tuple(along[dim] for dim in step[1:])
+    if kind == "expand":
+        missing = len(after) - len(before)
+        kept = zip(before, along, after[missing:], strict=True)
+        return (*(False,) * missing, *(on and size == wanted for size, on, wanted in kept))
+    if kind == "slice":
+        return along
+    if kind == "select":
+        return (*along[: step[1]], *along[step[1] + 1 :])
+    return _folded(along, before, after) if kind == "view" else (True,) * len(after)
+
+
+@of_sizes
+def _folded(along: tuple[bool, ...], before: Shape, after: Shape) -> tuple[bool, ...]:
+    """The same in another shape: a dimension depends that shares strides with one that does."""
+    known = list(compress(_spans(before), along))
+    return tuple(
+        any(max(start, first) < min(end, last) for first, last in known)
+        for start, end in _spans(after)
+    )
+
+
+def _spans(shape: Shape) -> list[tuple[int, int]]:
+    """The strides that each dimension goes through, were it in order."""
+    steps = contiguous_strides(shape)
+    return [(step, step * size) for step, size in zip(steps, shape, strict=True)]
 
 
 @of_sizes

@@ -177,7 +177,11 @@ class Lowering(Reducing, Calling, Concatenating):
                         access.strides,
                         each.shape,
                     )
-                    reads[Access(access.memory, 0, (), (*access.tag, *tag))] = None
+                    along = access.depends
+                    if along is not None and len(along) != len(each.shape):  # selected
+                        assert isinstance(each.settings[1], int)
+                        along = (*along[: each.settings[1]], False, *along[each.settings[1] :])
+                    reads[Access(access.memory, 0, (), (*access.tag, *tag), along)] = None
         else:
             for value in values:
                 reads.update(

@@ -154,7 +154,8 @@ def memory_of(value: Value) -> Memory:
 def at_place(read: Access, kept: int, place: tuple[int, ...]) -> Access:
     """The access at one place of the reduced loops."""
     if read.tag:
-        return Access(read.memory, read.offset, (), (*read.tag, place))
+        along = None if read.along is None else read.along[:kept]
+        return Access(read.memory, read.offset, (), (*read.tag, place), along)
     rest = sum(at * stride for at, stride in zip(place, read.strides[kept:], strict=True))
     return Access(read.memory, read.offset + rest, read.strides[:kept])
 
