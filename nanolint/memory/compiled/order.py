@@ -74,9 +74,10 @@ def _best(graph: Graph, *, takes_off: bool) -> list[int]:
     lifetimes(graph.nodes)
     live = estimate(graph.nodes, graph.inputs, takes_off=takes_off)
     peak = max([0, *live])
-    if live[0] == peak:  # everything is alive at the first node, whatever comes after
-        return best
     web = _Web(graph)
+    least = min(size for size, before in zip(web.sizes, web.before, strict=True) if not before)
+    if live[0] == peak and web.sizes[0] == least:  # no other order starts with less
+        return best
     methods: tuple[Callable[[_Web], list[int]], ...] = (_least_peak, _breadth, _depth)
     for method in methods:
         places = method(web)

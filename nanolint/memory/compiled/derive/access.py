@@ -24,7 +24,8 @@ SPLIT = "split"  # in the tag of what the parts of a sum read
 
 class Access(NamedTuple):
     """One load of an element, for each element of a shape. ``tag`` is () where strides tell; else
-    ``along`` says of each dimension whether the place depends on it, None where it is looked up."""
+    they are not the whole truth, of a part that is joined, or not known, and ``along`` says of each
+    dimension whether the place depends on it, None where it is looked up."""
 
     memory: Memory
     offset: int
@@ -149,14 +150,14 @@ def dependency_on(
 def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) -> Access:
     """The access through a view: ``step`` is how (see ``Tracer.view``)."""
     memory, offset, strides, tag, _ = access
-    moved = None if tag else _moved(strides, step, before, after)
-    if moved is not None:
+    moved = _moved(strides, step, before, after) if len(strides) == len(before) else None
+    if moved is not None and not tag:
         return Access(memory, offset + moved[0], moved[1])
     along = access.depends
     if along is not None:
         along = _depending(along, step, before, after)
     lead = tag or (strides, before)
-    return Access(memory, offset, (), (*lead, step, after), along)
+    return Access(memory, offset, () if moved is None else moved[1], (*lead, step, after), along)
 
 
 def _depending(

@@ -15,6 +15,7 @@ from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.counting import Step
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
+    BIASED,
     FALLS_BACK,
     POINTWISE,
     PUTS,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-PRODUCTS = frozenset({"mm", "bmm", "addmm", "scaled_mm"})
+PRODUCTS = frozenset({"mm", "bmm", "addmm", "baddbmm", "scaled_mm"})
 COPYING = PRODUCTS - {"scaled_mm"}  # what cuBLAS cannot read as it lies
 OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
 NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
@@ -59,7 +60,7 @@ class Calling(Realizing):
             return self._unfused(each)
         sources = [*each.of]
         values = [self.values[source] for source in sources]
-        if each.name == "addmm":  # the bias last
+        if each.name in BIASED:  # the bias last
             values.append(values.pop(0))
             sources.append(sources.pop(0))
         values = [self._reachable(*pair) for pair in zip(values, sources, strict=True)]

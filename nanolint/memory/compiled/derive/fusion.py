@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.compiled.derive.groups import (
     Group,
+    copied_in_order,
     fits,
     in_order,
     in_other_order,
@@ -77,16 +78,22 @@ class _Ranked:
         return sorted(range(len(scores)), key=lambda at: key(scores[at]), reverse=True)
 
 
-def fuse(kernels: Sequence[Kernel], kept: Iterable[Memory], *, mixes: bool = True) -> list[Group]:
+def fuse(
+    kernels: Sequence[Kernel], kept: Iterable[Memory], *, mixes: bool = True, inverts: bool = True
+) -> list[Group]:
     """The launches, in the scheduler's order. ``kept`` is handed out; ``mixes`` is whether sums
-    over rows and over columns may share one."""
-    return _Fusion(kernels, set(kept), mixes=mixes).run()
+    over rows and over columns may share one, ``inverts`` whether what is made and its copy in
+    another order may."""
+    return _Fusion(kernels, set(kept), mixes=mixes, inverts=inverts).run()
 
 
 class _Fusion:
-    def __init__(self, kernels: Sequence[Kernel], kept: set[Memory], *, mixes: bool) -> None:
+    def __init__(
+        self, kernels: Sequence[Kernel], kept: set[Memory], *, mixes: bool, inverts: bool
+    ) -> None:
         self.kernels = kernels
         self.mixes = mixes
+        self.inverts = inverts
         self.reorders = False  # whether loops may be merged and reordered, in the last round
         self.users: dict[Memory, int] = {}
         self.makers = [makers(each) for each in kernels]
@@ -131,6 +138,7 @@ class _Fusion:
 
     def _fuse(self, one: Group, other: Group) -> None:
         fused = joined(one, other)
+        fused.is_uneven = one.is_uneven or other.is_uneven or bool(self._copied(one, other))
         if one.mixed:
             rows, columns = one.mixed
             fused.mixed = self._mixed_with(rows, columns, other)
@@ -189,9 +197,12 @@ class _Fusion:
         shared = one.numel * one.rnumel if mixed else self._shared(one, other)
         if mixes and self.reorders and shared < LEAST_SHARED:
             shared = shared_in_other_loops(one, other) or shared
+        saved = shared
+        if shared < LEAST_SHARED:
+            shared = self._copied(one, other) or shared
         if not shared or len(one.kernels) + len(other.kernels) > LARGEST:
             return False
-        if self._holds_more(one, other, shared):
+        if self._holds_more(one, other, saved):
             return False
         if one.own & other.ancestors:
             return self._reads_as_written(one, other) and fits(one, other)
@@ -202,6 +213,9 @@ class _Fusion:
         if max(abs(one.first - other.last), abs(other.first - one.last)) > FARTHEST:
             return False
         return fits(one, other)
+
+    def _copied(self, one: Group, other: Group) -> int:
+        return copied_in_order(one, other) if self.inverts else 0
 
     def _holds_more(self, one: Group, other: Group, shared: int) -> bool:
         """``can_fusion_increase_peak_memory``: inputs whose memory others could have taken over."""
@@ -242,7 +256,9 @@ class _Fusion:
         """Whether a read takes what the same step of the other kernel has written."""
         if read.tag or read.memory is not write.memory:
             return False
-        return read.is_same(write) or (self.reorders and in_other_order(read, write, one, other))
+        if read.is_same(write) or self._copied(one, other):
+            return True
+        return self.reorders and in_other_order(read, write, one, other)
 
     def _makes_a_circle(self, one: Group, other: Group) -> bool:
         own = one.own | other.own

@@ -21,8 +21,8 @@ class Group:
     ``FusedSchedulerNode.fuse`` has them. ``ancestors`` and ``own`` are bits by kernel numbers."""
 
     __slots__ = (
-        "_by_name", "ancestors", "deps", "first", "kernels", "last", "mixed", "names", "numel",
-        "own", "passing", "reads", "rnumel", "sums", "writes",
+        "_by_name", "ancestors", "deps", "first", "is_uneven", "kernels", "last", "mixed", "names",
+        "numel", "own", "passing", "reads", "rnumel", "sums", "writes",
     )  # fmt: skip
 
     def __init__(self, kernels: Sequence[Kernel], ancestors: int) -> None:
@@ -46,6 +46,7 @@ class Group:
         numbers = [each.number for each in self.kernels]
         self.first, self.last = min(numbers), max(numbers)
         self.numel, self.rnumel = loops.numel, loops.rnumel
+        self.is_uneven = False  # whether a kernel has other loops than the rest
         self.mixed: tuple[Group, Group] | None = None  # sums over rows, over columns
         self.passing: set[tuple[Dtype, int]] | None = None  # once it was asked for
         self._by_name: list[Memory] | None = None
@@ -84,11 +85,25 @@ def in_other_order(mine: Dependency, theirs: Dependency, one: Group, other: Grou
     moved, place = (other, theirs) if one.sums else (one, mine)
     return (
         not (one.sums and other.sums)
+        and not moved.is_uneven
         and prod(size for size, _ in place.loops) == moved.numel
         and mine.offset == theirs.offset
         and len(mine.loops) == len(theirs.loops)
         and sorted(mine.loops) == sorted(theirs.loops)
     )
+
+
+def copied_in_order(one: Group, other: Group) -> int:
+    """Bytes that ``other`` copies into order, and does nothing else, of what ``one`` makes in
+    another order (scheduler.py, ``shared_data_after_inverting_indexing``); 0 if that is not so."""
+    if len(other.kernels) != 1 or other.sums or len(other.reads) != 1 or len(other.writes) != 1:
+        return 0
+    (read,), (write,) = other.reads, other.writes
+    made = [each for each in one.writes if each.memory is read.memory]
+    if len(made) != 1 or read.tag or len(write.place[1]) != 1 or write.place[1][0][1] != 1:
+        return 0
+    alike = sorted(made[0].loops) == sorted(read.loops) and made[0].offset == read.offset
+    return read.nbytes if alike and read.numel == other.numel else 0
 
 
 def joined(one: Group, other: Group) -> Group:

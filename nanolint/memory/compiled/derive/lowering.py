@@ -16,6 +16,7 @@ from nanolint.memory.compiled.derive.concatenating import Concatenating
 from nanolint.memory.compiled.derive.counting import Step, away
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
+    BIASED,
     CALL,
     GETITEM,
     POINTWISE,
@@ -87,7 +88,7 @@ class Lowering(Reducing, Calling, Concatenating):
             self._fixed.add(self.realize(value.box))
         if len(users) + is_output > 1:
             for user in users:
-                if user.kind == CALL and user.name not in {*PUTS, "addmm"}:
+                if user.kind == CALL and user.name not in PUTS | BIASED:
                     self._hint(value.box)
                     if user.name in FIXED_LAYOUT and value.box.memory is None:
                         value = self._copied(value, each)
@@ -181,7 +182,8 @@ class Lowering(Reducing, Calling, Concatenating):
                     if along is not None and len(along) != len(each.shape):  # selected
                         assert isinstance(each.settings[1], int)
                         along = (*along[: each.settings[1]], False, *along[each.settings[1] :])
-                    reads[Access(access.memory, 0, (), (*access.tag, *tag), along)] = None
+                    strides = access.strides if each.name == "cat" else ()
+                    reads[Access(access.memory, 0, strides, (*access.tag, *tag), along)] = None
         else:
             for value in values:
                 reads.update(

@@ -24,6 +24,7 @@ Setting: TypeAlias = "int | float | str | bool | Dtype | tuple[Setting, ...] | N
 INPUT, VIEW, POINTWISE, REDUCTION, RANDOM, CALL, GETITEM = range(7)
 # Elements that are written by index into zeros, or into a copy of a tensor.
 PUTS = frozenset({"index_put", "put"})
+BIASED = frozenset({"addmm", "baddbmm"})  # products that read a bias first
 STATE_FIRST = "state first"  # among those of attention that makes its random state first
 FALLS_BACK = "falls back"  # among the settings of one that is ATen's own, not a kernel of Triton's
 

@@ -92,7 +92,10 @@ class Plans:
             memory = lowering.output(each)
             memory.kept = True
             kept.add(memory)
-        groups = fuse(lowering.kernels, kept, mixes=self.inductor.mixes_sums)
+        groups = fuse(
+            lowering.kernels, kept, mixes=self.inductor.mixes_sums,
+            inverts=self.inductor.fuses_copies,
+        )  # fmt: skip
         emission = Emission(
             groups, lowering.inputs,
             workspace_bytes=device.passing_workspace_bytes,

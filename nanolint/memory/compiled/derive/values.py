@@ -169,7 +169,7 @@ def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strid
     """The strides of what reads these at its own places, else ``strides`` (ir.py,
     ``get_fill_order`` and ``pick_loop_order``): each dimension inside of those that more of the
     reads have outside of it."""
-    if not reads or any(read.tag for read in reads):
+    if not reads or any(len(read.strides) != len(shape) for read in reads):
         return strides
     by_dim = list(zip(*(read.strides for read in reads), strict=True))
 
@@ -182,7 +182,7 @@ def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strid
         return second - first or other - one
 
     found, step = list(strides), 1
-    for dim in sorted(range(len(shape)), key=cmp_to_key(compared)):
+    for dim in sorted(reversed(range(len(shape))), key=cmp_to_key(compared)):  # noqa: C413
         found[dim], step = step, step * shape[dim]
     return tuple(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.operations import BIASED
 from nanolint.memory.tensors.work import of_attention, of_convolution, of_product, swapped
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def flops_of(operations: Iterable[Operation], device: Device) -> dict[str, int]:
     for each in operations:
         flops = _flops(each)
         if flops:
-            kind = device.kind_of(each.of[-1 if each.name == "addmm" else 0].dtype)
+            kind = device.kind_of(each.of[-1 if each.name in BIASED else 0].dtype)
             found[kind] = found.get(kind, 0) + flops
     return found
 
@@ -32,7 +33,7 @@ def _flops(each: Operation) -> int:
     shapes = [source.shape for source in each.of]
     if each.name in PRODUCTS:
         return of_product(each.shape, shapes[0][-1])
-    if each.name == "addmm":  # the bias first
+    if each.name in BIASED:
         return of_product(each.shape, shapes[1][-1])
     called = each.name.removesuffix(BACKWARD)
     is_backward = called != each.name

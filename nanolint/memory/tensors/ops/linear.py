@@ -92,7 +92,7 @@ def baddbmm(
     first = to_half(batch1)
     bias = to_half(x)
     shape = (first.shape[0], first.shape[1], second.shape[2])
-    out = _product(first, second, shape, None)
+    out = _added(bias, first, second, shape)
     needs_bias = bias.requires_grad
     needs = first.requires_grad, second.requires_grad
     roles = first.role.gradient.reshaped, second.role.gradient.reshaped
@@ -111,6 +111,11 @@ def baddbmm(
         return [of_bias, of_x, of_y]
 
     return record(out, (bias, first, second), backward, *factors(first, second))
+
+
+@traced
+def _added(_bias: Tensor, x: Tensor, y: Tensor, shape: Shape) -> Tensor:
+    return _product(x, y, shape, None)
 
 
 def outer(x: Tensor, vec2: Tensor) -> Tensor:
