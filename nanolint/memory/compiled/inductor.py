@@ -88,6 +88,10 @@ SEEN_IN_ORDER_SINCE: Version = (2, 13)
 # the whole; and ``_pad_as_cat``. In 2.13 and 2.15, not in 2.9.
 SHARED_PARTS_KEPT_SINCE: Version = (2, 13)
 
+# torch/_inductor/fx_passes/joint_graph.py, ``constant_fold_uniform_value``: what is multiplied by
+# the number 1, or has 0 added, is itself. In 2.14.1, not in 2.13.
+NUMBERS_DROPPED_SINCE: Version = (2, 14)
+
 # torch/_inductor/scheduler.py, ``_can_reindex_consumer_for_index_inversion``: a copy into order is
 # launched with what makes what it copies. In 2.14.1, not in 2.13.
 COPIES_FUSED_SINCE: Version = (2, 14)
@@ -122,6 +126,7 @@ class Inductor(NamedTuple):
     sees_in_order: bool = True  # what is seen in another shape
     splits_repeated: bool = True  # sums of which no operand is read whole
     keeps_shared_parts: bool = True  # of what is joined
+    drops_numbers: bool = True  # that change nothing
     fuses_copies: bool = True  # into order, with what makes what they copy
     asserts_classes: bool = True  # of one_hot
 
@@ -149,6 +154,7 @@ class Inductor(NamedTuple):
             sees_in_order=version >= SEEN_IN_ORDER_SINCE,
             splits_repeated=version >= REPEATED_READS_SPLIT_SINCE,
             keeps_shared_parts=version >= SHARED_PARTS_KEPT_SINCE,
+            drops_numbers=version >= NUMBERS_DROPPED_SINCE,
             fuses_copies=version >= COPIES_FUSED_SINCE,
             asserts_classes=version >= CLASSES_ASSERTED_SINCE,
         )

@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.memory.compiled.derive.attributes import Attributes
+from nanolint.memory.compiled.derive.counting import LINE, steps_in
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     INPUT,
@@ -17,7 +18,7 @@ from nanolint.memory.compiled.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.memory.compiled.derive.traced import COSTS, Living, Traced
+from nanolint.memory.compiled.derive.traced import Living, Traced
 from nanolint.memory.compiled.derive.unverified import UNVERIFIED
 from nanolint.memory.compiled.derive.writing import Writing
 from nanolint.memory.tensors.autograd import Leaf
@@ -140,11 +141,13 @@ class Capture(Writing):
         *settings: Any,
         strides: Strides | None = None,
         cost: int = 1,
+        numbers: Sequence[Number] = (),
     ) -> Traced:
         """A new operation, and its result."""
         strides = contiguous_strides(shape) if strides is None else strides
         sources = [self.of(each) for each in of]
         made = Operation(name, kind, sources, shape, strides, dtype, role, settings, cost)
+        made.numbers = tuple(numbers)
         return Traced(self.device, self.added(made))
 
     def added(self, made: Operation) -> Operation:
@@ -219,11 +222,11 @@ class Capture(Writing):
             raise NotVerified(UNVERIFIED[label])
         tensors = [each for each in operands if isinstance(each, Tensor)]
         known = tuple(None if isinstance(each, Tensor) else each for each in operands)
-        cost = COSTS.get(label, 1 + len(known) - len(tensors))
         settings = (*known, how) if how else known
         return self.make(
-            label, POINTWISE, tensors, shape, dtype, role, *settings, strides=strides, cost=cost
-        )
+            label, POINTWISE, tensors, shape, dtype, role, *settings, strides=strides,
+            cost=steps_in(label, how, dtype), numbers=[each for each in known if each is not None],
+        )  # fmt: skip
 
     def view(
         self, x: Tensor, how: tuple[Any, ...], shape: Shape, strides: Strides, role: Role
@@ -247,7 +250,8 @@ class Capture(Writing):
         """A tensor that depends on no other, or on a seed."""
         if what == "random":
             return self.random(shape, role)
-        return self.make(what, POINTWISE, (), shape, dtype, role, value, cost=2)
+        cost = LINE if what == "linspace" else 1
+        return self.make(what, POINTWISE, (), shape, dtype, role, value, cost=cost)
 
     def random(self, shape: Shape, role: Role) -> Traced:
         """Random numbers, of a seed of their own."""

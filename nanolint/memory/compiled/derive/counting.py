@@ -7,15 +7,69 @@ is in a part (lowering.py, ``cat``, ``select_scatter``, ``slice_scatter``).
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.memory.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nanolint.memory.compiled.derive.operations import Operation
+    from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
 
 PUT_SOMEWHERE = 6  # a part at a place that is not known
+
+# Of activations that are more than one step (torch/_decomp/decompositions.py), and of their
+# gradients; without what they read. In half precision they are computed in float32. Counted in
+# PyTorch 2.15, as all steps are (``inner_fn_opcount``).
+ACTIVATIONS = {
+    "GELU output": (8, 16),
+    "GELU output, tanh": (13, 23),
+    "SiLU output": (5, 7),
+    "softplus output": (5, 8),
+    "Mish output": (7, 14),
+    "ELU output": (4, 5),
+}
+OTHER_GRADIENT = 14
+LARGEST_POWER = 32
+# Of a reduction that is more than a sum: by what it is divided. Of a line of numbers.
+DIVIDED = {"mean": 2, "var_mean": 5, "variance": 6}
+LINE = 13
+# Those whose operands are brought to the type of the result before.
+CONVERTING = frozenset({"convert", "sum", "difference", "product", "quotient"})
+
+
+def steps_in(label: str, how: str, result: Dtype) -> int:
+    """The steps of an operation on elements; "" is the gradient of one that ``how`` names."""
+    is_half = result.kind == FLOAT32.kind and result.itemsize < FLOAT32.itemsize
+    name = how if not label else f"{label}, {how}" if how else label
+    if name in ACTIVATIONS:
+        forward, backward = ACTIVATIONS[name]
+        return forward + 2 * is_half if label else backward + 3 * is_half
+    if not label:
+        return OTHER_GRADIENT
+    return 0 if label == "power" else 1
+
+
+def _products_of(power: Operation) -> Iterator[object]:
+    """The steps of a power: products of products (lowering.py, ``pow_recursive``), or a root."""
+    how = power.settings[-1]
+    exponent = float(how) if isinstance(how, str) else 1 / 3
+    if not exponent.is_integer() or abs(exponent) > LARGEST_POWER:
+        yield exponent
+        if exponent != 1 / 2:
+            yield "exponent", exponent
+        return
+    if exponent < 0:
+        yield "reciprocal"
+    left = abs(int(exponent))
+    while left > 1:
+        yield left
+        if left % 2:
+            yield left - 1
+        left //= 2
 
 
 class Step(NamedTuple):
@@ -40,24 +94,36 @@ def _first(pair: tuple[int, object]) -> int:
     return pair[0]
 
 
-def away(steps: frozenset[Step], shape: Shape, dim: int, by: object) -> frozenset[Step]:
-    """These steps, of a result of ``shape``, at elements that lie elsewhere along ``dim``."""
+def away(
+    steps: frozenset[Step], shape: Shape, dim: int, by: object, whole: int | None = None
+) -> frozenset[Step]:
+    """These steps, of a result of ``shape``, at elements that lie elsewhere along ``dim``: those
+    that have it; in another shape those of ``whole``, the number of all elements."""
     place = dim - len(shape)
+
+    def has(made: Shape) -> bool:
+        if whole is not None:
+            return prod(made) == whole
+        return len(made) >= -place and made[place] == shape[dim]
+
     if not by:
         return steps
-    return frozenset(
-        each.away(place, by)
-        if len(each.operation.shape) >= -place and each.operation.shape[place] == shape[dim]
-        else each
-        for each in steps
-    )
+    return frozenset(each.away(place, by) if has(each.operation.shape) else each for each in steps)
 
 
 def steps_of(steps: Iterable[Step]) -> int:
     """How many these are, without what they read."""
     count, asked = 0, set[object]()
-    for operation, _ in steps:
-        count += operation.cost
+    for operation, moved in steps:
+        count += 0 if operation.name == "convert" else operation.cost
+        if operation.name in CONVERTING:  # once, whoever asks for it
+            other = [each for each in operation.of if each.dtype is not operation.dtype]
+            asked.update((each, operation.dtype, moved) for each in other)
+        for number in operation.numbers:  # lowering.py, ``promote_constants``; one over a divisor
+            kind = operation.of[0].dtype if operation.of else operation.dtype
+            asked.add((type(number) is int, number, kind, operation.name == "quotient"))
+        if operation.name == "power":
+            asked.update((operation.of[0], each, moved) for each in _products_of(operation))
         if operation.name == "scatter part":
             asked.update(_asked(operation))
     return count + len(asked)

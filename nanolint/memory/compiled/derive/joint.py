@@ -13,6 +13,7 @@ from nanolint.memory.compiled.derive.operations import (
     CALL,
     GETITEM,
     INPUT,
+    POINTWISE,
     PUTS,
     RANDOM,
     VIEW,
@@ -34,7 +35,7 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
     """Leave out what changes nothing and what nobody needs; where it ``learns``, and a partitioner
     is to cut it, also what is computed twice."""
     graph.drop_dead()
-    graph.replace(dict(_without_effect(graph)))
+    graph.replace(dict(_without_effect(graph, numbers=inductor.drops_numbers)))
     graph.connect()
     graph.replace(_shortened(graph))
     graph.drop_dead()
@@ -49,7 +50,22 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
     graph.connect()
 
 
-def _without_effect(graph: Operations) -> list[tuple[Operation, Operation]]:
+# Sums, differences, products and quotients with a number that changes nothing: which, and whether
+# it may come first (joint_graph.py, ``constant_fold_uniform_value``).
+IDLE = {"sum": (0, True), "difference": (0, False), "product": (1, True), "quotient": (1, False)}
+
+
+def _is_idle(each: Operation) -> bool:
+    if each.name not in IDLE or each.kind != POINTWISE or len(each.settings) < 2:
+        return False
+    (number, may_be_first), (first, second, *how) = IDLE[each.name], each.settings
+    is_first = first is not None
+    known = first if is_first else second
+    is_number = isinstance(known, (int, float)) and known == number
+    return is_number and (may_be_first or not is_first) and how in ([], ["1"])
+
+
+def _without_effect(graph: Operations, *, numbers: bool) -> list[tuple[Operation, Operation]]:
     found = []
     for each in graph.all:
         if len(each.of) != 1:
@@ -59,7 +75,8 @@ def _without_effect(graph: Operations) -> list[tuple[Operation, Operation]]:
             continue
         same = source.shape == each.shape and source.dtype is each.dtype
         if (each.name == "clone" and same and source.strides == each.strides) or (
-            each.kind == VIEW and each.name == "view" and same
+            (each.kind == VIEW and each.name == "view" and same)
+            or (numbers and same and source.strides == each.strides and _is_idle(each))
         ):
             found.append((each, source))
     return found

@@ -33,15 +33,16 @@ class Operation:
     """One operation and its result; ``of`` are the operations whose results it reads.
 
     ``settings`` are its other arguments: two operations of the same name, inputs and settings are
-    the same. ``cost`` is how many steps of a kernel it takes. ``scratch`` is what a library call
+    the same. ``cost`` is how many steps of a kernel it takes, without the ``numbers`` that it asks
+    for. ``scratch`` is what a library call
     makes and frees: elements of float32 by a label, in order, each named at both moments, the first
     ``ahead`` of them before its results. Without a shape it is several results, each taken by an
     operation "getitem".
     """
 
     __slots__ = (
-        "ahead", "cost", "dtype", "kind", "name", "nodes", "number", "of", "parts", "region",
-        "role", "scratch", "settings", "shape", "strides", "users",
+        "ahead", "cost", "dtype", "kind", "name", "nodes", "number", "numbers", "of", "parts",
+        "region", "role", "scratch", "settings", "shape", "strides", "users",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +66,7 @@ class Operation:
         self.role = role
         self.settings = settings
         self.cost = cost
+        self.numbers: tuple[int | float | complex | None, ...] = ()
         self.nodes = 1  # of PyTorch's graph
         self.parts: tuple[Operation, ...] = ()  # of an operation with several results
         self.scratch: tuple[tuple[str, int], ...] = ()

@@ -13,7 +13,7 @@ from nanolint.memory.compiled.derive.access import (
     dependency_on,
     stepped,
 )
-from nanolint.memory.compiled.derive.counting import Step
+from nanolint.memory.compiled.derive.counting import Step, away
 from nanolint.memory.compiled.derive.kernels import LOOPS, SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     REDUCTION,
@@ -111,7 +111,7 @@ class Reducing(Realizing):
                 for place in combinations(*map(range, gone))
                 for read in reads
             )
-            steps = value.steps | {Step(each)}
+            steps = _unrolled(each, value.steps, value.shape, over)
             return Box(kept, strides, dtype, each.role, tuple(unrolled), steps)
         box = Box(kept, strides, dtype, each.role)
         splits = 1 if each.name in NEVER_SPLIT else self._splits(reads, kept, gone)
@@ -332,7 +332,8 @@ class Reducing(Realizing):
             if over != (len(value.shape) - 1,):
                 raise NotDerived("a softmax of few elements that do not lie side by side")
             box = self._reduced(top, value, over, FLOAT32)
-            steps = box.steps | frozenset(map(Step, softmax))
+            of_each = value.steps | {Step(each) for each in softmax[:2]}
+            steps = box.steps | _unrolled(summed, of_each, value.shape, over)
             boxes = [box, Box(box.shape, box.strides, FLOAT32, summed.role, box.reads, steps)]
         else:
             found = self._two((top, summed), value, over, "online softmax")
@@ -343,6 +344,23 @@ class Reducing(Realizing):
             self.values[each] = Value(box, box.shape).viewed(("view",), each.shape)
             self._softmax[each] = top
         return self.values[top]
+
+
+def _unrolled(
+    each: Operation, of_each: frozenset[Step], shape: Shape, over: Sequence[object]
+) -> frozenset[Step]:
+    """The steps of a reduction that is written out: those of each element, and what joins two."""
+    found = set[Step]()
+    dims = [dim for dim in range(len(shape)) if dim in over]
+    places = list(combinations(*(range(shape[dim]) for dim in dims)))
+    for number, place in enumerate(places):
+        steps = of_each
+        for dim, at in zip(dims, place, strict=True):
+            steps = away(steps, shape, dim, ("at", at))
+        found |= steps
+        if number:
+            found.add(Step(each, ((0, number),)))
+    return frozenset(found)
 
 
 def _are_many(card: Card, sums: int) -> bool:

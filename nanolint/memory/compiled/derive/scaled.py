@@ -138,10 +138,10 @@ class _Replacement:
         of: Operation | None = None,
     ) -> Operation:
         like = of or self._found.whole
-        cost = 1 + len([each for each in settings if each is not None])
         made = Operation(
-            name, POINTWISE, sources, like.shape, like.strides, dtype, like.role, settings, cost
+            name, POINTWISE, sources, like.shape, like.strides, dtype, like.role, settings
         )
+        made.numbers = tuple([each for each in settings if isinstance(each, (int, float))])
         return self._made(made)
 
     def _made(self, made: Operation) -> Operation:

@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.role import Role
 
-# Steps of a kernel, as torch/_inductor counts them for "too much to be inlined"; others take one.
-COSTS = {
-    "GELU output": 9,
-    "SiLU output": 6,
-    "softplus output": 8,
-    "": 14,  # the gradient of one of these
-}
-
 
 class Living:
     """How many tensors of a graph there are."""

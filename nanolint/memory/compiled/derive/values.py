@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cmp_to_key
+from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import Access, stepped
@@ -93,11 +94,15 @@ class Value:
         if self.box.memory is not None:
             return frozenset()
         found, before = self.box.steps, self.box.shape
+        whole: int | None = None
         for step, shape in self.views:
             if step[0] in {"slice", "select"}:
                 kind, dim, start, *_ = step
                 assert isinstance(dim, int)
-                found = away(found, before, dim, start if kind == "slice" else (kind, start))
+                by = start if kind == "slice" else (kind, start)
+                found = away(found, before, dim, by, whole)
+            elif step[0] == "view":
+                whole = prod(self.box.shape)
             before = shape
         return found
 
@@ -182,7 +187,8 @@ def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strid
         return second - first or other - one
 
     found, step = list(strides), 1
-    for dim in sorted(reversed(range(len(shape))), key=cmp_to_key(compared)):  # noqa: C413
+    from_last = range(len(shape) - 1, -1, -1)  # which one decides where comparisons disagree
+    for dim in sorted(from_last, key=cmp_to_key(compared)):
         found[dim], step = step, step * shape[dim]
     return tuple(found)
 

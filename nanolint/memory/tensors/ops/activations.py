@@ -30,15 +30,16 @@ def _kernel(
     label: str,
     *,
     saves_result: bool,
-    bounds: int = 0,
+    bounds: tuple[Number, ...] = (),
     slope: Callable[[Tensor], Tensor] | None = None,
     inplace: bool = False,
+    how: str = "",
 ) -> Tensor:
     """An operation whose backward pass is one kernel on its input or on its result.
 
     In place it needs no room but for a copy of its input, where the backward pass asks for that.
 
-    With ``bounds`` the gradient depends on whether the input lies between so many numbers: traced,
+    With ``bounds`` the gradient depends on whether the input lies between these numbers: traced,
     that is a comparison of its own (torch/_decomp/decompositions.py), which may be what is kept.
     With ``slope``, of what is saved, it is the gradient times that when traced: in float32.
     """
@@ -47,22 +48,23 @@ def _kernel(
     def backward(g: Tensor, saved: Tensor) -> list[Tensor | None]:
         if bounds and tracer_at(g.device) is not None:
             masks = [
-                elementwise(BOOL, "comparison", saved, how=f"{label} {place}")
-                for place in range(bounds)
+                elementwise(BOOL, "comparison", saved, bound, how=f"{label} {place}")
+                for place, bound in enumerate(bounds)
             ]
-            inside = masks[0] if bounds == 1 else compare(masks[0], masks[1], how="bits")
+            inside = masks[0] if len(bounds) == 1 else compare(masks[0], masks[1], how="bits")
             return [where(inside, 0.0, elementwise(g.dtype, "", g, role=role, how=label))]
         dtype = promote(g.dtype, saved.dtype)
         if slope is not None and tracer_at(g.device) is not None:
             wide = promote(dtype, FLOAT32)
             factor = slope(cast(saved, wide))
             return [cast(mul(cast(g, wide), factor, role=role), dtype, role)]
-        return [elementwise(dtype, "", g, saved, role=role, how=label)]
+        name = f"{label}, {how}" if how else label
+        return [elementwise(dtype, "", g, saved, role=role, how=name)]
 
     learns = x.device.grad_enabled and x.requires_grad
     if inplace and (saves_result or not learns):
         return written(x, (x,), backward, x)
-    out = elementwise(floating(x), label, x)
+    out = elementwise(floating(x), label, x, how=how)
     if inplace and tracer_at(x.device) is None:
         return written(x, (x,), backward, out)
     return record(out, (x,), backward, out if saves_result else x)
@@ -70,7 +72,8 @@ def _kernel(
 
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     """``F.gelu``, exact or by tanh."""
-    return _kernel(x, "GELU output", saves_result=False)
+    how = "" if approximate == "none" else approximate
+    return _kernel(x, "GELU output", saves_result=False, how=how)
 
 
 def silu(x: Tensor, inplace: bool = False) -> Tensor:
@@ -109,7 +112,7 @@ def tanh(x: Tensor) -> Tensor:
 
 def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) -> Tensor:
     """``F.leaky_relu``."""
-    return _kernel(x, "leaky ReLU output", saves_result=inplace, bounds=1, inplace=inplace)
+    return _kernel(x, "leaky ReLU output", saves_result=inplace, bounds=(0,), inplace=inplace)
 
 
 def elu(x: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
@@ -121,7 +124,8 @@ def hardtanh(
     x: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inplace: bool = False
 ) -> Tensor:
     """``F.hardtanh`` and ``F.relu6``."""
-    return _kernel(x, "clipped", saves_result=False, bounds=2, inplace=inplace)
+    bounds = min_val, max_val
+    return _kernel(x, "clipped", saves_result=False, bounds=bounds, inplace=inplace)
 
 
 def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
@@ -131,7 +135,7 @@ def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
 
 def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.hardsigmoid``."""
-    return _kernel(x, "clipped", saves_result=False, bounds=2, inplace=inplace)
+    return _kernel(x, "clipped", saves_result=False, bounds=(-3.0, 3.0), inplace=inplace)
 
 
 def selu(x: Tensor, inplace: bool = False) -> Tensor:
@@ -154,7 +158,7 @@ def softsign(x: Tensor) -> Tensor:
 
 def threshold(x: Tensor, threshold: Number, value: Number, inplace: bool = False) -> Tensor:
     """``F.threshold``."""
-    return _kernel(x, "clipped", saves_result=False, bounds=1, inplace=inplace)
+    return _kernel(x, "clipped", saves_result=False, bounds=(threshold,), inplace=inplace)
 
 
 def logsigmoid(x: Tensor) -> Tensor:

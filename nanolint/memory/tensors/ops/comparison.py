@@ -10,7 +10,7 @@ from nanolint.memory.tensors.layout import broadcast
 from nanolint.memory.tensors.ops.creation import create, filled
 from nanolint.memory.tensors.ops.pointwise import elementwise, result_type
 from nanolint.memory.tensors.tensor import Tensor, empty
-from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.tracing import traced, tracer_at
 from nanolint.memory.tensors.unknown import DataDependent
 
 if TYPE_CHECKING:
@@ -122,8 +122,14 @@ def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> 
 
     def backward(g: Tensor, x: Tensor, *_bounds: Tensor) -> list[Tensor | None]:
         zero = filled(g, ())
-        inside = [elementwise(BOOL, "comparison", x, how=f"{each}") for each in bounds]
-        found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
+        inside = [
+            elementwise(BOOL, "comparison", x, each, how=f"{place}")
+            for place, each in enumerate(bounds)
+        ]
+        both = inside[0]
+        if len(inside) > 1 and tracer_at(g.device) is not None:
+            both = compare(*inside, how="bits")
+        found = elementwise(g.dtype, "gradient", g, both, 0.0, role=g.role)
         del zero
         return [found]
 

@@ -206,8 +206,8 @@ def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) ->
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         zero = filled(g, ())
-        inside = [elementwise(BOOL, "comparison", x) for _ in bounds]
-        found = elementwise(g.dtype, "gradient", g, inside[0], role=g.role)
+        inside = [elementwise(BOOL, "comparison", x, each) for each in bounds]
+        found = elementwise(g.dtype, "gradient", g, inside[0], 0.0, role=g.role)
         del zero
         return [found]
 

@@ -168,7 +168,7 @@ def flip(t: Capture, x: Tensor, *dims: int) -> Tensor:
     """``aten.flip``: elements from behind."""
     strides = like_strides(x.shape, x.strides)
     role = x.role.made("flipped")
-    out = t.make("flip", POINTWISE, (x,), x.shape, x.dtype, role, *dims, strides=strides, cost=3)
+    out = t.make("flip", POINTWISE, (x,), x.shape, x.dtype, role, *dims, strides=strides, cost=0)
     return record(out, (x,), lambda g: [flip(t, g, *dims)])
 
 

@@ -38,13 +38,21 @@ def dropout(
     label = x.role.made("dropout mask", x.role.dims)
     strides = like_strides(x.shape, x.strides)
     mask = t.make(
-        "comparison", POINTWISE, (random,), x.shape, BOOL, label, p, strides=strides, cost=2
+        "comparison", POINTWISE, (random,), x.shape, BOOL, label, p, strides=strides, numbers=[p]
     )
     role = x.role.made("dropout output", x.role.dims)
     kept = t.make("product", POINTWISE, (mask, x), x.shape, x.dtype, role, strides=strides)
     scale = 1 / (1 - p) if p < 1 else 0.0
     out = t.make(
-        "product", POINTWISE, (kept,), x.shape, x.dtype, role, scale, strides=strides, cost=2
+        "product",
+        POINTWISE,
+        (kept,),
+        x.shape,
+        x.dtype,
+        role,
+        scale,
+        strides=strides,
+        numbers=[scale],
     )
 
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
@@ -165,7 +173,7 @@ def padded(
         return clone(found)
     role = x.role.made("padded")
     with t.device.no_grad():
-        out = t.make("pad", POINTWISE, (x,), shape, x.dtype, role, sides, cost=4)
+        out = t.make("pad", POINTWISE, (x,), shape, x.dtype, role, sides, cost=7)
     back = tuple(-each for each in sides)
     return record(out, (x,), lambda g: [padded(t, g, back)])
 

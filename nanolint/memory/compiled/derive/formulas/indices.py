@@ -43,7 +43,7 @@ def embedding(
     """``aten.embedding``; backward ``embedding_dense_backward``, an atomic sum into zeros."""
     shape = (*index.shape, weight.shape[1])
     label = role or weight.role.made("embeddings")
-    out = t.make("embedding", POINTWISE, (weight, index), shape, weight.dtype, label, cost=5)
+    out = t.make("embedding", POINTWISE, (weight, index), shape, weight.dtype, label, cost=0)
     rows, gradient = weight.shape, weight.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
@@ -58,7 +58,7 @@ def indexed(t: Capture, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     chosen = [each for each in indices if each is not None]
     places = tuple(place for place, each in enumerate(indices) if each is not None)
     role = x.role.made("indexed")
-    out = t.make("index", POINTWISE, (x, *chosen), shape, x.dtype, role, places, cost=5)
+    out = t.make("index", POINTWISE, (x, *chosen), shape, x.dtype, role, places, cost=0)
     before, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, *chosen: Tensor) -> list[Tensor | None]:
@@ -72,7 +72,7 @@ def indexed(t: Capture, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 def gather(t: Capture, x: Tensor, _dim: int, index: Tensor) -> Tensor:
     """``aten.gather``; backward ``scatter_add`` into zeros."""
     role = x.role.made("gathered")
-    out = t.make("gather", POINTWISE, (x, index), index.shape, x.dtype, role, cost=4)
+    out = t.make("gather", POINTWISE, (x, index), index.shape, x.dtype, role, cost=0)
     shape, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
@@ -86,7 +86,7 @@ def index_select(t: Capture, x: Tensor, dim: int, index: Tensor) -> Tensor:
     along = normalized(dim, x.ndim)
     shape = (*x.shape[:along], index.numel, *x.shape[along + 1 :])
     role = x.role.made("selected")
-    out = t.make("index", POINTWISE, (x, index), shape, x.dtype, role, (along,), cost=5)
+    out = t.make("index", POINTWISE, (x, index), shape, x.dtype, role, (along,), cost=0)
     before, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
@@ -162,7 +162,7 @@ def arange(t: Capture, count: int, start: Number, step: Number, dtype: Dtype) ->
     whole = isinstance(start, int) and isinstance(step, int)
     if dtype.kind < FLOATING and whole:
         how = () if (start, step) == (0, 1) else (start, step)
-        made: Tensor = t.make("arange", POINTWISE, (), (count,), dtype, MADE, None, *how, cost=2)
+        made: Tensor = t.make("arange", POINTWISE, (), (count,), dtype, MADE, None, *how)
         return made
     places = create(t.device, (count,), INT64, MADE)
     found = places if whole else cast(places, FLOAT32)

@@ -59,7 +59,7 @@ def repeat(t: Capture, x: Tensor, *sizes: int | Sequence[int]) -> Tensor:
     shape = tuple(size * each for size, each in zip(whole, times, strict=True))
     role = x.role.made("repeated")
     with t.device.no_grad():
-        out = t.make("repeat", POINTWISE, (wide,), shape, x.dtype, role, times, cost=3)
+        out = t.make("repeat", POINTWISE, (wide,), shape, x.dtype, role, times, cost=0)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         parts, over = list[int](), list[int]()

@@ -136,7 +136,7 @@ def _nll_loss(
         safe = unsqueeze(_choice(t, counted, targets), dim)
         taken = t.make(
             "gather", POINTWISE, (wide, safe), safe.shape, wide.dtype,
-            role.made("log-probabilities of the targets"), dim, cost=4,
+            role.made("log-probabilities of the targets"), dim, cost=0,
         )  # fmt: skip
         each = _choice(t, counted, neg(squeeze(taken, dim)))
         count = cast(reduce(t, "sum", counted, over, False, INT64), wide.dtype)
@@ -170,7 +170,8 @@ def _scattered(t: Capture, places: Tensor, dim: int, log: Tensor) -> Tensor:
     numbers = create(t.device, (log.shape[dim],), INT64, role)
     lying = tuple(size if place == dim else 1 for place, size in enumerate(log.shape))
     mask = compare(expand(places, log.shape), view(numbers, lying))
-    sides = constant(t, -1.0, FLOAT32, role), constant(t, 0, FLOAT32, role)
+    background = t.make("full", POINTWISE, (), (), FLOAT32, role, "background")
+    sides = constant(t, -1.0, FLOAT32, role), background
     found = t.make("where", POINTWISE, (mask, *sides), log.shape, FLOAT32, role)
     return cast(found, log.dtype, role)
 

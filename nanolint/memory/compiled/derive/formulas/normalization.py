@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.counting import DIVIDED
 from nanolint.memory.compiled.derive.formulas.reductions import reduce
 from nanolint.memory.compiled.derive.operations import REDUCTION
 from nanolint.memory.tensors.autograd import record_all
@@ -50,6 +51,7 @@ def layer_norm(
         stats = x.role.made("LayerNorm variance"), x.role.made("LayerNorm mean")
         results = [(rows, None, FLOAT32, role) for role in stats]
         variance, mean = t.several("var_mean", REDUCTION, (wide,), results, over, True)
+        variance.made.cost = DIVIDED["var_mean"]
         rstd = rsqrt(add(variance, EPSILON, role=x.role.made("LayerNorm rstd")))
         rstd.role = x.role.made("LayerNorm rstd")
         hat = mul(sub(wide, mean), rstd, role=x.role.made("normalised input", x.role.dims))

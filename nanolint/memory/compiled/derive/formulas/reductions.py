@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.counting import DIVIDED
 from nanolint.memory.compiled.derive.operations import POINTWISE, REDUCTION
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotTraced
@@ -39,7 +40,8 @@ def reduce(
     dtype = dtype or x.dtype
     kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
     shape = kept if keepdim else tuple(s for dim, s in enumerate(x.shape) if dim not in over)
-    return t.make(name, REDUCTION, (x,), shape, dtype, x.role.made(name), over, keepdim)
+    role, cost = x.role.made(name), DIVIDED.get(name, 1)
+    return t.make(name, REDUCTION, (x,), shape, dtype, role, over, keepdim, cost=cost)
 
 
 def dimensions(x: Tensor, dim: Dimensions) -> tuple[int, ...]:
