@@ -232,7 +232,8 @@ class Calling(Realizing):
             kind = LIBRARY
             for value in (*indices, *values):
                 self.realize(value.box)
-        zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
+        pads = each not in self._dense
+        zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
         write = dependency(Access(zeros, 0, zeros.strides), each.shape)
         self._add(Kernel(LOOPS, before, (write,), prod(each.shape), what="zeros"))
         reads = [

@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.memory.compiled.derive.attributes import Attributes
-from nanolint.memory.compiled.derive.counting import LINE, steps_in
+from nanolint.memory.compiled.derive.counting import steps_in
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     INPUT,
@@ -250,8 +250,7 @@ class Capture(Writing):
         """A tensor that depends on no other, or on a seed."""
         if what == "random":
             return self.random(shape, role)
-        cost = LINE if what == "linspace" else 1
-        return self.make(what, POINTWISE, (), shape, dtype, role, value, cost=cost)
+        return self.make(what, POINTWISE, (), shape, dtype, role, value)
 
     def random(self, shape: Shape, role: Role) -> Traced:
         """Random numbers, of a seed of their own."""

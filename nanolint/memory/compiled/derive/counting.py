@@ -34,9 +34,8 @@ ACTIVATIONS = {
 }
 OTHER_GRADIENT = 14
 LARGEST_POWER = 32
-# Of a reduction that is more than a sum: by what it is divided. Of a line of numbers.
+# Of a reduction that is more than a sum: by what it is divided.
 DIVIDED = {"mean": 2, "var_mean": 5, "variance": 6}
-LINE = 13
 # Those whose operands are brought to the type of the result before.
 CONVERTING = frozenset({"convert", "sum", "difference", "product", "quotient"})
 

@@ -147,7 +147,11 @@ def linspace(
     **_options: Any,
 ) -> Tensor:
     """``torch.linspace`` and ``logspace``."""
-    return create(device, (steps,), dtype or FLOAT32, MADE, "linspace")
+    kind, tracer = dtype or FLOAT32, tracer_at(device)
+    if tracer is not None:
+        found: Tensor = tracer.call("linspace", (start, end, steps), {"dtype": kind})
+        return found
+    return empty(device, (steps,), kind, MADE)
 
 
 def eye(

@@ -9,9 +9,10 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotVerified
 from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, FLOATING, INT64
 from nanolint.memory.tensors.layout import normalized
+from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import MADE, create, full_of
 from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
-from nanolint.memory.tensors.ops.pointwise import add, mul, remainder
+from nanolint.memory.tensors.ops.pointwise import add, mul, remainder, sub
 from nanolint.memory.tensors.ops.views import cast, flatten, view
 from nanolint.memory.tensors.tensor import Tensor
 
@@ -169,6 +170,18 @@ def arange(t: Capture, count: int, start: Number, step: Number, dtype: Dtype) ->
     return cast(add(mul(found, step), start), dtype)
 
 
+def linspace(t: Capture, start: Number, end: Number, steps: int, dtype: Dtype) -> Tensor:
+    """``aten.linspace``: each half counted from its own end (torch/_refs)."""
+    if steps <= 1 or dtype.kind < FLOATING:
+        return create(t.device, (steps,), dtype, MADE, "linspace")
+    places = arange(t, steps, 0, 1, INT64)
+    step = (end - start) / (steps - 1)
+    is_early = compare(places, steps / 2)
+    early = add(mul(cast(places, FLOAT32), step), start)
+    late = sub(end, mul(cast(sub(steps - 1, places), FLOAT32), step))
+    return cast(where(is_early, early, late), dtype)
+
+
 def rolled(
     t: Capture, x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
 ) -> Tensor:
@@ -194,6 +207,7 @@ def numbers(_t: Capture, x: Tensor, count: int) -> Tensor:
 
 FORMULAS: Formulas = {
     "arange": arange,
+    "linspace": linspace,
     "_indexed": indexed,
     "_numbers": numbers,
     "embedding": embedding,

@@ -46,7 +46,7 @@ def layer_norm(
     roles = [None if each is None else each.role.gradient for each in (source, scale, shift)]
     dtype = source.dtype
     with t.device.no_grad():
-        wide = cast(source, FLOAT32)
+        wide = cast(contiguous(source), FLOAT32)
         rows = (*x.shape[: x.ndim - dims], *(1 for _ in range(dims)))
         stats = x.role.made("LayerNorm variance"), x.role.made("LayerNorm mean")
         results = [(rows, None, FLOAT32, role) for role in stats]
