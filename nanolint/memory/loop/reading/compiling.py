@@ -20,7 +20,7 @@ from nanolint.memory.model.reading.values import (
 from nanolint.run.coverage import SPLIT_GRAPH
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.loop.reading.machine import Script
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LEAST = (7, 0)  # compute capability that Triton has kernels for
 INSIDE = "_orig_mod"  # of a compiled module, the one that it was made of
+_OF = object()  # the class of a record, among its fields
 
 
 def compiler(machine: Script, inductor: Inductor | None) -> Native:
@@ -133,12 +134,12 @@ def _module(machine: Script, module: Instance, inductor: Inductor, dynamic: Valu
 
 def _function(
     machine: Script, called: Value, inductor: Inductor, module: Instance | None, dynamic: Value
-) -> CompiledFunction:
+) -> Callable[..., Value]:
     def call(*given: Value, **named: Value) -> Value:
         if machine.group.reduces and SPLIT_GRAPH not in machine.doubts:
             machine.doubts.append(SPLIT_GRAPH)
         machine.graph_depth = machine.depth + 1
-        return machine.call(called, list(given), named)
+        return _apart(machine.call(called, list(given), named))
 
     def state() -> Hashable:
         if module is None:
@@ -153,7 +154,7 @@ def _function(
         return held_by_modules([called, getattr(called, "owner", None), *given, *near])
 
     name = module.cls.name if module is not None else getattr(function, "name", "a function")
-    return CompiledFunction(
+    compiled = CompiledFunction(
         call,
         machine.card,
         inductor,
@@ -164,3 +165,29 @@ def _function(
         most=lambda: settings.most_graphs(machine),
         held=held,
     )
+    return lambda *given, **named: _together(compiled(*given, **named))
+
+
+def _apart(value: Value) -> Value:
+    """What a function returns, with the fields of records (dataclasses, named tuples) in their
+    place: those that hold tensors are results of its graph, too."""
+    if isinstance(value, Instance) and value.cls.has("__dataclass__"):
+        return {_OF: value.cls, **{name: _apart(each) for name, each in value.attributes.items()}}
+    if type(value) in {list, tuple}:
+        return type(value)(map(_apart, value))
+    return {key: _apart(each) for key, each in value.items()} if type(value) is dict else value
+
+
+def _together(value: Value) -> Value:
+    """The records again, with the results in their fields."""
+    if type(value) in {list, tuple}:
+        return type(value)(map(_together, value))
+    if type(value) is not dict:
+        return value
+    fields = {key: _together(each) for key, each in value.items()}
+    cls = fields.pop(_OF, None)
+    if not isinstance(cls, Class):
+        return fields
+    made = Instance(cls)
+    made.attributes.update(fields)
+    return made
