@@ -22,7 +22,7 @@ from nanolint.memory.compiled.derive.operations import (
     STATE_FIRST,
     Operation,
 )
-from nanolint.memory.compiled.derive.realizing import Realizing
+from nanolint.memory.compiled.derive.realizing import PRODUCTS, Realizing
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-PRODUCTS = frozenset({"mm", "bmm", "addmm", "baddbmm", "scaled_mm"})
 COPYING = PRODUCTS - {"scaled_mm"}  # what cuBLAS cannot read as it lies
 OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
 NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask

@@ -38,6 +38,7 @@ from nanolint.memory.compiled.derive.values import (
     rows_in_order,
 )
 from nanolint.memory.tensors.dtypes import INT64
+from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,6 +57,17 @@ def _anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
     if part.shape[dim] != 1 and access.strides[dim]:
         return None
     return access._replace(strides=(*access.strides[:dim], 0, *access.strides[dim + 1 :]))
+
+
+def _further(access: Access, padded: Operation) -> Access:
+    """How what is padded is read: from as much further ahead."""
+    sides = padded.settings[0] if padded.settings else ()
+    assert isinstance(sides, tuple)
+    offset = access.offset
+    for side, stride in zip(sides[::2], reversed(access.strides), strict=False):
+        assert isinstance(side, int)  # before the elements; the last dimension comes first
+        offset -= side * stride
+    return access._replace(offset=offset)
 
 
 def _looked_up(index: Value) -> tuple[str, ...]:
@@ -167,6 +179,8 @@ class Lowering(Reducing, Calling, Concatenating):
                     continue
                 for access in value.loads():
                     anywhere = _anywhere(access, value, each) if each.name == "cat" else None
+                    if each.name == "pad" and not access.tag:
+                        anywhere = _further(access, each)
                     if anywhere is not None:
                         reads[anywhere] = None
                         continue
@@ -191,6 +205,9 @@ class Lowering(Reducing, Calling, Concatenating):
                 )
         found = inlined(each, tuple(reads), steps)
         found.box.is_flexible = self._lies_as_read(each)
+        if found.box.is_flexible and self._is_multiplied_in_view(each):
+            found.box.is_flexible = False
+            found.box.strides = contiguous_strides(each.shape)
         return found
 
     def _steps(self, each: Operation, values: Sequence[Value]) -> Iterator[frozenset[Step]]:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 MOST_READS = 4  # realize_reads_threshold: of a result that is used more than once
 MOST_ACCUMULATED = 8  # _realize_acc_reads_threshold_default
 # graph.py, ``need_fixed_layout``: what others read too has the strides that it was traced with.
+PRODUCTS = frozenset({"mm", "bmm", "addmm", "baddbmm", "scaled_mm"})
 FIXED_LAYOUT = frozenset({"mm", "convolution backward"})
 # Not elementwise to Inductor's passes, though they are computed element by element.
 OTHER_READERS = frozenset({"embedding", "gather", "index", "cat", "scatter part", "pad", "flip"})
@@ -165,6 +166,16 @@ class Realizing:
         return not any(
             user.kind == VIEW and (user.name == "view" or user in self._outputs)
             for user in self._users.get(each, {})
+        )
+
+    def _is_multiplied_in_view(self, each: Operation) -> bool:
+        """Whether a product reads it through a view, for which it lies in order (ir.py,
+        ``convert_to_reinterpret_view``)."""
+        users = [user for user in self._users.get(each, {}) if user.kind == VIEW]
+        return any(
+            self._is_multiplied_in_view(user)
+            or any(reader.name in PRODUCTS for reader in self._users.get(user, {}))
+            for user in users
         )
 
     def _mark_reuse(self, box: Box) -> None:
