@@ -27,7 +27,7 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
 
     Where it is not known what torch.compile makes of it, it lies between two bounds: what it takes
     without being compiled, and what its parameters, gradients and the optimizer take. It is in
-    doubt unless both give one verdict.
+    doubt unless both give one verdict; then its number is left open.
     """
     read = resolution.read
     run = read.run if read else None
@@ -46,11 +46,13 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         read = replace(read, doubts=ordered([*read.doubts, *assumed]))
     if isinstance(run.program, ReadScript):
         if target is not None and tape.is_bound and not _differ(run, tape, target):
-            return replace(read, read=None)
+            return replace(read, read=None, left_open=(*read.left_open, *tape.doubts))
         left_out = [Doubt(Subject.PIECE, each) for each in tape.doubts]
         return replace(read, read=None, doubts=ordered([*read.doubts, *left_out]))
-    if target is None or not tape.doubts or not _differ(run, tape, target):
+    if target is None or not tape.doubts:
         return read
+    if not _differ(run, tape, target):
+        return replace(read, left_open=(*read.left_open, *tape.doubts))
     doubts = (Doubt(Subject.PIECE, each) for each in tape.doubts)
     return replace(read, doubts=ordered([*read.doubts, *doubts]))
 

@@ -92,6 +92,10 @@ SHARED_PARTS_KEPT_SINCE: Version = (2, 13)
 # the number 1, or has 0 added, is itself. In 2.14.1, not in 2.13.
 NUMBERS_DROPPED_SINCE: Version = (2, 14)
 
+# torch/_inductor/fx_passes/post_grad.py, should_prefer_unfused_baddbmm: what batched products add
+# is left to their reader, as a bias is. In 2.14.1, not in 2.13.
+ADDED_APART_SINCE: Version = (2, 14)
+
 # torch/_inductor/scheduler.py, ``_can_reindex_consumer_for_index_inversion``: a copy into order is
 # launched with what makes what it copies. In 2.14.1, not in 2.13.
 COPIES_FUSED_SINCE: Version = (2, 14)
@@ -126,6 +130,7 @@ class Inductor(NamedTuple):
     sees_in_order: bool = True  # what is seen in another shape
     splits_repeated: bool = True  # sums of which no operand is read whole
     keeps_shared_parts: bool = True  # of what is joined
+    adds_apart: bool = True  # what batched products add
     drops_numbers: bool = True  # that change nothing
     fuses_copies: bool = True  # into order, with what makes what they copy
     asserts_classes: bool = True  # of one_hot
@@ -154,6 +159,7 @@ class Inductor(NamedTuple):
             sees_in_order=version >= SEEN_IN_ORDER_SINCE,
             splits_repeated=version >= REPEATED_READS_SPLIT_SINCE,
             keeps_shared_parts=version >= SHARED_PARTS_KEPT_SINCE,
+            adds_apart=version >= ADDED_APART_SINCE,
             drops_numbers=version >= NUMBERS_DROPPED_SINCE,
             fuses_copies=version >= COPIES_FUSED_SINCE,
             asserts_classes=version >= CLASSES_ASSERTED_SINCE,

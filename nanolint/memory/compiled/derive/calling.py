@@ -55,7 +55,7 @@ class Calling(Realizing):
             return self._asserted(each)
         if each in self._sums_of_products:  # made where it is added
             return Value(self._empty(each), each.shape)
-        if each.name == "addmm" and self._adds_later(each):
+        if each.name in BIASED and self._adds_later(each):
             return self._unfused(each)
         sources = [*each.of]
         values = [self.values[source] for source in sources]
@@ -117,6 +117,9 @@ class Calling(Realizing):
     def _adds_later(self, each: Operation) -> bool:
         """Whether the bias is added where the product is read: ``should_prefer_unfused_addmm``."""
         keeps = each.dtype.itemsize == 2 and self._inductor.keeps_half_biases
+        if each.name == "baddbmm" and each.of[0].shape == each.shape:
+            return False
+        keeps = keeps or (each.name == "baddbmm" and not self._inductor.adds_apart)
         return not keeps and self._is_read_by_elements(each)
 
     def _unfused(self, each: Operation) -> Value:
@@ -124,7 +127,8 @@ class Calling(Realizing):
         for value in factors:
             self.realize(value.box)
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in factors]
-        product = self._product(each, reads, factors, "mm")
+        what = "mm" if each.name == "addmm" else "bmm"
+        product = self._product(each, reads, factors, what)
         added = [broadcast(access, bias.shape, each.shape) for access in bias.loads()]
         return inlined(each, (*product.loads(), *added), bias.steps | {Step(each)})
 

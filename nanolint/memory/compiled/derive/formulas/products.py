@@ -8,7 +8,6 @@ from nanolint.memory.compiled.derive.formulas.reductions import total
 from nanolint.memory.compiled.derive.operations import CALL
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotVerified
-from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import add, mul
 from nanolint.memory.tensors.ops.views import contiguous, view
@@ -70,14 +69,8 @@ def addmm(t: Capture, bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> 
     return record(out, (bias, x, y), backward, *factors(x, y))
 
 
-# torch/_inductor/fx_passes/post_grad.py, should_prefer_unfused_baddbmm. In 2.14.1, not in 2.13.
-ADDED_APART_SINCE = (2, 14)
-
-
 def added(t: Capture, bias: Tensor, x: Tensor, y: Tensor, shape: Shape) -> Tensor:
     """``aten.baddbmm``, a call of cuBLAS, without its gradient."""
-    if x.dtype is FLOAT32 and bias.shape != shape and t.device.release >= ADDED_APART_SINCE:
-        raise NotVerified("baddbmm in float32")
     return t.make("baddbmm", CALL, (bias, x, y), shape, x.dtype, x.role.made("product"))
 
 
