@@ -22,7 +22,5 @@ def test_a_verdict_that_both_share_is_trusted_and_its_number_left_open(tmp_path:
 
 
 def test_a_verdict_that_they_do_not_share_is_in_doubt(tmp_path: Path) -> None:
-    whole = explained(tmp_path, WEIGHTED, card="rtx-4090")["peak"]["reserved_bytes"]
-    card = f"{0.95 * whole / 2**30:.2f}GiB"  # not enough without being compiled
-    found = explained(tmp_path, WEIGHTED, card=card)
+    found = explained(tmp_path, WEIGHTED, card="0.3GiB")
     assert any(WHY in str(each) for each in found["doubts"])
