@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.memory.compiled.derive.attributes import Attributes
-from nanolint.memory.compiled.derive.counting import steps_in
+from nanolint.memory.compiled.derive.counting import nodes_in, steps_in
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     INPUT,
@@ -223,10 +223,12 @@ class Capture(Writing):
         tensors = [each for each in operands if isinstance(each, Tensor)]
         known = tuple(None if isinstance(each, Tensor) else each for each in operands)
         settings = (*known, how) if how else known
-        return self.make(
+        found = self.make(
             label, POINTWISE, tensors, shape, dtype, role, *settings, strides=strides,
             cost=steps_in(label, how, dtype), numbers=[each for each in known if each is not None],
         )  # fmt: skip
+        found.made.nodes, found.made.all_nodes = nodes_in(label, how, dtype)
+        return found
 
     def view(
         self, x: Tensor, how: tuple[Any, ...], shape: Shape, strides: Strides, role: Role

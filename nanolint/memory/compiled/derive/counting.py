@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 PUT_SOMEWHERE = 6  # a part at a place that is not known
 
 # Of activations that are more than one step (torch/_decomp/decompositions.py), and of their
-# gradients; without what they read. In half precision they are computed in float32. Counted in
-# PyTorch 2.15, as all steps are (``inner_fn_opcount``).
+# gradients; without what they read. Then the nodes of PyTorch's graph, on the shortest way and all.
+# In half precision they are computed in float32. Counted in PyTorch 2.15, as all steps are
+# (``inner_fn_opcount``).
 ACTIVATIONS = {
-    "GELU output": (8, 16),
-    "GELU output, tanh": (13, 23),
-    "SiLU output": (5, 7),
-    "softplus output": (5, 8),
-    "Mish output": (7, 14),
-    "ELU output": (4, 5),
+    "GELU output": (8, 16, 2, 5),
+    "GELU output, tanh": (13, 23, 2, 9),
+    "SiLU output": (5, 7, 1, 4),
+    "softplus output": (5, 8, 1, 4),
+    "Mish output": (7, 14, 1, 6),
+    "ELU output": (4, 5, 1, 3),
 }
 OTHER_GRADIENT = 14
 LARGEST_POWER = 32
@@ -40,12 +41,26 @@ DIVIDED = {"mean": 2, "var_mean": 5, "variance": 6}
 CONVERTING = frozenset({"convert", "sum", "difference", "product", "quotient"})
 
 
+def nodes_in(label: str, how: str, result: Dtype) -> tuple[int, int]:
+    """The nodes of PyTorch's graph: on the shortest way through an operation on elements, all."""
+    name = f"{label}, {how}" if how else label
+    if name not in ACTIVATIONS:
+        return 1, 1
+    _, _, shortest, every = ACTIVATIONS[name]
+    casts = 2 * _is_half(result)
+    return shortest + casts, every + casts
+
+
+def _is_half(dtype: Dtype) -> bool:
+    return dtype.kind == FLOAT32.kind and dtype.itemsize < FLOAT32.itemsize
+
+
 def steps_in(label: str, how: str, result: Dtype) -> int:
     """The steps of an operation on elements; "" is the gradient of one that ``how`` names."""
-    is_half = result.kind == FLOAT32.kind and result.itemsize < FLOAT32.itemsize
+    is_half = _is_half(result)
     name = how if not label else f"{label}, {how}" if how else label
     if name in ACTIVATIONS:
-        forward, backward = ACTIVATIONS[name]
+        forward, backward, *_ = ACTIVATIONS[name]
         return forward + 2 * is_half if label else backward + 3 * is_half
     if not label:
         return OTHER_GRADIENT

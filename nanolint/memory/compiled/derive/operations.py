@@ -41,8 +41,8 @@ class Operation:
     """
 
     __slots__ = (
-        "ahead", "cost", "dtype", "kind", "name", "nodes", "number", "numbers", "of", "parts",
-        "region", "role", "scratch", "settings", "shape", "strides", "users",
+        "ahead", "all_nodes", "cost", "dtype", "kind", "name", "nodes", "number", "numbers", "of",
+        "parts", "region", "role", "scratch", "settings", "shape", "strides", "users",
     )  # fmt: skip
 
     def __init__(
@@ -67,7 +67,8 @@ class Operation:
         self.settings = settings
         self.cost = cost
         self.numbers: tuple[int | float | complex | None, ...] = ()
-        self.nodes = 1  # of PyTorch's graph
+        self.nodes = 1  # of PyTorch's graph, on the shortest way through it
+        self.all_nodes = 1
         self.parts: tuple[Operation, ...] = ()  # of an operation with several results
         self.scratch: tuple[tuple[str, int], ...] = ()
         self.ahead = 0

@@ -8,6 +8,7 @@ computed again.
 from __future__ import annotations
 
 import heapq
+from itertools import accumulate
 from math import trunc
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -80,10 +81,9 @@ class _Partition:
         given = [each for each in graph.all if each.kind == INPUT and each not in set(tangents)]
         self.inputs = given
         self.forward = _needed([*graph.outputs, *graph.asserts], set(given))
-        self.place = {
-            each: place
-            for place, each in enumerate(each for each in graph.all if each in self.forward)
-        }
+        order = sorted((each for each in graph.all if each in self.forward), key=_is_operation)
+        places = accumulate(each.all_nodes for each in order)
+        self.place = dict(zip(order, places, strict=True))  # of its last node
         self.distance = self._distances()
 
     def _distances(self) -> dict[Operation, int]:
@@ -240,6 +240,10 @@ class _Partition:
                 for user in each.users:
                     if user in place and self._is_fusible(each, user) and user not in self.banned:
                         heapq.heappush(queue, (place[user], user.number))
+
+
+def _is_operation(each: Operation) -> bool:
+    return each.kind != INPUT
 
 
 def _reached(starts: Iterable[Operation]) -> set[Operation]:
