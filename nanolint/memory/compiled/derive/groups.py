@@ -81,12 +81,13 @@ def shared_in_other_loops(one: Group, other: Group) -> int:
 def in_other_order(mine: Dependency, theirs: Dependency, one: Group, other: Group) -> bool:
     """Whether both go through the same places once the loops of one are put into another order,
     which only elementwise kernels allow, and only if each of its loops leads to another place
-    (scheduler.py, ``reorder_loops_by_dep_pair``)."""
+    (scheduler.py, ``reorder_loops_by_dep_pair``; dependencies.py, ``decide_loop_order_to_match``).
+    """
     moved, place = (other, theirs) if one.sums else (one, mine)
     return (
         not (one.sums and other.sums)
         and not moved.is_uneven
-        and prod(size for size, _ in place.loops) == moved.numel
+        and prod(size for size, stride in place.loops if stride) == moved.numel
         and mine.offset == theirs.offset
         and len(mine.loops) == len(theirs.loops)
         and sorted(mine.loops) == sorted(theirs.loops)
