@@ -94,7 +94,10 @@ class Lowering(Reducing, Calling, Concatenating):
         users = self._users.get(each, {})
         is_output = each in self._outputs and not self._waits(each)
         if is_output and not value.box.reads and value.box.memory is None:
-            self._handed[each] = self._copied(value, each).box  # computed again by its readers
+            # Computed again by its readers; a number has no strides to ask for, and becomes memory
+            # behind all others.
+            apart = self._copied(value, each) if each.shape else inlined(each, (), value.steps)
+            self._handed[each] = apart.box
             is_output = False
         elif is_output:
             self._fixed.add(self.realize(value.box))

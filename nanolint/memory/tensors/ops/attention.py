@@ -27,10 +27,12 @@ from nanolint.memory.tensors.ops.loss import safe_softmax
 from nanolint.memory.tensors.ops.parts import sliced
 from nanolint.memory.tensors.ops.pointwise import elementwise, mul
 from nanolint.memory.tensors.ops.views import cast, expand, transpose
+from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
 from nanolint.memory.torch import EFFICIENT_SHARES_HEADS_SINCE
 
 if TYPE_CHECKING:
+    from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.tensor import Tensor
 
 WIDEST_FLASH = 256
@@ -123,11 +125,17 @@ def _flash(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
 
 
 def _as_numbers(q: Tensor, mask: Tensor | None) -> Tensor | None:
-    """``convert_boolean_attn_mask``: zero where it holds, minus infinity elsewhere."""
+    """``convert_boolean_attn_mask``."""
     if mask is None or mask.dtype is not BOOL:
         return mask
-    numbers = [zeros((), device=q.device, dtype=q.dtype) for _ in range(2)]
-    out = elementwise(q.dtype, "mask", mask)
+    return _mask_numbers(mask, q.dtype)
+
+
+@traced
+def _mask_numbers(mask: Tensor, dtype: Dtype) -> Tensor:
+    """Zero where it holds, minus infinity elsewhere."""
+    numbers = [zeros((), device=mask.device, dtype=dtype) for _ in range(2)]
+    out = elementwise(dtype, "mask", mask)
     del numbers
     return out
 

@@ -139,6 +139,13 @@ def interpolated(t: Capture, x: Tensor, end: Tensor, weight: Operand) -> Tensor:
         return addcmul(side, share, apart) if adds else add(mul(share, apart), side)
 
 
+def mask_numbers(t: Capture, mask: Tensor, dtype: Dtype) -> Tensor:
+    """``convert_boolean_attn_mask``: a choice between minus infinity and zero."""
+    role = mask.role.made("mask")
+    low = constant(t, float("-inf"), dtype, role)
+    return _choice(t, (mask, constant(t, 0.0, dtype, role), low), dtype, role)
+
+
 def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
     """``tril`` and ``triu``: a choice by the numbers of row and column (torch/_refs)."""
     label = x.role.made("numbers")
@@ -179,6 +186,7 @@ def padded(
 
 
 FORMULAS: Formulas = {
+    "_mask_numbers": mask_numbers,
     "_interpolated": interpolated,
     "dropout": dropout,
     "glu": glu,
