@@ -12,7 +12,6 @@ from nanolint.memory.compiled.derive.access import (
     dependency,
 )
 from nanolint.memory.compiled.derive.buffers import Memory
-from nanolint.memory.compiled.derive.counting import Step
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     BIASED,
@@ -130,7 +129,7 @@ class Calling(Realizing):
         what = "mm" if each.name == "addmm" else "bmm"
         product = self._product(each, reads, factors, what)
         added = [broadcast(access, bias.shape, each.shape) for access in bias.loads()]
-        return inlined(each, (*product.loads(), *added), bias.steps | {Step(each)})
+        return inlined(each, (*product.loads(), *added), bias.steps | {each})
 
     def _find_sums_of_products(self, operations: Sequence[Operation]) -> None:
         """Sums that a matrix product makes itself, by the product: post_grad.py, ``addmm``.

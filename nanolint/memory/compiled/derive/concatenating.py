@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import Access, dependency
 from nanolint.memory.compiled.derive.calling import FLEXIBLE
+from nanolint.memory.compiled.derive.counting import operation_of
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import REDUCTION, VIEW, Operation
 from nanolint.memory.compiled.derive.realizing import OTHER_READERS, Realizing
@@ -106,7 +107,7 @@ class Concatenating(Realizing):
         kernel = self.kernels[memory.of]
         if kernel.numel * kernel.rnumel != prod(each.shape):
             return False
-        steps = {step.operation for value in values for step in value.steps}
+        steps = {operation_of(step) for value in values for step in value.steps}
         made = [
             one for one, value in self.values.items()
             if one.kind == REDUCTION and any(read.memory is memory for read in value.box.loads)

@@ -8,7 +8,7 @@ is in a part (lowering.py, ``cat``, ``select_scatter``, ``slice_scatter``).
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nanolint.memory.tensors.dtypes import FLOAT32
 
@@ -64,7 +64,7 @@ def steps_in(label: str, how: str, result: Dtype) -> int:
         return forward + 2 * is_half if label else backward + 3 * is_half
     if not label:
         return OTHER_GRADIENT
-    return 0 if label == "power" else 1
+    return 0 if label == "power" else 1  # ``_words`` counts its products
 
 
 def _products_of(power: Operation) -> Iterator[object]:
@@ -86,22 +86,33 @@ def _products_of(power: Operation) -> Iterator[object]:
         left //= 2
 
 
-class Step(NamedTuple):
-    """An operation of a kernel. ``moved`` is where its elements are, seen from those that are asked
-    for: a dimension, counted from the last, and how far; sorted."""
+class Moved(NamedTuple):
+    """An operation of a kernel, of other elements than those that are asked for: ``moved`` is a
+    dimension, counted from the last, and how far they are along it; sorted."""
 
     operation: Operation
-    moved: tuple[tuple[int, object], ...] = ()
+    moved: tuple[tuple[int, object], ...]
 
-    def away(self, place: int, by: object) -> Step:
-        """As much further along a dimension, or at some other place there."""
-        moved = dict(self.moved)
-        before = moved.pop(place, 0)
-        both = isinstance(before, int) and isinstance(by, int)
-        after = before + by if both else (before, by)  # type: ignore[operator]
-        if after:
-            moved[place] = after
-        return Step(self.operation, tuple(sorted(moved.items(), key=_first)))
+
+# An operation of a kernel.
+Step: TypeAlias = "Operation | Moved"
+
+
+def operation_of(step: Step) -> Operation:
+    """The operation itself, wherever its elements are."""
+    return step.operation if isinstance(step, Moved) else step
+
+
+def _away(step: Step, place: int, by: object) -> Step:
+    """As much further along a dimension, or at some other place there."""
+    moved = dict(step.moved) if isinstance(step, Moved) else {}
+    before = moved.pop(place, 0)
+    both = isinstance(before, int) and isinstance(by, int)
+    after = before + by if both else (before, by)  # type: ignore[operator]
+    if after:
+        moved[place] = after
+    operation = operation_of(step)
+    return Moved(operation, tuple(sorted(moved.items(), key=_first))) if moved else operation
 
 
 def _first(pair: tuple[int, object]) -> int:
@@ -122,25 +133,52 @@ def away(
 
     if not by:
         return steps
-    return frozenset(each.away(place, by) if has(each.operation.shape) else each for each in steps)
+    return frozenset(
+        _away(each, place, by) if has(operation_of(each).shape) else each for each in steps
+    )
+
+
+def own_steps_of(operation: Operation) -> int:
+    """How many an operation takes by itself."""
+    if operation.asks is None:
+        operation.asks = tuple(_words(operation))
+    own = 0 if operation.name == "convert" else operation.cost
+    return own + len(operation.asks)
 
 
 def steps_of(steps: Iterable[Step]) -> int:
     """How many these are, without what they read."""
     count, asked = 0, set[object]()
-    for operation, moved in steps:
-        count += 0 if operation.name == "convert" else operation.cost
-        if operation.name in CONVERTING:  # once, whoever asks for it
-            other = [each for each in operation.of if each.dtype is not operation.dtype]
-            asked.update((each, operation.dtype, moved) for each in other)
-        for number in operation.numbers:  # lowering.py, ``promote_constants``; one over a divisor
-            kind = operation.of[0].dtype if operation.of else operation.dtype
-            asked.add((type(number) is int, number, kind, operation.name == "quotient"))
-        if operation.name == "power":
-            asked.update((operation.of[0], each, moved) for each in _products_of(operation))
-        if operation.name == "scatter part":
-            asked.update(_asked(operation))
+    for each in steps:
+        operation = each.operation if isinstance(each, Moved) else each
+        if operation.asks is None:
+            operation.asks = tuple(_words(operation))
+        if operation.name != "convert":
+            count += operation.cost
+        if operation.asks:
+            moved = each.moved if isinstance(each, Moved) else ()
+            for word in operation.asks:
+                asked.add((word, moved) if word[0] in OF_ELEMENTS else word)
     return count + len(asked)
+
+
+# Of what is asked for: what is of an element, which another has of its own.
+OF_ELEMENTS = frozenset({"convert", "power"})
+
+
+def _words(operation: Operation) -> Iterator[tuple[object, ...]]:
+    """What it asks for beside its own step, each once for all that ask: by a word of its own."""
+    if operation.name in CONVERTING:
+        for each in operation.of:
+            if each.dtype is not operation.dtype:
+                yield "convert", each, operation.dtype
+    for number in operation.numbers:  # lowering.py, ``promote_constants``; one over a divisor
+        kind = operation.of[0].dtype if operation.of else operation.dtype
+        yield type(number) is int, number, kind, operation.name == "quotient"
+    if operation.name == "power":
+        yield from (("power", operation.of[0], each) for each in _products_of(operation))
+    if operation.name == "scatter part":
+        yield from (("part", word) for word in _asked(operation))
 
 
 def _asked(part: Operation) -> Iterator[object]:

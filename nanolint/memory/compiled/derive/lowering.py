@@ -13,7 +13,7 @@ from nanolint.memory.compiled.derive.access import (
 )
 from nanolint.memory.compiled.derive.calling import Calling
 from nanolint.memory.compiled.derive.concatenating import Concatenating
-from nanolint.memory.compiled.derive.counting import Step, away
+from nanolint.memory.compiled.derive.counting import away, operation_of
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     BIASED,
@@ -33,16 +33,17 @@ from nanolint.memory.compiled.derive.values import (
     Value,
     inlined,
     memory_of,
+    most_of,
     over,
     part_of,
     rows_in_order,
 )
 from nanolint.memory.tensors.dtypes import INT64
-from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nanolint.memory.compiled.derive.counting import Step
 
 # Elements that are read at other places than their own, which no strides tell.
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
@@ -73,7 +74,9 @@ def _further(access: Access, padded: Operation) -> Access:
 def _looked_up(index: Value) -> tuple[str, ...]:
     """What tells the places that an index leads to from others: dependencies.py names them by
     how many steps came before, whatever was read."""
-    return *sorted(each.operation.name for each in index.steps), *("load" for _ in index.loads())
+    return *sorted(operation_of(each).name for each in index.steps), *(
+        "load" for _ in index.loads()
+    )
 
 
 class Lowering(Reducing, Calling, Concatenating):
@@ -160,7 +163,11 @@ class Lowering(Reducing, Calling, Concatenating):
         parts = self._parts(each, values)
         if parts and not self._is_read_anywhere(each, parts):
             return self._joined(each, parts)
-        steps = frozenset({Step(each)}).union(*self._steps(each, values))
+        steps: frozenset[Step] = frozenset({each})
+        if each.name in {"cat", "scatter part"}:
+            steps = steps.union(*self._steps(each, values))
+        else:
+            steps = steps.union(*[value.steps for value in values])
         reads: dict[Access, None] = {}
         if each.name in {"embedding", "gather", "index"}:
             table, *indices = values
@@ -207,10 +214,8 @@ class Lowering(Reducing, Calling, Concatenating):
                     (broadcast(access, value.shape, each.shape), None) for access in value.loads()
                 )
         found = inlined(each, tuple(reads), steps)
-        found.box.is_flexible = self._lies_as_read(each)
-        if found.box.is_flexible and self._is_multiplied_in_view(each):
-            found.box.is_flexible = False
-            found.box.strides = contiguous_strides(each.shape)
+        found.box.made_by = each
+        found.box.most = most_of(each, [value.box for value in values])
         return found
 
     def _steps(self, each: Operation, values: Sequence[Value]) -> Iterator[frozenset[Step]]:
@@ -270,6 +275,6 @@ class Lowering(Reducing, Calling, Concatenating):
         memory = self.values[seed].box.memory
         assert memory is not None
         read = Access(memory, each.number, (0,) * len(each.shape))
-        value = inlined(each, (read,), frozenset({Step(each)}))
+        value = inlined(each, (read,), frozenset({each}))
         self.realize(value.box)  # lowering.py, ``inductor_random``
         return value

@@ -41,8 +41,9 @@ class Operation:
     """
 
     __slots__ = (
-        "ahead", "all_nodes", "cost", "dtype", "kind", "name", "nodes", "number", "numbers", "of",
-        "parts", "region", "role", "scratch", "settings", "shape", "strides", "users",
+        "ahead", "all_nodes", "asks", "cost", "dtype", "kind", "name", "nodes", "number",
+        "numbers", "of", "parts", "region", "role", "scratch", "settings", "shape", "strides",
+        "users",
     )  # fmt: skip
 
     def __init__(
@@ -66,6 +67,7 @@ class Operation:
         self.role = role
         self.settings = settings
         self.cost = cost
+        self.asks: tuple[tuple[object, ...], ...] | None = None  # once counting.py has looked
         self.numbers: tuple[int | float | complex | None, ...] = ()
         self.nodes = 1  # of PyTorch's graph, on the shortest way through it
         self.all_nodes = 1

@@ -27,7 +27,7 @@ from nanolint.memory.compiled.derive.values import (
     padded,
     what_of,
 )
-from nanolint.memory.tensors.layout import is_contiguous
+from nanolint.memory.tensors.layout import contiguous_strides, is_contiguous
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -133,8 +133,11 @@ class Realizing:
     def realize(self, box: Box) -> Memory:
         """Give it memory, which a kernel writes."""
         if box.memory is None:
-            if box.is_flexible:
-                box.strides = lying_as(box.reads, box.shape, box.strides)
+            if box.made_by is not None and self._lies_as_read(box.made_by):
+                if self._is_multiplied_in_view(box.made_by):
+                    box.strides = contiguous_strides(box.shape)
+                else:
+                    box.strides = lying_as(box.reads, box.shape, box.strides)
             memory = self._memory(box.shape, box.strides, box.dtype, box.role, pads=box.pads)
             order = sorted(range(len(box.shape)), key=lambda dim: -box.strides[dim])
             loops = tuple(box.shape[dim] for dim in order)

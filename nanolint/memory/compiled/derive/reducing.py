@@ -13,7 +13,7 @@ from nanolint.memory.compiled.derive.access import (
     dependency_on,
     stepped,
 )
-from nanolint.memory.compiled.derive.counting import Step, away
+from nanolint.memory.compiled.derive.counting import Moved, away
 from nanolint.memory.compiled.derive.kernels import LOOPS, SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     REDUCTION,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
+    from nanolint.memory.compiled.derive.counting import Step
     from nanolint.memory.compiled.derive.rows import Rows
     from nanolint.memory.tensors.asked import Card
     from nanolint.memory.tensors.dtypes import Dtype
@@ -72,7 +73,7 @@ class Reducing(Realizing):
         dtype = FLOAT32 if each.name == "mean" and each.dtype.itemsize < 4 else each.dtype
         box = self._reduced(each, value, over, dtype)
         if each.name == "mean":
-            steps = frozenset({Step(each)}) | (frozenset() if box.memory else box.steps)
+            steps = frozenset({each}) | (frozenset() if box.memory else box.steps)
             inner = Value(box, box.shape).viewed(("view",), each.shape)
             return inlined(each, tuple(inner.loads()), steps)
         return Value(box, box.shape).viewed(("view",), each.shape)
@@ -197,12 +198,11 @@ class Reducing(Realizing):
             of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
             strides = lying_as(tuple(of_kept), kept, strides)
         order = sorted(range(len(kept)), key=lambda dim: -strides[dim])
-        step = ("permute", *order, *range(len(kept), len(kept) + len(gone)))
         loops = tuple(kept[dim] for dim in order)
-        depends = [
-            dependency(stepped(each, step, (*kept, *gone), (*loops, *gone)), (*loops, *gone))
-            for each in reads
-        ]
+        if loops != kept:
+            step = ("permute", *order, *range(len(kept), len(kept) + len(gone)))
+            reads = [stepped(each, step, (*kept, *gone), (*loops, *gone)) for each in reads]
+        depends = [dependency(each, (*loops, *gone)) for each in reads]
         found = []
         for role in roles:
             memory = self._memory(kept, strides, dtype, role)
@@ -289,7 +289,7 @@ class Reducing(Realizing):
             box.memory = memory
             seen = Value(box, memory.shape).viewed(("view",), part.shape)
             if part is variance:
-                seen = inlined(part, tuple(seen.loads()), frozenset({Step(part)}))
+                seen = inlined(part, tuple(seen.loads()), frozenset({part}))
             self.values[part] = seen
         return self.values[mean]
 
@@ -304,7 +304,7 @@ class Reducing(Realizing):
         box = Box(squares.shape, squares.strides, FLOAT32, each.role)
         box.memory = squares
         seen = Value(box, squares.shape).viewed(("view",), each.shape)
-        return inlined(each, tuple(seen.loads()), frozenset({Step(each)}))
+        return inlined(each, tuple(seen.loads()), frozenset({each}))
 
     def _softmax_of(self, top: Operation) -> tuple[Operation, Operation, Operation] | None:
         """``prepare_softmax_pattern`` (fx_passes/post_grad.py): with this maximum, a difference,
@@ -332,7 +332,7 @@ class Reducing(Realizing):
             if over != (len(value.shape) - 1,):
                 raise NotDerived("a softmax of few elements that do not lie side by side")
             box = self._reduced(top, value, over, FLOAT32)
-            of_each = value.steps | {Step(each) for each in softmax[:2]}
+            of_each = value.steps | set(softmax[:2])
             steps = box.steps | _unrolled(summed, of_each, value.shape, over)
             boxes = [box, Box(box.shape, box.strides, FLOAT32, summed.role, box.reads, steps)]
         else:
@@ -350,7 +350,7 @@ def _unrolled(
     each: Operation, of_each: frozenset[Step], shape: Shape, over: Sequence[object]
 ) -> frozenset[Step]:
     """The steps of a reduction that is written out: those of each element, and what joins two."""
-    found = set[Step]()
+    found: set[Step] = set()
     dims = [dim for dim in range(len(shape)) if dim in over]
     places = list(combinations(*(range(shape[dim]) for dim in dims)))
     for number, place in enumerate(places):
@@ -359,7 +359,7 @@ def _unrolled(
             steps = away(steps, shape, dim, ("at", at))
         found |= steps
         if number:
-            found.add(Step(each, ((0, number),)))
+            found.add(Moved(each, ((0, number),)))
     return frozenset(found)
 
 

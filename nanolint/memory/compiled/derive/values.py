@@ -7,13 +7,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import Access, stepped
-from nanolint.memory.compiled.derive.counting import Step, away, steps_of
+from nanolint.memory.compiled.derive.counting import away, operation_of, own_steps_of, steps_of
 from nanolint.memory.compiled.graph import ALIGNMENT, LONGEST_UNPADDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from nanolint.memory.compiled.derive.buffers import Memory
+    from nanolint.memory.compiled.derive.counting import Step
     from nanolint.memory.compiled.derive.operations import Operation
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
@@ -26,8 +27,7 @@ class Box:
     """A result: memory, or what would be computed wherever it is read."""
 
     __slots__ = (
-        "cost", "dtype", "is_flexible", "memory", "pads", "reads", "role", "shape", "steps",
-        "strides",
+        "dtype", "made_by", "memory", "most", "pads", "reads", "role", "shape", "steps", "strides"
     )  # fmt: skip
 
     def __init__(
@@ -45,15 +45,22 @@ class Box:
         self.role = role
         self.reads = reads
         self.steps = steps
-        self.cost = len(reads) + steps_of(steps)
+        self.most: int | None = None  # steps, were none of them shared
         self.memory: Memory | None = None
         self.pads = True  # whether long rows may lie apart
-        self.is_flexible = False  # whether it lies as what it reads does, once it is memory
+        self.made_by: Operation | None = None  # of one that decides how it lies as memory
 
     @property
     def is_large(self) -> bool:
         """Whether it takes too many steps to be computed where it is read."""
+        if self.most is not None and len(self.reads) + self.most <= MOST_STEPS:
+            return False
         return self.cost > MOST_STEPS
+
+    @property
+    def cost(self) -> int:
+        """How many steps it takes, with what it reads."""
+        return len(self.reads) + steps_of(self.steps)
 
     @property
     def loads(self) -> tuple[Access, ...]:
@@ -122,7 +129,7 @@ def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[
 
 def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None:
     """A table whose rows are read in order, by an index that is a row's own number."""
-    steps = {each.operation.name for each in index.steps}
+    steps = {operation_of(each).name for each in index.steps}
     if steps != {"arange"} or index.box.reads or each.name != "embedding" or table.tag:
         return None
     down, across = table.strides
@@ -146,6 +153,17 @@ def part_of(each: Operation) -> Callable[[Access], Access] | None:
     return None
 
 
+def most_of(each: Operation, boxes: Iterable[Box]) -> int | None:
+    """The most steps of what reads these; None where it is not known of one."""
+    found = own_steps_of(each)
+    for box in boxes:
+        if box.memory is None:
+            if box.most is None:
+                return None
+            found += box.most
+    return found
+
+
 def inlined(each: Operation, reads: tuple[Access, ...], steps: frozenset[Step]) -> Value:
     box = Box(each.shape, each.strides, each.dtype, each.role, reads, steps)
     return Value(box, each.shape)
@@ -166,8 +184,8 @@ def at_place(read: Access, kept: int, place: tuple[int, ...]) -> Access:
 
 
 def what_of(box: Box) -> str:
-    numbers = {each.operation.number: each.operation.name for each in box.steps}
-    return numbers[max(numbers)] if numbers else "copy"
+    made = max(map(operation_of, box.steps), key=lambda each: each.number, default=None)
+    return "copy" if made is None else made.name
 
 
 def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strides:
