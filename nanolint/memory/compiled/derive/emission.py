@@ -10,6 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.buffers import Memory
+from nanolint.memory.compiled.derive.groups import is_looped
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
@@ -114,9 +115,25 @@ class Emission:
         return [self._counted[each] for each in seen if each in self._counted]
 
     def _is_inside(self, memory: Memory, group: Group) -> bool:
-        """Whether nobody reads it but its own launch."""
-        return not memory.kept and all(
-            reader is group for reader, _ in self._readers.get(memory, ())
+        """Whether nobody reads it but its own launch, which holds it."""
+        return (
+            not memory.kept
+            and all(reader is group for reader, _ in self._readers.get(memory, ()))
+            and not (is_looped(group) and self._is_read_again(memory, group))
+        )
+
+    def _is_read_again(self, memory: Memory, group: Group) -> bool:
+        """Whether it is read in another loop than it was made in: behind a sum (codegen/common.py,
+        ``invalidated_stores``)."""
+        maker = next((each for each in group.kernels if each.number == memory.of), None)
+        if maker is None or maker.kind == SUMS or maker.numel != group.numel * group.rnumel:
+            return False
+        sums = [each for each in group.kernels if each.kind == SUMS]
+        return any(
+            _precedes(each, reader, group)
+            for each in sums
+            if not _precedes(each, maker, group)
+            for _, reader in self._readers.get(memory, ())
         )
 
     def _emit(self, group: Group) -> None:

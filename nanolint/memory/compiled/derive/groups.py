@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
 
 
+HELD_IN_ROWS, HELD_ELSEWHERE = 1024, 64  # elements
+
+
 class Group:
     """Kernels that are launched as one, in the order in which they were fused, as
     ``FusedSchedulerNode.fuse`` has them. ``ancestors`` and ``own`` are bits by kernel numbers."""
@@ -141,6 +144,13 @@ def reads_all(group: Group, memory: Memory) -> bool:
 def is_contiguous(group: Group) -> bool:
     """Whether the innermost loop walks through memory step by step, or stays."""
     return all(each.steps_by_one for kernel in group.kernels for each in kernel.reads)
+
+
+def is_looped(group: Group) -> bool:
+    """Whether its sums are too long to be held at once (codegen/triton.py,
+    ``should_use_persistent_reduction``)."""
+    held = HELD_IN_ROWS if is_contiguous(group) else HELD_ELSEWHERE
+    return group.sums and group.rnumel > held
 
 
 def fits(one: Group, other: Group) -> bool:
