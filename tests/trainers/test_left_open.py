@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.explained import explained
 from validation.variations import TEXTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WEIGHTED = TEXTS["compiled: rows apart"].replace(
     "targets.view(-1))", "targets.view(-1), weight=torch.ones(V, device=idx.device))"

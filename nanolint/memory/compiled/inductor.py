@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 # pass no longer scatters into a zeros tensor of its own.
 SCATTER_FUSED_SINCE: Version = (2, 5)
 
+# Before 2.10 that was so only where the graph has been cut in two: the partitioner saw a scatter.
+# Now it sees a comparison (torch/_inductor/fx_passes/joint_graph.py). In 2.10, not in 2.9.
+SCATTER_COMPARED_SINCE: Version = (2, 10)
+
 # torch/_functorch/partitioners.py: the partitioner saves the loss's largest logits and sums, (B*T)
 # each. Before, it saved the log-softmax; and the terms of the residual stream, which it added up
 # again for all layers at once, in place of the LayerNorms' normalised inputs: that is not replayed.
@@ -42,6 +46,10 @@ OUTPUTS_TAKEN_OFF: tuple[Version, Version] = (2, 9), (2, 12)
 
 # torch/_inductor/config.py, triton.mix_order_reduction: two sums of one tensor in one kernel.
 MIXED_SUMS_SINCE: Version = (2, 10)
+
+# The same file, loop_ordering_after_fusion: kernels whose loops run in another order may be
+# launched together. On by default in 2.10, not in 2.9.
+LOOPS_REORDERED_SINCE: Version = (2, 10)
 
 # torch/_inductor/config.py, keep_addmm_fused_for_half_dtypes: a product in two bytes adds its bias
 # itself. Before, one that is only read element by element left it to its reader. In 2.12.1, not in
@@ -114,6 +122,7 @@ class Inductor(NamedTuple):
 
     holds_gradients: bool = False  # of the outputs, through the backward pass: sBTV for the logits
     scatters_loss: bool = False  # the loss's backward pass makes a float32 (B*T, V) buffer
+    compares_scattered: bool = True  # before it cuts the graph in two
     saves_log_softmax: bool = False  # the loss keeps (B*T, V) in the logits' type: sBTV
     adds_in_product: bool = True  # the tied embedding's gradient in float32
     reorders: bool = True  # the backward graph, for the lowest peak
@@ -121,6 +130,7 @@ class Inductor(NamedTuple):
     counts_mutated: bool = False  # buffers twice, in the estimate of the peak
     takes_off_outputs: bool = False  # from the estimate of the peak
     mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
+    reorders_loops: bool = True  # of kernels that are launched together
     keeps_half_biases: bool = True  # in the product, whoever reads it
     takes_out_factors: bool = True  # of a softmax
     keeps_nonfinite: bool = True  # rows of a softmax whose factor is taken out
@@ -143,6 +153,7 @@ class Inductor(NamedTuple):
         return cls(
             holds_gradients=version < GRADIENTS_BOXED_SINCE,
             scatters_loss=version < SCATTER_FUSED_SINCE,
+            compares_scattered=version >= SCATTER_COMPARED_SINCE,
             saves_log_softmax=version < STATISTICS_SAVED_SINCE,
             adds_in_product=version >= ADDED_IN_PRODUCT_SINCE,
             reorders=version >= REORDERED_SINCE,
@@ -150,6 +161,7 @@ class Inductor(NamedTuple):
             counts_mutated=version < MUTATED_COUNTED_ONCE_SINCE,
             takes_off_outputs=OUTPUTS_TAKEN_OFF[0] <= version <= OUTPUTS_TAKEN_OFF[1],
             mixes_sums=version >= MIXED_SUMS_SINCE,
+            reorders_loops=version >= LOOPS_REORDERED_SINCE,
             keeps_half_biases=version >= HALF_BIASES_KEPT_SINCE,
             takes_out_factors=version >= FACTORS_TAKEN_OUT_SINCE,
             keeps_nonfinite=version >= NONFINITE_KEPT_SINCE,

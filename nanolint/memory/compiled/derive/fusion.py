@@ -79,21 +79,33 @@ class _Ranked:
 
 
 def fuse(
-    kernels: Sequence[Kernel], kept: Iterable[Memory], *, mixes: bool = True, inverts: bool = True
+    kernels: Sequence[Kernel],
+    kept: Iterable[Memory],
+    *,
+    mixes: bool = True,
+    inverts: bool = True,
+    reorders: bool = True,
 ) -> list[Group]:
     """The launches, in the scheduler's order. ``kept`` is handed out; ``mixes`` is whether sums
     over rows and over columns may share one, ``inverts`` whether what is made and its copy in
-    another order may."""
-    return _Fusion(kernels, set(kept), mixes=mixes, inverts=inverts).run()
+    another order may, ``reorders`` whether loops of another order may."""
+    return _Fusion(kernels, set(kept), mixes=mixes, inverts=inverts, merges=not reorders).run()
 
 
 class _Fusion:
     def __init__(
-        self, kernels: Sequence[Kernel], kept: set[Memory], *, mixes: bool, inverts: bool
+        self,
+        kernels: Sequence[Kernel],
+        kept: set[Memory],
+        *,
+        mixes: bool,
+        inverts: bool,
+        merges: bool,
     ) -> None:
         self.kernels = kernels
         self.mixes = mixes
         self.inverts = inverts
+        self.merges = merges  # loops from the first round on, and reorders none
         self.reorders = False  # whether loops may be merged and reordered, in the last round
         self.users: dict[Memory, int] = {}
         self.makers = [makers(each) for each in kernels]
@@ -119,8 +131,9 @@ class _Fusion:
             self._round()
             if len(self.groups) in {before, 1}:
                 break
-        self.reorders = True
-        self._round()
+        if not self.merges:
+            self.reorders = True
+            self._round()
         return self.groups
 
     def _round(self) -> None:
@@ -180,6 +193,9 @@ class _Fusion:
         """Bytes that both read or write at the same places."""
         few, many = (one, other) if len(one.deps) <= len(other.deps) else (other, one)
         theirs = many.deps
+        if self.merges:
+            places = {(each.memory, each.place) for each in theirs}
+            return sum([each.nbytes for each in few.deps if (each.memory, each.place) in places])
         return sum([each.nbytes for each in few.deps if each in theirs])
 
     def _score(self, one: Group, other: Group) -> _Score:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,8 @@ class Lowering(Reducing, Calling, Concatenating):
     def run(self, operations: Sequence[Operation]) -> None:
         """Lower them, in order."""
         self._find_sums_of_products(operations)
+        scattered = [each for each in operations if each.name == "scatter"]
+        self._scattered = Counter((each.shape, each.dtype) for each in scattered)
         for each in operations:
             self.values[each] = self._run(each)
 
@@ -157,6 +160,8 @@ class Lowering(Reducing, Calling, Concatenating):
             return self._written_back(each)
         if each.name == "moved":
             return self._moved(each)
+        if each.name == "scatter" and self._scattered[each.shape, each.dtype] > 1:
+            return self._put(each)  # zeros that several scatter into are not compared
         if any(self._sums_of_products.get(source) is each for source in each.of):
             return self._sum_of_product(each)
         values = [self.values[source] for source in each.of]

@@ -94,7 +94,7 @@ class Plans:
             kept.add(memory)
         groups = fuse(
             lowering.kernels, kept, mixes=self.inductor.mixes_sums,
-            inverts=self.inductor.fuses_copies,
+            inverts=self.inductor.fuses_copies, reorders=self.inductor.reorders_loops,
         )  # fmt: skip
         emission = Emission(
             groups, lowering.inputs,

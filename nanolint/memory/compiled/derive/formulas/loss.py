@@ -152,18 +152,22 @@ def _nll_loss(
         counted = compare(places, ignore_index)
         safe = _choice(t, counted, places)
         hot: Tensor
-        if Inductor.of(t.device.release).scatters_loss:
+        inductor = Inductor.of(t.device.release)
+        if inductor.scatters_loss:
             zeros = log.role.gradient.made("scattered gradient", log.role.dims)
             hot = t.make("index_put", CALL, (safe, safe), log.shape, log.dtype, zeros)
+        elif inductor.compares_scattered:
+            hot = _compared(t, safe, dim, log)
         else:
-            hot = _scattered(t, safe, dim, log)
+            role = log.role.gradient
+            hot = t.make("scatter", POINTWISE, (safe,), log.shape, log.dtype, role, cost=5)
         kept = _choice(t, counted, share)
         return [mul(hot, kept, role=log.role.gradient)]
 
     return record(loss, (wide,), backward, wide, targets, count)
 
 
-def _scattered(t: Capture, places: Tensor, dim: int, log: Tensor) -> Tensor:
+def _compared(t: Capture, places: Tensor, dim: int, log: Tensor) -> Tensor:
     """-1 at one place along ``dim``, and zeros (torch/_inductor/fx_passes/joint_graph.py,
     ``scatter_upon_const_tensor``): a comparison with the numbers of the places."""
     role = log.role.gradient
