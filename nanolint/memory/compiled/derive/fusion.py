@@ -6,8 +6,7 @@ nobody outside of its kernel reads is then no memory at all.
 
 from __future__ import annotations
 
-from functools import cmp_to_key
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.groups import (
     Group,
@@ -16,14 +15,12 @@ from nanolint.memory.compiled.derive.groups import (
     in_order,
     in_other_order,
     is_contiguous,
-    is_split,
     joined,
-    loops_of,
     makers,
-    reads_all,
     shared_in_other_loops,
 )
-from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
+from nanolint.memory.compiled.derive.mixing import MIXED_READS, are_mixed
+from nanolint.memory.compiled.derive.scores import Ranked, Score
 from nanolint.memory.guarded import answer
 
 if TYPE_CHECKING:
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
+    from nanolint.memory.compiled.derive.kernels import Kernel
     from nanolint.memory.tensors.dtypes import Dtype
 
 # torch/_inductor/config.py
@@ -40,42 +38,6 @@ LARGEST = 64  # max_fusion_size: kernels in one
 LEAST_SHARED = 10  # score_fusion_memory_threshold: bytes
 FARTHEST = 64  # scheduler.py, are_long_distant_nodes
 HELD = 32  # scheduler.py, can_fusion_increase_peak_memory
-
-# MixOrderReduction: sums over rows and over columns in one kernel.
-MIXED_ELEMENTS = 5 << 20
-MIXED_ROWS = 4096
-MIXED_COLUMNS = 16384
-MIXED_READS = 10
-
-
-class _Score(NamedTuple):
-    saves: bool
-    alike: bool
-    nbytes: int
-    near: int
-
-
-def _compare(one: _Score, other: _Score) -> int:
-    """``FusionScore``: those alike first, unless what is saved differs by far."""
-    if one.saves != other.saves:
-        return 1 if one.saves else -1
-    if max(one.nbytes, other.nbytes) > 16 * min(one.nbytes, other.nbytes):
-        return 1 if one.nbytes > other.nbytes else -1
-    first, second = one[1:], other[1:]
-    return (first > second) - (first < second)
-
-
-class _Ranked:
-    """The places of ``scores``, the best first, were their bytes others."""
-
-    def __init__(self, scores: Sequence[_Score]) -> None:
-        self._scores = scores
-
-    def __call__(self, nbytes: list[int]) -> list[int]:
-        pairs = zip(self._scores, nbytes, strict=True)
-        scores = [_Score(one.saves, one.alike, each, one.near) for one, each in pairs]
-        key = cmp_to_key(_compare)
-        return sorted(range(len(scores)), key=lambda at: key(scores[at]), reverse=True)
 
 
 def fuse(
@@ -139,7 +101,7 @@ class _Fusion:
     def _round(self) -> None:
         pairs = self._pairs()
         scores = [self._score(*pair) for pair in pairs]
-        by_score = answer(_Ranked(scores), [each.nbytes for each in scores])
+        by_score = answer(Ranked(scores), [each.nbytes for each in scores])
         for one, other in [pairs[place] for place in by_score]:
             first, second = self.of[one.first], self.of[other.first]
             if first is second:
@@ -198,11 +160,11 @@ class _Fusion:
             return sum([each.nbytes for each in few.deps if (each.memory, each.place) in places])
         return sum([each.nbytes for each in few.deps if each in theirs])
 
-    def _score(self, one: Group, other: Group) -> _Score:
+    def _score(self, one: Group, other: Group) -> Score:
         mixed = self._is_mixed(one, other)
         nbytes = one.numel * one.rnumel if mixed else self._shared(one, other)
         near = -max(abs(one.first - other.last), abs(other.first - one.last))
-        return _Score(nbytes > 0, one.sums == other.sums and nbytes > 0, nbytes, near)
+        return Score(nbytes > 0, one.sums == other.sums and nbytes > 0, nbytes, near)
 
     def _may_fuse(self, one: Group, other: Group, *, mixes: bool = True) -> bool:
         if one.mixed:
@@ -294,32 +256,7 @@ class _Fusion:
     # Sums over rows and over columns of the same elements.
 
     def _is_mixed(self, one: Group, other: Group) -> bool:
-        if not (self.mixes and one.sums and other.sums) or one.mixed or other.mixed:
-            return False
-        if one.ancestors & other.own or other.ancestors & one.own:
-            return False
-        loops, others = loops_of(one), loops_of(other)
-        if loops == others or loops != others[::-1]:
-            return False
-        common = [
-            memory
-            for memory in one.names & other.names
-            if reads_all(one, memory) and reads_all(other, memory)
-        ]
-        if not common:
-            return False
-        if is_contiguous(one):
-            rows, columns = one, other
-        elif is_contiguous(other):
-            rows, columns = other, one
-        else:
-            return False
-        nrow, ncol = loops_of(rows)
-        if nrow * ncol < MIXED_ELEMENTS or nrow < 2 * ncol or nrow < MIXED_ROWS:
-            return False
-        if ncol > MIXED_COLUMNS or is_split(rows):
-            return False
-        return all(each.what.split()[0] == "sum" for each in columns.kernels if each.kind == SUMS)
+        return self.mixes and are_mixed(one, other)
 
     def _may_join(self, mixed: Group, other: Group) -> bool:
         """``FusedMixOrderReductions.can_fuse_with``."""

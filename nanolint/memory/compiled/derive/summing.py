@@ -1,0 +1,255 @@
+"""How a reduction is launched: at once or in steps (torch/_inductor/ir.py, ``Reduction``)."""
+
+from __future__ import annotations
+
+from itertools import product as combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import (
+    SPLIT,
+    Access,
+    dependency,
+    dependency_on,
+    stepped,
+)
+from nanolint.memory.compiled.derive.counting import Moved, away
+from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
+from nanolint.memory.compiled.derive.realizing import Realizing
+from nanolint.memory.compiled.derive.rows import rows_before
+from nanolint.memory.compiled.derive.splits import inner_splits
+from nanolint.memory.compiled.derive.values import Box, at_place, lying_as
+from nanolint.memory.compiled.reductions import column_sum_splits
+from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.layout import contiguous_strides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nanolint.memory.compiled.derive.access import Dependency
+    from nanolint.memory.compiled.derive.buffers import Memory
+    from nanolint.memory.compiled.derive.counting import Step
+    from nanolint.memory.compiled.derive.operations import Operation
+    from nanolint.memory.compiled.derive.rows import Rows
+    from nanolint.memory.compiled.derive.values import Value
+    from nanolint.memory.tensors.asked import Card
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.layout import Shape
+    from nanolint.memory.tensors.role import Role
+
+NEVER_SPLIT = frozenset({"argmax"})
+UNROLLED = 8  # unroll_reductions_threshold in torch/_inductor/config.py
+
+
+class Summing(Realizing):
+    """Makes the kernels of a reduction."""
+
+    def _loops(self, value: Value, over: Sequence[object]) -> tuple[Shape, Shape, tuple[int, ...]]:
+        """The sizes that stay and those that are reduced, and their order."""
+        shape = value.shape
+        kept = [dim for dim in range(len(shape)) if dim not in over]
+        gone = [dim for dim in range(len(shape)) if dim in over]
+        order = (*kept, *gone)
+        return tuple(shape[d] for d in kept), tuple(shape[d] for d in gone), order
+
+    def _reduced(self, each: Operation, value: Value, over: Sequence[object], dtype: Dtype) -> Box:
+        kept, gone, order = self._loops(value, over)
+        loops = (*kept, *gone)
+        reads = tuple(
+            dict.fromkeys(
+                stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()
+            )
+        )
+        numel, rnumel = prod(kept), prod(gone)
+        strides = contiguous_strides(kept)
+        if rnumel < UNROLLED:
+            places = dict.fromkeys(
+                at_place(read, len(kept), place)
+                for place in combinations(*map(range, gone))
+                for read in reads
+            )
+            steps = unrolled(each, value.steps, value.shape, over)
+            return Box(kept, strides, dtype, each.role, tuple(places), steps)
+        box = Box(kept, strides, dtype, each.role)
+        splits = 1 if each.name in NEVER_SPLIT else self._splits(reads, kept, gone)
+        depends = [dependency(read, loops) for read in reads]
+        if splits == 1:
+            (box.memory,) = self._whole([each], reads, kept, gone, [each.role], each.name, dtype)
+            box.strides = box.memory.strides
+            return box
+        rows = rows_before(value, self.kernels) if numel == 1 else None
+        if rows is not None and prod(rows.shape) * rows.reduced == rnumel:
+            return self._summed_by_rows(each, rows, depends, kept, dtype)
+        made = each.role.made("partial sums")
+        part_shape = (*kept, splits)
+        part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
+        # The columns of a matrix stay side by side in the partial sums.
+        part = self._memory(
+            part_shape,
+            (1, numel) if len(kept) == 1 else contiguous_strides(part_shape),
+            part_dtype,
+            made,
+            pads=False,
+        )
+        block = -(-rnumel // splits)
+        write = dependency(Access(part, 0, part.strides), part_shape)
+        parts = [
+            dependency_on(one.memory, one.offset, one.loops, (*one.tag, SPLIT, splits))
+            for one in depends
+        ]
+        kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
+        kernel.original = numel, rnumel
+        self._add(kernel)
+        read = dependency(Access(part, 0, part.strides), part_shape)
+        box.memory = self._sums((read,), kept, dtype, each.role, numel, splits, each.name)
+        return box
+
+    def _summed_by_rows(
+        self,
+        each: Operation,
+        rows: Rows,
+        reads: Sequence[Dependency],
+        kept: Shape,
+        dtype: Dtype,
+    ) -> Box:
+        """``create_multilayer_existing_ranges``: a sum of each row, which may join what else is
+        computed of it, and the sum of these."""
+        wide, made = dtype if dtype.itemsize >= 4 else FLOAT32, each.role.made("partial sums")
+        count = prod(rows.shape)
+        part = self._sums(reads, rows.shape, wide, made, count, rows.reduced, each.name)
+        read = dependency(Access(part, 0, part.strides), rows.shape)
+        box = Box(kept, contiguous_strides(kept), dtype, each.role)
+        box.memory = self._sums((read,), kept, dtype, each.role, 1, count, each.name)
+        return box
+
+    def _sums(
+        self,
+        reads: Iterable[object],
+        kept: Shape,
+        dtype: Dtype,
+        role: Role,
+        numel: int,
+        rnumel: int,
+        what: str,
+    ) -> Memory:
+        memory = self._memory(kept, contiguous_strides(kept), dtype, role)
+        write = dependency(Access(memory, 0, memory.strides), kept)
+        self._add(Kernel(SUMS, tuple(reads), (write,), numel, rnumel, what=what))  # type: ignore[arg-type]
+        return memory
+
+    def _whole(
+        self,
+        results: Sequence[Operation],
+        reads: Sequence[Access],
+        kept: Shape,
+        gone: Shape,
+        roles: Sequence[Role],
+        what: str,
+        dtype: Dtype = FLOAT32,
+    ) -> list[Memory]:
+        """Sums that are made at once, by one kernel each: they lie as what they read, if nobody
+        asks how they lie."""
+        strides = contiguous_strides(kept)
+        if all(self._lies_as_read(each) for each in results):
+            of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
+            strides = lying_as(tuple(of_kept), kept, strides)
+        order = sorted(range(len(kept)), key=lambda dim: -strides[dim])
+        loops = tuple(kept[dim] for dim in order)
+        if loops != kept:
+            step = ("permute", *order, *range(len(kept), len(kept) + len(gone)))
+            reads = [stepped(each, step, (*kept, *gone), (*loops, *gone)) for each in reads]
+        depends = [dependency(each, (*loops, *gone)) for each in reads]
+        found = []
+        for role in roles:
+            memory = self._memory(kept, strides, dtype, role)
+            write = stepped(Access(memory, 0, memory.strides), ("permute", *order), kept, loops)
+            kernel = Kernel(
+                SUMS, depends, (dependency(write, loops),), prod(kept), prod(gone), what=what
+            )
+            self._add(kernel)
+            found.append(memory)
+        return found
+
+    def _splits(self, reads: Sequence[Access], kept: Shape, gone: Shape) -> int:
+        """``Reduction.num_splits``."""
+        numel, rnumel = prod(kept), prod(gone)
+        if numel == 1:
+            return self._inner_splits(rnumel, 1)
+        if rnumel <= 32 or self._asked.ask(_are_many, numel):
+            return 1
+        counted = self._counted(reads, (*kept, *gone), len(kept))
+        if not counted:
+            return 1
+        outer = sum(
+            all(
+                stride == 0 or stride > 1
+                for size, stride in zip(gone, read.strides[len(kept) :], strict=True)
+                if size > 1
+            )
+            for read in counted
+        )
+        if len(counted) - outer > outer:
+            return self._inner_splits(rnumel, numel)
+        return self._asked.ask(column_sum_splits, rnumel, numel, self._inductor.threads_per_sm)
+
+    def _counted(self, reads: Sequence[Access], loops: Shape, kept: int) -> list[Access]:
+        """Those that decide: what is read whole, else what the reduced loops go through."""
+        known = [read for read in reads if not read.tag]
+        whole = [
+            read
+            for read in known
+            if all(stride for size, stride in zip(loops, read.strides, strict=True) if size > 1)
+        ]
+        if whole or not self._inductor.splits_repeated:
+            return whole
+        return [
+            read
+            for read in known
+            if any(
+                stride
+                for size, stride in zip(loops[kept:], read.strides[kept:], strict=True)
+                if size > 1
+            )
+        ]
+
+    def _inner_splits(self, elements: int, outputs: int) -> int:
+        facts = self._inductor
+        return self._asked.ask(
+            inner_splits, elements, outputs, facts.threads_per_sm, facts.whole_sum
+        )
+
+    def _two(
+        self,
+        results: Sequence[Operation],
+        value: Value,
+        over: Sequence[object],
+        what: str,
+    ) -> list[Memory]:
+        """Results of one pass over the same elements, two or one."""
+        kept, gone, order = self._loops(value, over)
+        loops = (*kept, *gone)
+        reads = [stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()]
+        roles = [each.role for each in results]
+        return self._whole(results, reads, kept, gone, roles, what)
+
+
+def unrolled(
+    each: Operation, of_each: frozenset[Step], shape: Shape, over: Sequence[object]
+) -> frozenset[Step]:
+    """The steps of a reduction that is written out: those of each element, and what joins two."""
+    found: set[Step] = set()
+    dims = [dim for dim in range(len(shape)) if dim in over]
+    places = list(combinations(*(range(shape[dim]) for dim in dims)))
+    for number, place in enumerate(places):
+        steps = of_each
+        for dim, at in zip(dims, place, strict=True):
+            steps = away(steps, shape, dim, ("at", at))
+        found |= steps
+        if number:
+            found.add(Moved(each, ((0, number),)))
+    return frozenset(found)
+
+
+def _are_many(card: Card, sums: int) -> bool:
+    """Whether there are so many that none of them is split."""
+    return sums >= card.multiprocessors * 2 * 32
