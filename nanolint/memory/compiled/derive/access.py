@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape, Strides
 
 
-SPLIT = "split"  # in the tag of what the parts of a sum read
+SPLIT = "split"  # in the tag of what the parts of a sum read, before how many and `repeats`
 
 
 class Access(NamedTuple):
@@ -91,7 +91,8 @@ class Dependency:
         """How often the parts of a sum read the same element, which no strides tell any more."""
         if SPLIT not in self.tag:
             return 1
-        return prod(size for size, stride in self.loops if not stride)
+        repeats: int = self.tag[self.tag.index(SPLIT) + 2]
+        return repeats
 
     @property
     def steps_by_one(self) -> bool:

@@ -19,6 +19,7 @@ from nanolint.memory.compiled.derive.operations import (
     POINTWISE,
     PUTS,
     STATE_FIRST,
+    VIEW,
     Operation,
 )
 from nanolint.memory.compiled.derive.realizing import PRODUCTS, Realizing
@@ -29,6 +30,7 @@ from nanolint.memory.compiled.derive.values import (
     memory_of,
     over,
 )
+from nanolint.memory.compiled.derive.work import ATTENTION
 from nanolint.memory.tensors.device import NotDerived
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides
@@ -61,7 +63,12 @@ class Calling(Realizing):
         if each.name in BIASED:  # the bias last
             values.append(values.pop(0))
             sources.append(sources.pop(0))
-        values = [self._reachable(*pair) for pair in zip(values, sources, strict=True)]
+        reach = self._reachable
+        if each.name in ATTENTION:
+            reach = self._exact
+        elif each.name.split()[0] in ATTENTION:
+            reach = self._whole_exact
+        values = [reach(*pair) for pair in zip(values, sources, strict=True)]
         if each.name == "convolution backward":
             values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
@@ -85,6 +92,21 @@ class Calling(Realizing):
         if any(access.tag for access in value.loads()):
             return self._copied(value, source)
         return value
+
+    def _exact(self, value: Value, source: Operation) -> Value:
+        """As ``_reachable``, but what is no memory yet and is seen in another shape is copied for
+        each that asks how it lies (``ExternKernel.require_strides``)."""
+        if source.kind == VIEW and value.box.memory is None and value.box.reads:
+            return self._copied(value, source)
+        return self._reachable(value, source)
+
+    def _whole_exact(self, value: Value, source: Operation) -> Value:
+        """The same in attention's backward call, for which a mask that is repeated is copied as
+        often (lowering.py, ``sdpa_constraint``)."""
+        repeats = source.kind == VIEW and not all(source.strides)
+        if repeats and value.box.memory is None and value.box.reads:
+            return self._copied(value, source, contiguous_strides(value.shape))
+        return self._exact(value, source)
 
     def _ordered(self, value: Value, source: Operation) -> Value:
         """Copied where it does not lie in order (``ExternKernel.require_stride_order``)."""

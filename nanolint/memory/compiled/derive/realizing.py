@@ -206,10 +206,10 @@ class Realizing:
         for write in kernel.writes:
             write.memory.of = kernel.number
 
-    def _copied(self, value: Value, each: Operation) -> Value:
-        """``copy_input``: a copy with the strides that a product asks for."""
-        reads = tuple(dict.fromkeys(value.loads()))
-        box = Box(value.shape, each.strides, each.dtype, each.role, reads, value.steps)
+    def _copied(self, value: Value, each: Operation, strides: Strides | None = None) -> Value:
+        """``copy_input``: a copy with the strides that a product asks for, else its own."""
+        reads, strides = tuple(dict.fromkeys(value.loads())), strides or each.strides
+        box = Box(value.shape, strides, each.dtype, each.role, reads, value.steps)
         self._fixed.add(self.realize(box))
         return Value(box, value.shape)
 

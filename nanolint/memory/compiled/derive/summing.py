@@ -94,8 +94,8 @@ class Summing(Realizing):
         block = -(-rnumel // splits)
         write = dependency(Access(part, 0, part.strides), part_shape)
         parts = [
-            dependency_on(one.memory, one.offset, one.loops, (*one.tag, SPLIT, splits))
-            for one in depends
+            dependency_on(one.memory, one.offset, one.loops, (*one.tag, SPLIT, splits, repeats))
+            for one, repeats in zip(depends, [_repeats(read, gone) for read in reads], strict=True)
         ]
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
         kernel.original = numel, rnumel
@@ -253,3 +253,11 @@ def unrolled(
 def _are_many(card: Card, sums: int) -> bool:
     """Whether there are so many that none of them is split."""
     return sums >= card.multiprocessors * 2 * 32
+
+
+def _repeats(read: Access, gone: Shape) -> int:
+    """How often the loops that are reduced, made one, read the same element."""
+    strides = read.strides[-len(gone) :]
+    if read.tag or not any(strides):
+        return 1
+    return prod(size for size, stride in zip(gone, strides, strict=True) if not stride)
