@@ -186,7 +186,11 @@ class Realizing:
             self.realize(box)
 
     def _hint(self, box: Box) -> None:
-        if box.memory is None and len(box.reads) > 1:
+        """``realize_hint``: a read of one element is none that counts."""
+        if (
+            box.memory is None
+            and sum(bool(each.tag or any(each.strides)) for each in box.reads) > 1
+        ):
             self.realize(box)
 
     def _memory(
