@@ -24,7 +24,7 @@ else:
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from validation.record_variations import digest_of, read, row_of, rows, traced, written
 
-NUMBERS = range(100, 400)
+NUMBERS = range(100, 500)
 TABLE = Path(__file__).parent / "recorded" / "composed.json"
 HABITS: dict[str, Any] = tomllib.loads(
     (Path(__file__).parent / "habits.toml").read_text(encoding="utf-8")

@@ -25,10 +25,6 @@ NAMED = {
     **dict.fromkeys(("prelu", "prelu of channels"), "prelu"),  # few use it
     **dict.fromkeys(("std", "std of all"), "a variance of few elements, or in several steps"),
     "checkpoint in segments": "checkpoint_sequential",  # its segments are graphs of their own
-    **dict.fromkeys(
-        ("checkpoint with dropout", "reentrant checkpoint with dropout"),
-        "random numbers in a checkpoint",
-    ),
     "rotary by complex numbers": "view_as_complex",  # library calls, which are not recorded yet
 }
 # No kernel is left of these alone: the graph hands on what it is given.

@@ -22,7 +22,7 @@ from nanolint.memory.compiled.derive.operations import (
     base_of,
     is_float,
 )
-from nanolint.memory.compiled.derive.regions import refuse_random
+from nanolint.memory.compiled.derive.regions import share_seeds
 from nanolint.memory.compiled.derive.scaled import take_out_factors
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
     graph.drop_dead()
     graph.connect()
     take_apart(graph)
-    refuse_random(graph)
+    share_seeds(graph)
     if inductor.takes_out_factors:
         take_out_factors(graph, keeps_nonfinite=inductor.keeps_nonfinite)
     if learns:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nanolint.memory.compiled.derive.counting import Step
+    from nanolint.memory.tensors.layout import Shape
 
 # Elements that are read at other places than their own, which no strides tell.
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
@@ -266,15 +267,22 @@ class Lowering(Reducing, Calling, Concatenating):
         self._add(kernel)
         return given
 
+    def _seeded(self, each: Operation, shape: Shape) -> Box:
+        box = Box(shape, (1,), INT64, each.role)
+        box.memory = self._memory(shape, (1,), INT64, each.role)
+        write = dependency(Access(box.memory, 0, (1,)), shape)
+        self._add(Kernel(LIBRARY, (), (write,), prod(shape), what="seeds"))
+        return box
+
     def _random(self, each: Operation) -> Value:
+        if each.name == "seeds":
+            return Value(self._seeded(each, each.shape), each.shape)
+        if each.name == "seed" and each.of:
+            (place,) = each.settings
+            return self.values[each.of[0]].viewed(("select", 0, place), ())
         if each.name == "seed":
             if self._seeds is None:
-                shape = (self._seed_count,)
-                self._seeds = Box(shape, (1,), INT64, each.role)
-                made = self._memory(shape, (1,), INT64, each.role)
-                write = dependency(Access(made, 0, (1,)), shape)
-                self._add(Kernel(LIBRARY, (), (write,), self._seed_count, what="seeds"))
-                self._seeds.memory = made
+                self._seeds = self._seeded(each, (self._seed_count,))
             return Value(self._seeds, ()).viewed(("select", 0, each.number), ())
         (seed,) = each.of
         memory = self.values[seed].box.memory

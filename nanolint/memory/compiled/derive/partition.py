@@ -17,7 +17,6 @@ from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     INPUT,
     POINTWISE,
-    RANDOM,
     REDUCTION,
     VIEW,
     Operation,
@@ -71,9 +70,7 @@ class _Partition:
         self.parameters = parameters
         self.banned: set[Operation] = set()
         self.again = made_again(graph)
-        self.fusible = {
-            each for each in graph.all if each.kind == RANDOM or self._is_recomputable(each)
-        }
+        self.fusible = {each for each in graph.all if self._is_recomputable(each)}
         self.handed = {*graph.outputs, *graph.gradients}  # to the joint graph's output, no kernel
         tangents = graph.tangents
         self.closure = _reached(tangents)  # what follows from the gradients of the outputs

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.compiled.derive.operations import RANDOM, Operation
 
 if TYPE_CHECKING:
-    from nanolint.memory.compiled.derive.operations import Operation, Operations
+    from nanolint.memory.compiled.derive.operations import Operations
 
 
 def made_again(graph: Operations) -> set[Operation]:
@@ -24,8 +24,15 @@ def made_again(graph: Operations) -> set[Operation]:
     }
 
 
-def refuse_random(graph: Operations) -> None:
-    """Raise NotTraced where a region draws random numbers. They are made again from a seed; a model
-    with dropout in its layers was traced with 1.8 % more and 1.5 % less than was derived."""
-    if any(each.name == "seed" and each.region for each in graph.all):
-        raise NotTraced("random numbers in a checkpoint")
+def share_seeds(graph: Operations) -> None:
+    """Make the seeds of all random numbers at once, outside of the regions, where a region draws
+    some again (torch/_inductor/fx_passes/replace_random.py, ``fuse_seed_creation_pass``)."""
+    seeds = [each for each in graph.all if each.name == "seed"]
+    if not any(each.region for each in seeds):
+        return
+    first = seeds[0]
+    made = Operation("seeds", RANDOM, (), (len(seeds),), (1,), first.dtype, first.role)
+    graph.all.insert(graph.all.index(first), made)
+    for place, each in enumerate(seeds):
+        each.of, each.settings = (made,), (place,)
+    graph.connect()
