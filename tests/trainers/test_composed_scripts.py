@@ -14,9 +14,13 @@ from validation.record_variations import CARD, digest_of, rows
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 ROWS = rows(TABLE)
 FAILED = {n for n in NUMBERS if ROWS[str(n)]["allocated"] is None}  # in PyTorch
-NOT_SURE = {112, 132, 154}
+# Checkpointed, and joins parts of sums.
+NOT_SURE = {
+    *(112, 164, 174, 208, 220, 226, 230, 254),
+    *(308, 310, 318, 328, 330, 348, 420, 434, 488),
+}
 # Compiled, and sure of other bytes than PyTorch's, by these percents: not mended yet.
-OFF: dict[int, float] = {}
+OFF = {486: -0.64}
 
 
 @pytest.mark.parametrize("number", [each for each in NUMBERS if each not in FAILED])
