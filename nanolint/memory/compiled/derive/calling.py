@@ -63,12 +63,12 @@ class Calling(Realizing):
         if each.name in BIASED:  # the bias last
             values.append(values.pop(0))
             sources.append(sources.pop(0))
-        reach = self._reachable
-        if each.name in ATTENTION:
-            reach = self._exact
-        elif each.name.split()[0] in ATTENTION:
-            reach = self._whole_exact
-        values = [reach(*pair) for pair in zip(values, sources, strict=True)]
+        pairs = list(zip(values, sources, strict=True))
+        if each.name.split()[0] in ATTENTION:
+            masks = sources[3:] if each.name == "efficient" else ()
+            values = [self._exact(*pair, is_mask=pair[1] in masks) for pair in pairs]
+        else:
+            values = [self._reachable(*pair) for pair in pairs]
         if each.name == "convolution backward":
             values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
         reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
@@ -93,20 +93,23 @@ class Calling(Realizing):
             return self._copied(value, source)
         return value
 
-    def _exact(self, value: Value, source: Operation) -> Value:
+    def _exact(self, value: Value, source: Operation, *, is_mask: bool) -> Value:
         """As ``_reachable``, but what is no memory yet and is seen in another shape is copied for
-        each that asks how it lies (``ExternKernel.require_strides``)."""
-        if source.kind == VIEW and value.box.memory is None and value.box.reads:
+        each that asks how it lies (``ExternKernel.require_strides``): whole, but for the mask of
+        attention's forward call, which is copied once where it is repeated (lowering.py,
+        ``sdpa_constraint``)."""
+        if source.kind != VIEW or value.box.memory is not None or not value.box.reads:
+            return self._reachable(value, source)
+        if all(source.strides):
             return self._copied(value, source)
-        return self._reachable(value, source)
-
-    def _whole_exact(self, value: Value, source: Operation) -> Value:
-        """The same in attention's backward call, for which a mask that is repeated is copied as
-        often (lowering.py, ``sdpa_constraint``)."""
-        repeats = source.kind == VIEW and not all(source.strides)
-        if repeats and value.box.memory is None and value.box.reads:
+        if not is_mask:
             return self._copied(value, source, contiguous_strides(value.shape))
-        return self._exact(value, source)
+        once = value.shape
+        for dim, stride in enumerate(source.strides):
+            if not stride:
+                once = (*once[:dim], 1, *once[dim + 1 :])
+                value = value.viewed(("slice", dim, 0, 1), once)
+        return self._copied(value, source).viewed(("expand",), source.shape)
 
     def _ordered(self, value: Value, source: Operation) -> Value:
         """Copied where it does not lie in order (``ExternKernel.require_stride_order``)."""

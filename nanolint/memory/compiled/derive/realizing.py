@@ -131,7 +131,8 @@ class Realizing:
         return self.realize(box).storage
 
     def realize(self, box: Box) -> Memory:
-        """Give it memory, which a kernel writes."""
+        """Give it memory, which a kernel writes, in the order of loops that most of what it reads
+        and writes have (ir.py, ``simplify_and_reorder``)."""
         if box.memory is None:
             if box.made_by is not None and self._lies_as_read(box.made_by):
                 if self._is_multiplied_in_view(box.made_by):
@@ -139,7 +140,9 @@ class Realizing:
                 else:
                     box.strides = lying_as(box.reads, box.shape, box.strides)
             memory = self._memory(box.shape, box.strides, box.dtype, box.role, pads=box.pads)
-            order = sorted(range(len(box.shape)), key=lambda dim: -box.strides[dim])
+            written = Access(memory, 0, box.strides)
+            steps = lying_as((written, *box.reads), box.shape, box.strides)
+            order = sorted(range(len(box.shape)), key=lambda dim: -steps[dim])
             loops = tuple(box.shape[dim] for dim in order)
             step = ("permute", *order)
             reads = [dependency(stepped(read, step, box.shape, loops), loops) for read in box.reads]
