@@ -17,12 +17,13 @@ from nanolint.memory.compiled.derive.operations import (
     BIASED,
     FALLS_BACK,
     POINTWISE,
+    PRODUCTS,
     PUTS,
     STATE_FIRST,
     VIEW,
     Operation,
 )
-from nanolint.memory.compiled.derive.realizing import PRODUCTS, Realizing
+from nanolint.memory.compiled.derive.realizing import Realizing
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
@@ -118,10 +119,7 @@ class Calling(Realizing):
         strides = [stride for size, stride in pairs if size > 1]
         if strides == sorted(strides, reverse=True):
             return value
-        in_order = contiguous_strides(value.shape)
-        box = Box(value.shape, in_order, source.dtype, source.role, (access,))
-        self.realize(box)
-        return Value(box, value.shape)
+        return self._copied(value, source, contiguous_strides(value.shape))
 
     def _product(
         self, each: Operation, reads: Sequence[object], factors: Sequence[Value], what: str = ""

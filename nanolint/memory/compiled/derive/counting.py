@@ -140,24 +140,27 @@ def away(
 
 def own_steps_of(operation: Operation) -> int:
     """How many an operation takes by itself."""
+    own, words = _own(operation)
+    return own + len(words)
+
+
+def _own(operation: Operation) -> tuple[int, tuple[tuple[object, ...], ...]]:
+    """Its own steps, and the words of what it asks for; counted once."""
     if operation.asks is None:
-        operation.asks = tuple(_words(operation))
-    own = 0 if operation.name == "convert" else operation.cost
-    return own + len(operation.asks)
+        own = 0 if operation.name == "convert" else operation.cost
+        operation.asks = own, tuple(_words(operation))
+    return operation.asks
 
 
 def steps_of(steps: Iterable[Step]) -> int:
     """How many these are, without what they read."""
     count, asked = 0, set[object]()
     for each in steps:
-        operation = each.operation if isinstance(each, Moved) else each
-        if operation.asks is None:
-            operation.asks = tuple(_words(operation))
-        if operation.name != "convert":
-            count += operation.cost
-        if operation.asks:
+        own, words = _own(operation_of(each))
+        count += own
+        if words:
             moved = each.moved if isinstance(each, Moved) else ()
-            for word in operation.asks:
+            for word in words:
                 asked.add((word, moved) if word[0] in OF_ELEMENTS else word)
     return count + len(asked)
 

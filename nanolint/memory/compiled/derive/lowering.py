@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nanolint.memory.compiled.derive.counting import Step
-    from nanolint.memory.tensors.layout import Shape
 
 # Elements that are read at other places than their own, which no strides tell.
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
@@ -267,23 +266,16 @@ class Lowering(Reducing, Calling, Concatenating):
         self._add(kernel)
         return given
 
-    def _seeded(self, each: Operation, shape: Shape) -> Box:
-        box = Box(shape, (1,), INT64, each.role)
-        box.memory = self._memory(shape, (1,), INT64, each.role)
-        write = dependency(Access(box.memory, 0, (1,)), shape)
-        self._add(Kernel(LIBRARY, (), (write,), prod(shape), what="seeds"))
-        return box
-
     def _random(self, each: Operation) -> Value:
         if each.name == "seeds":
-            return Value(self._seeded(each, each.shape), each.shape)
-        if each.name == "seed" and each.of:
+            box = Box(each.shape, each.strides, INT64, each.role)
+            box.memory = self._memory(each.shape, each.strides, INT64, each.role)
+            write = dependency(Access(box.memory, 0, each.strides), each.shape)
+            self._add(Kernel(LIBRARY, (), (write,), each.numel, what="seeds"))
+            return Value(box, each.shape)
+        if each.name == "seed":
             (place,) = each.settings
             return self.values[each.of[0]].viewed(("select", 0, place), ())
-        if each.name == "seed":
-            if self._seeds is None:
-                self._seeds = self._seeded(each, (self._seed_count,))
-            return Value(self._seeds, ()).viewed(("select", 0, each.number), ())
         (seed,) = each.of
         memory = self.values[seed].box.memory
         assert memory is not None

@@ -25,6 +25,7 @@ INPUT, VIEW, POINTWISE, REDUCTION, RANDOM, CALL, GETITEM = range(7)
 # Elements that are written by index into zeros, or into a copy of a tensor.
 PUTS = frozenset({"index_put", "put"})
 BIASED = frozenset({"addmm", "baddbmm"})  # products that read a bias first
+PRODUCTS = BIASED | {"mm", "bmm", "scaled_mm"}
 STATE_FIRST = "state first"  # among those of attention that makes its random state first
 FALLS_BACK = "falls back"  # among the settings of one that is ATen's own, not a kernel of Triton's
 
@@ -34,10 +35,9 @@ class Operation:
 
     ``settings`` are its other arguments: two operations of the same name, inputs and settings are
     the same. ``cost`` is how many steps of a kernel it takes, without the ``numbers`` that it asks
-    for. ``scratch`` is what a library call
-    makes and frees: elements of float32 by a label, in order, each named at both moments, the first
-    ``ahead`` of them before its results. Without a shape it is several results, each taken by an
-    operation "getitem".
+    for. ``scratch`` is what a library call makes and frees: elements of float32 by a label, in
+    order, each named at both moments, the first ``ahead`` of them before its results. Without a
+    shape it is several results, each taken by an operation "getitem".
     """
 
     __slots__ = (
@@ -67,7 +67,7 @@ class Operation:
         self.role = role
         self.settings = settings
         self.cost = cost
-        self.asks: tuple[tuple[object, ...], ...] | None = None  # once counting.py has looked
+        self.asks: tuple[int, tuple[tuple[object, ...], ...]] | None = None  # kept by counting.py
         self.numbers: tuple[int | float | complex | None, ...] = ()
         self.nodes = 1  # of PyTorch's graph, on the shortest way through it
         self.all_nodes = 1

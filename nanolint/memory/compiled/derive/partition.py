@@ -36,7 +36,7 @@ GROWTH = 1.1  # a step away from the backward pass
 # Not in the partitioner's list of what may be computed again.
 KEPT_NAMES = frozenset(
     {
-        *("embedding", "moved", "scatter part", "cat", "pad", "flip", "scan", "scatter"),
+        *("embedding", "moved", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
         "product of elements",
     }
 )

@@ -16,6 +16,7 @@ from nanolint.memory.compiled.derive.kernels import LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     POINTWISE,
+    PRODUCTS,
     VIEW,
     Operation,
     base_of,
@@ -23,6 +24,7 @@ from nanolint.memory.compiled.derive.operations import (
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
+    loop_order,
     lying_as,
     padded,
     what_of,
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 MOST_READS = 4  # realize_reads_threshold: of a result that is used more than once
 MOST_ACCUMULATED = 8  # _realize_acc_reads_threshold_default
 # graph.py, ``need_fixed_layout``: what others read too has the strides that it was traced with.
-PRODUCTS = frozenset({"mm", "bmm", "addmm", "baddbmm", "scaled_mm"})
 FIXED_LAYOUT = frozenset({"mm", "convolution backward"})
 # Not elementwise to Inductor's passes, though they are computed element by element.
 OTHER_READERS = frozenset({"embedding", "gather", "index", "cat", "scatter part", "pad", "flip"})
@@ -82,8 +83,6 @@ class Realizing:
             for source in each.of:
                 self._users.setdefault(source, {})[each] = None
         self._softmax: dict[Operation, Operation] = {}
-        self._seeds: Box | None = None
-        self._seed_count = sum(each.name == "seed" for each in operations)
         given = [each for each in inputs if each not in own]
         times = Counter(map(base_of, given))
         for each in given:
@@ -141,8 +140,11 @@ class Realizing:
                     box.strides = lying_as(box.reads, box.shape, box.strides)
             memory = self._memory(box.shape, box.strides, box.dtype, box.role, pads=box.pads)
             written = Access(memory, 0, box.strides)
-            steps = lying_as((written, *box.reads), box.shape, box.strides)
-            order = sorted(range(len(box.shape)), key=lambda dim: -steps[dim])
+            inwards = loop_order((written, *box.reads), box.shape)
+            if inwards is None:
+                order = sorted(range(len(box.shape)), key=lambda dim: -box.strides[dim])
+            else:
+                order = inwards[::-1]
             loops = tuple(box.shape[dim] for dim in order)
             step = ("permute", *order)
             reads = [dependency(stepped(read, step, box.shape, loops), loops) for read in box.reads]

@@ -25,10 +25,10 @@ def made_again(graph: Operations) -> set[Operation]:
 
 
 def share_seeds(graph: Operations) -> None:
-    """Make the seeds of all random numbers at once, outside of the regions, where a region draws
-    some again (torch/_inductor/fx_passes/replace_random.py, ``fuse_seed_creation_pass``)."""
+    """Make the seeds of all random numbers at once, outside of the regions, which may draw some
+    again (torch/_inductor/fx_passes/replace_random.py, ``fuse_seed_creation_pass``)."""
     seeds = [each for each in graph.all if each.name == "seed"]
-    if not any(each.region for each in seeds):
+    if not seeds:
         return
     first = seeds[0]
     made = Operation("seeds", RANDOM, (), (len(seeds),), (1,), first.dtype, first.role)

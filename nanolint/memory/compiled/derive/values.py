@@ -188,12 +188,11 @@ def what_of(box: Box) -> str:
     return "copy" if made is None else made.name
 
 
-def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strides:
-    """The strides of what reads these at its own places, else ``strides`` (ir.py,
-    ``get_fill_order`` and ``pick_loop_order``): each dimension inside of those that more of the
-    reads have outside of it."""
+def loop_order(reads: tuple[Access, ...], shape: Shape) -> list[int] | None:
+    """The dimensions, the innermost first, each inside of those that more of the reads have outside
+    of it (scheduler.py, ``pick_loop_order``); None where no strides tell."""
     if not reads or any(len(read.strides) != len(shape) for read in reads):
-        return strides
+        return None
     by_dim = list(zip(*(read.strides for read in reads), strict=True))
 
     def compared(one: int, other: int) -> int:
@@ -204,9 +203,15 @@ def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strid
         second = sum(not mine or theirs < mine for mine, theirs in pairs)
         return second - first or other - one
 
-    found, step = list(strides), 1
     from_last = range(len(shape) - 1, -1, -1)  # which one decides where comparisons disagree
-    for dim in sorted(from_last, key=cmp_to_key(compared)):
+    return sorted(from_last, key=cmp_to_key(compared))
+
+
+def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strides:
+    """The strides of what reads these at its own places, else ``strides`` (ir.py,
+    ``get_fill_order``)."""
+    found, step = list(strides), 1
+    for dim in loop_order(reads, shape) or ():
         found[dim], step = step, step * shape[dim]
     return tuple(found)
 

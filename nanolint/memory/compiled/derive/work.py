@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.operations import BIASED
+from nanolint.memory.compiled.derive.operations import BIASED, PRODUCTS
 from nanolint.memory.tensors.work import of_attention, of_convolution, of_product, swapped
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.operations import Operation
     from nanolint.memory.tensors.device import Device
 
-PRODUCTS = frozenset({"mm", "bmm", "scaled_mm"})
 ATTENTION = frozenset({"flash", "efficient", "flash_three"})
 BACKWARD = " backward"
 
@@ -32,9 +31,7 @@ def flops_of(operations: Iterable[Operation], device: Device) -> dict[str, int]:
 def _flops(each: Operation) -> int:
     shapes = [source.shape for source in each.of]
     if each.name in PRODUCTS:
-        return of_product(each.shape, shapes[0][-1])
-    if each.name in BIASED:
-        return of_product(each.shape, shapes[1][-1])
+        return of_product(each.shape, shapes[1 if each.name in BIASED else 0][-1])
     called = each.name.removesuffix(BACKWARD)
     is_backward = called != each.name
     if called in ATTENTION:

@@ -130,11 +130,8 @@ def arange(
     assert not isinstance(by, complex)
     whole = all(isinstance(each, int) for each in (first, last, by))
     count = max(0, ceil((last - first) / by))
-    kind, tracer = dtype or (INT64 if whole else FLOAT32), tracer_at(device)
-    if tracer is not None:
-        found: Tensor = tracer.call("arange", (count, first, by), {"dtype": kind})
-        return found
-    return empty(device, (count,), kind, MADE)
+    kind = dtype or (INT64 if whole else FLOAT32)
+    return _numbered(device, count, kind, "arange", (count, first, by))
 
 
 def linspace(
@@ -147,11 +144,18 @@ def linspace(
     **_options: Any,
 ) -> Tensor:
     """``torch.linspace`` and ``logspace``."""
-    kind, tracer = dtype or FLOAT32, tracer_at(device)
-    if tracer is not None:
-        found: Tensor = tracer.call("linspace", (start, end, steps), {"dtype": kind})
-        return found
-    return empty(device, (steps,), kind, MADE)
+    return _numbered(device, steps, dtype or FLOAT32, "linspace", (start, end, steps))
+
+
+def _numbered(
+    device: Device, count: int, dtype: Dtype, name: str, given: tuple[Number, ...]
+) -> Tensor:
+    """So many numbers in a row; where there is a tracer, by the operation of this name."""
+    tracer = tracer_at(device)
+    if tracer is None:
+        return empty(device, (count,), dtype, MADE)
+    found: Tensor = tracer.call(name, given, {"dtype": dtype})
+    return found
 
 
 def eye(
