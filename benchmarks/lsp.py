@@ -5,8 +5,9 @@
 Both servers run at once, as processes of their own, and are typed into in turns, so that a busy
 machine slows both. What is measured is the time from sending the changed text of a file to the
 arrival of the findings for that version. The client is a few lines of JSON, so that it costs
-little itself. With a model.py of the project's own, that is read again for each new text of it,
-which configs beside it wait for.
+little itself. A micro-batch is typed twice: at once, and where the server was left alone until it
+had read ahead what is likely to be typed. With a model.py of the project's own, that is read again
+for each new text of it, which configs beside it wait for.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 KEYSTROKES, WARM_UP = 100, 20
+REST = 3  # seconds in which a server does nothing once it has read ahead
 TARGETS = {"a.py": 50, "model.py": 150}  # milliseconds at the 95th percentile
 CARDS = ("rtx-4090", "rtx-4070")  # one on which nanoGPT's default fits, and one on which not
 CONFIG = """\
@@ -101,6 +103,17 @@ class Client:
         self._send("textDocument/didChange", change)
         self._wait(self._is_for_this_version)
         return (time.perf_counter() - start) * 1000
+
+    def rest(self) -> None:
+        """Wait until the server has read ahead and does nothing more."""
+        seconds = -1.0
+        while (now := self._seconds()) != seconds:
+            seconds = now
+            time.sleep(REST)
+
+    def _seconds(self) -> float:
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
         """End the process."""
@@ -187,23 +200,35 @@ def main() -> None:
             kinds = [
                 ("another key", config, other_key),
                 ("`max_iters`", config, whole_number),
-                ("`batch_size`", config, batch_size),
-                ("the same, not compiled", config, not_compiled),
+                ("`batch_size`, at once", config, batch_size),
+                ("`batch_size`, read ahead", config, batch_size),
+                ("at once, not compiled", config, not_compiled),
+                ("read ahead, not compiled", config, not_compiled),
             ]
             if files:
                 kinds.append(("in model.py", project / "model.py", model))
             for (typed, path, texts), card in itertools.product(kinds, CARDS):
                 beside = [] if path is config else [config]
-                figures = measured(path, beside, card, texts)
+                figures = measured(path, beside, card, texts, rests="read ahead" in typed)
                 rows.append(f"| {what} | {typed} | {card} | {figures} |")
     write_table("in the editor", rows)
 
 
-def measured(path: Path, beside: list[Path], card: str, texts: Callable[[], Iterator[str]]) -> str:
-    """The figures of one row: both servers are typed into in turns."""
+def measured(
+    path: Path,
+    beside: list[Path],
+    card: str,
+    texts: Callable[[], Iterator[str]],
+    *,
+    rests: bool = False,
+) -> str:
+    """The figures of one row: both servers are typed into in turns, once ours ``rests``."""
     ruff = (str(Path(sys.executable).with_name("ruff")), "server")
     nanolint = (sys.executable, "-m", "nanolint", "server")
     ours, theirs = Client(nanolint, path, {"gpu": card}, *beside), Client(ruff, path, {}, *beside)
+    if rests:
+        ours.type(next(texts()))
+        ours.rest()
     pairs = [
         (ours.type(text), theirs.type(text))
         for text in itertools.islice(texts(), WARM_UP + KEYSTROKES)

@@ -124,6 +124,20 @@ def test_a_memo_is_kept_until_what_it_read_is_forgotten(folder: Path) -> None:
     assert calls == ["a.py", "a.py"]
 
 
+def test_a_memo_does_not_keep_what_another_thread_has_had_forgotten_meanwhile(folder: Path) -> None:
+    @notes.memo
+    def content(path: Path) -> bytes:
+        found = door.read_bytes(path, LIMIT)
+        if found == b"a = 1\n":
+            path.write_bytes(b"a = 2\n")
+            door.forget(path)
+        return found
+
+    (folder / "a.py").write_bytes(b"a = 1\n")
+    assert content(folder / "a.py") == b"a = 1\n"
+    assert content(folder / "a.py") == b"a = 2\n"
+
+
 def test_a_memo_tells_what_it_read_each_time(folder: Path) -> None:
     @notes.memo
     def listed(path: Path) -> tuple[str, ...]:

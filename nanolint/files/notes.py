@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
 from hashlib import blake2b
+from threading import Lock
 from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 
 from nanolint.errors import Unusable
@@ -30,6 +31,7 @@ CONTRADICTION = ""  # the digest of two different answers to one question: it ch
 LISTINGS = ("names", "entries", "texts")  # questions whose answer a new file in the folder changes
 
 _reads: ContextVar[Reads | None] = ContextVar("reads", default=None)
+_forgotten, _forgetting = 0, Lock()  # how often ``forget`` was called, by one thread at a time
 _memos: list[dict[tuple[object, ...], tuple[object, Reads]]] = []
 _askers: dict[str, Callable[..., object]] = {}  # by the kind of a question, what asks it again
 
@@ -109,7 +111,8 @@ def concerns(reads: Reads, path: str) -> bool:
 def memo(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Keep the results of ``function``, each with what it read, until ``forget``.
 
-    Takes positional arguments only. Exceptions are not kept.
+    Takes positional arguments only. Exceptions are not kept, nor is what another thread has had
+    forgotten meanwhile.
     """
     kept: dict[tuple[object, ...], tuple[Result, Reads]] = {}
 
@@ -118,9 +121,12 @@ def memo(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         assert not kwargs
         entry = kept.get(args)
         if entry is None:
+            before = _forgotten
             with noting() as reads:
                 entry = function(*args, **kwargs), reads
-            kept[args] = entry
+            with _forgetting:
+                if _forgotten == before:
+                    kept[args] = entry
         else:
             recall(entry[1])
         return entry[0]
@@ -131,9 +137,12 @@ def memo(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
 
 def forget(place: str | None = None) -> None:
     """Drop what was kept of the absolute path ``place``, or everything: it may have changed."""
-    for kept in _memos:
-        if place is None:
-            kept.clear()
-        else:
-            for key in [key for key, (_, reads) in list(kept.items()) if concerns(reads, place)]:
-                kept.pop(key, None)
+    global _forgotten
+    with _forgetting:
+        _forgotten += 1
+        for kept in _memos:
+            if place is None:
+                kept.clear()
+            else:
+                for key in [key for key, (_, reads) in kept.items() if concerns(reads, place)]:
+                    del kept[key]

@@ -10,17 +10,19 @@ from nanolint.settings.schema import KEYS
 SECTION = "nanolint"
 
 
-LINES = "lines"  # the client's alone: whether models show what their lines hold
+# The client's alone, both on unless it says not.
+LINES = "lines"  # whether lenses and hovers show what the lines of a model hold
+AHEAD = "readAhead"  # whether runs are read that are likely to be typed next
 
 
-def shows_lines(sent: object) -> bool:
-    """Whether lenses and hovers are wanted in the text of a model: unless it says not."""
+def wants(key: str, sent: object) -> bool:
+    """Whether the client wants ``LINES`` or ``AHEAD``, by the settings that it sent."""
     if not isinstance(sent, Mapping):
         return True
     inner = sent.get(SECTION)
     if isinstance(inner, Mapping):
-        return shows_lines(inner)
-    return sent.get(LINES) is not False
+        return wants(key, inner)
+    return sent.get(key) is not False
 
 
 def table(sent: object) -> dict[str, Any]:

@@ -53,5 +53,6 @@ def _follow(server: NanolintServer, uri: str, others: Sequence[Document]) -> Non
     document = server.session.document(uri)
     if document is not None and document.is_python:
         server.publish_soon(document)
+        server.read_ahead(document)
     if others:
         server.refresh_soon()

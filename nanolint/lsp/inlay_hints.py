@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.lsp.cursor import assignment_line
 from nanolint.lsp.load import DOUBT, TROUBLE, tightest
+from nanolint.lsp.micro_batch import KEY, micro_batch_span
 from nanolint.trainers.nanogpt.kind import FileKind
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from nanolint.lsp.load import Load
     from nanolint.rule.context import Context
-
-KEY = "batch_size"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +51,9 @@ def _place(context: Context, text: str) -> int | None:
 
 def _value_end(context: Context, text: str) -> int | None:
     """Behind the value; while the text cannot be parsed, behind the code of its line."""
-    described = context.settings.described
-    if described is not None:
-        factor = described.equation.factor if described.equation is not None else None
-        here = factor is not None and factor.place.path == context.path and text == context.text
-        return factor.place.span.end if here and factor and factor.place.span else None
-    if text == context.text:
-        assignment = context.assignment(KEY)
-        return None if assignment is None else assignment.value_span.end
+    if text == context.text or context.settings.described is not None:
+        span = micro_batch_span(context) if text == context.text else None
+        return None if span is None else span.end
     line = assignment_line(text, KEY)
     if line is None:
         return None

@@ -80,5 +80,18 @@ def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:
         return Judged(text, path, plan, setup, report, context, reads)
 
 
+def judge_ahead(text: str, path: Path | None, plan: Plan) -> None:
+    """Judge a text that nobody has typed, so that all is known when somebody does.
+
+    Fixes that edit other files too are not tried: their new texts would stand for those files
+    meanwhile, for whoever else reads them.
+    """
+    setup = plan.setup(path)
+    among = _among_configs(path)
+    report = lint(text, path, setup, explicit=among)
+    if not any(each.fix and each.fix.elsewhere for each in report.diagnostics):
+        offered(lambda fixed: lint(fixed, path, setup, explicit=among), text, report)
+
+
 def _among_configs(path: Path | None) -> bool:
     return path is not None and path.parent.name in CONFIG_FOLDERS

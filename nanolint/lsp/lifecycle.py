@@ -48,7 +48,7 @@ def register(server: NanolintServer) -> None:
         if server.capabilities.sends_configuration:
             await _fetch_settings(server)
         else:
-            server.session.shows_lines = client_settings.shows_lines(params.settings)
+            server.take_wishes(params.settings)
             server.configure({None: client_settings.table(params.settings)})
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
@@ -75,7 +75,7 @@ async def _fetch_settings(server: NanolintServer) -> None:
     ]
     sent = await server.workspace_configuration_async(types.ConfigurationParams(items))
     if any(each is not None for each in sent):
-        server.session.shows_lines = all(map(client_settings.shows_lines, sent))
+        server.take_wishes(*sent)
     tables = {
         folder: client_settings.table(each)
         for folder, each in zip(folders, sent, strict=False)

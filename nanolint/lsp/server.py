@@ -12,6 +12,8 @@ from pygls.lsp.server import LanguageServer
 
 from nanolint import __version__
 from nanolint.lsp import client_settings
+from nanolint.lsp.ahead import Ahead
+from nanolint.lsp.client_settings import AHEAD, LINES
 from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.positions import Positions
 from nanolint.lsp.protocol import StrictProtocol
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from nanolint.lsp.session import Document
 
 # How long the document that is typed in waits for the next keystroke, and the others that depend
-# on it, in seconds.
-PAUSE, LONG_PAUSE = 0.002, 0.3
+# on it, in seconds; and after how long nobody is taken to type.
+PAUSE, LONG_PAUSE, QUIET = 0.002, 0.3, 1.0
 
 
 class NanolintServer(LanguageServer):
@@ -46,6 +48,7 @@ class NanolintServer(LanguageServer):
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._waiting: list[Document] = []  # to be published one by one
         self._options: Mapping[str, Any] = {}
+        self._ahead, self._reads_ahead = Ahead(), True
 
     @property
     def capabilities(self) -> ClientCapabilities:
@@ -71,6 +74,19 @@ class NanolintServer(LanguageServer):
     def publish_soon(self, document: Document) -> None:
         """Publish after a pause, in which a newer text takes the place of this one."""
         self._later(document.uri, PAUSE, partial(self._publish, document))
+
+    def read_ahead(self, document: Document) -> None:
+        """Once nothing was typed for a while, read what is likely to be typed in a document."""
+        self._ahead.give_way()
+        if self._reads_ahead:
+            self._later("ahead", QUIET, partial(self._begin, document))
+
+    def _begin(self, document: Document) -> None:
+        if self.session.document(document.uri) is not document:
+            return
+        context, plan = document.context, self.session.plan_for(document.path)
+        if context is not None and plan is not None:
+            self._ahead.begin(context, plan)
 
     def refresh_soon(self) -> None:
         """Refresh after a pause in which there is no other cause to."""
@@ -123,8 +139,13 @@ class NanolintServer(LanguageServer):
     def take_options(self, sent: object) -> None:
         """Take the settings that the client starts with."""
         self._options = client_settings.table(sent)
-        self.session.shows_lines = client_settings.shows_lines(sent)
+        self.take_wishes(sent)
         self.session.configure({None: self._options})
+
+    def take_wishes(self, *sent: object) -> None:
+        """Take what the client wants of the server, each where no settings say not."""
+        self.session.shows_lines = all(client_settings.wants(LINES, each) for each in sent)
+        self._reads_ahead = all(client_settings.wants(AHEAD, each) for each in sent)
 
     def _later(self, what: str, pause: float, act: Callable[[], None]) -> None:
         timer = self._timers.pop(what, None)

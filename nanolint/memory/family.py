@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # What is compiled is decided by many more comparisons: fewer runs share its readings.
 COMPILED_FIRST = 4
 
-MOST_READINGS = 16  # of one family that are remembered, of other guards each
+MOST_READINGS = 48  # of one family that are remembered, of other guards each
 MOST_OTHERS = 32  # tapes that were worked out of one, or cannot be
 MOST_READ = 8  # tapes of it that these are held to
 
@@ -58,6 +58,7 @@ class Reading:
         self._own = numbers
         self._held: set[int] = set()  # which of them another tape has shown to be followed
         self._others = lru_cache(maxsize=MOST_OTHERS)(self._worked_out)
+        formulas.close()
         told = (*tape.doubts, *tape.above, *tape.assumed)
         if any(CLOSES in each for each in told):
             raise NotSymbolic("what is told about the tape has a number of the run in it")
@@ -119,16 +120,17 @@ class Family:
     def __init__(self, first: int) -> None:
         self._first = first  # so many are read with plain numbers
         self._read: list[Read] = []
-        self._readings: list[Reading] = []
+        self._readings: list[Reading] = []  # what was of use lately comes first
         self._is_plain = False  # what was read with symbolic numbers was wrong
         self._plain: set[frozenset[int]] = set()  # the places of those that cannot be symbolic
 
     def find(self, card: Card, numbers: Numbers) -> Tape | None:
         """The tape of a run, from the reading of another one."""
-        for reading in self._readings:
+        for at, reading in enumerate(self._readings):
             if reading.knows(numbers):
                 tape = reading.tape(card, numbers)
                 if tape is not None:
+                    self._readings.insert(0, self._readings.pop(at))  # the next is likely its, too
                     return tape
         return None
 
@@ -158,9 +160,9 @@ class Family:
         self._is_plain = found is None or not all(map(reading.hold, self._read))
         if found is None or self._is_plain:
             return None
-        self._readings.append(reading)
+        self._readings.insert(0, reading)
         self._read.append(Read(card, numbers, found))
-        del self._readings[:-MOST_READINGS], self._read[:-MOST_READ]
+        del self._readings[MOST_READINGS:], self._read[:-MOST_READ]
         return found
 
     def _varying(self, numbers: Numbers) -> frozenset[int]:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.allocator.play import Refusal
     from nanolint.memory.locating import Line
+    from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
 
 LEAST_SHARE = 20  # of what is allocated: a line with less than one in so many holds nothing up
@@ -36,7 +38,10 @@ def holding(run: Run, gpu: Gpu, limit_bytes: int, *, expandable: bool) -> tuple[
     refusal = played(run, gpu, limit_bytes=limit_bytes, expandable=expandable).refusal
     if refusal is None:
         return ()
-    tape = recorded(run, gpu).tape
+    return recorded(run, gpu).answer(_holding, refusal, run, gpu)
+
+
+def _holding(tape: Tape, refusal: Refusal, run: Run, gpu: Gpu) -> tuple[Holding, ...]:
     lines = _lines_of(run, gpu)
     if lines is None:
         return ()

@@ -16,6 +16,7 @@ from nanolint.run.trust import Doubt, Subject, ordered
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
+    from nanolint.memory.recorded import Recorded
     from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
@@ -34,26 +35,27 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     if read is None or run is None:
         return resolution
     try:
-        tape = recorded(run, target.gpu if target else None).tape
+        known = recorded(run, target.gpu if target else None)
     except Unread as error:
         if error.ends:
             return _ends(resolution, error)
         if read.read is not None:  # its model alone, with nanoGPT's loop around it
             resolution = if_readable(replace(resolution, read=read.read), target)
         return _unread(resolution, error, whole=isinstance(run.program, ReadScript))
-    if tape.assumed:
-        assumed = [Doubt(Subject.PIECE, each) for each in tape.assumed]
+    said = known.said
+    if said.assumed:
+        assumed = [Doubt(Subject.PIECE, each) for each in said.assumed]
         read = replace(read, doubts=ordered([*read.doubts, *assumed]))
     if isinstance(run.program, ReadScript):
-        if target is not None and tape.is_bound and not _differ(run, tape, target):
-            return replace(read, read=None, left_open=(*read.left_open, *tape.doubts))
-        left_out = [Doubt(Subject.PIECE, each) for each in tape.doubts]
+        if target is not None and said.is_bound and not _differ(run, known, target):
+            return replace(read, read=None, left_open=(*read.left_open, *said.doubts))
+        left_out = [Doubt(Subject.PIECE, each) for each in said.doubts]
         return replace(read, read=None, doubts=ordered([*read.doubts, *left_out]))
-    if target is None or not tape.doubts:
+    if target is None or not said.doubts:
         return read
-    if not _differ(run, tape, target):
-        return replace(read, left_open=(*read.left_open, *tape.doubts))
-    doubts = (Doubt(Subject.PIECE, each) for each in tape.doubts)
+    if not _differ(run, known, target):
+        return replace(read, left_open=(*read.left_open, *said.doubts))
+    doubts = (Doubt(Subject.PIECE, each) for each in said.doubts)
     return replace(read, doubts=ordered([*read.doubts, *doubts]))
 
 
@@ -64,13 +66,13 @@ def own(resolution: Resolution, target: Machine | None) -> Resolution:
     if run is None or target is None or run.program is not None or not run.on_gpu:
         return resolution
     try:
-        tape = recorded(run, target.gpu).tape
+        said = recorded(run, target.gpu).said
     except Unread as error:
         why = Unresolved(MEMORY, f"the run cannot be read: {error}")
         return replace(resolution, run=None, unresolved=(*resolution.unresolved, why))
     # What DDP's buckets do to its graphs was traced: coverage says where that matters.
     told = {SPLIT_GRAPH, *(each.text for each in resolution.doubts)}
-    found = (each for each in (*tape.doubts, *tape.assumed) if each not in told)
+    found = (each for each in (*said.doubts, *said.assumed) if each not in told)
     doubts = [Doubt(Subject.PIECE, each) for each in found]
     return replace(resolution, doubts=ordered([*resolution.doubts, *doubts]))
 
@@ -106,6 +108,7 @@ def _not_read(what: str, error: Unread) -> Doubt:
     return Doubt(Subject.PIECE, text, Path(place.path), place.line)
 
 
-def _differ(run: Run, tape: Tape, target: Machine) -> bool:
+def _differ(run: Run, known: Recorded[Tape], target: Machine) -> bool:
     """Whether the bounds of a compiled run have different verdicts."""
-    return not is_comfortable(run, target) and floor_bytes(tape) <= comfortable_limit(run, target)
+    limit = comfortable_limit(run, target)
+    return not is_comfortable(run, target) and known.answer(floor_bytes) <= limit

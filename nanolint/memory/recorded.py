@@ -6,7 +6,7 @@ Of what is read, cards share it that answer alike what was asked of them meanwhi
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked
@@ -18,18 +18,43 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.asked import Card
 
 MOST_CARDS = 16  # whose tapes of one run are remembered
+MOST_RUNS = 1024  # whose answers are
+MOST_TAPES = 32  # of those whose answers are; another one is made again for a new question
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 OneTape = TypeVar("OneTape", bound=Tape)
 
 
-class Recorded(Generic[OneTape]):
-    """A tape, and the answers to what was asked about it."""
+class Said(NamedTuple):
+    """What a tape says of itself, see ``Tape``."""
 
-    def __init__(self, tape: OneTape) -> None:
-        self.tape = tape
+    doubts: tuple[str, ...]
+    assumed: tuple[str, ...]
+    is_bound: bool
+
+
+class Recorded(Generic[OneTape]):
+    """A tape, and the answers to what was asked about it, which outlive it: a tape is megabytes,
+    and most of what is asked has been asked before. ``again`` makes it once more."""
+
+    def __init__(self, tape: OneTape, again: Callable[[], OneTape]) -> None:
+        self._fresh: OneTape | None = tape
+        self._again = again
+        self.said = Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound)
         self._answers: dict[tuple[object, ...], Any] = {}
+        _made(self)
+
+    @property
+    def tape(self) -> OneTape:
+        """The tape, made again where it was let go of."""
+        made: OneTape = _made(self)
+        return made
+
+    def make(self) -> OneTape:
+        """The tape that was given, for the first time, and another one later."""
+        fresh, self._fresh = self._fresh, None
+        return self._again() if fresh is None else fresh
 
     def answer(
         self,
@@ -51,6 +76,11 @@ class Recorded(Generic[OneTape]):
     def tell(self, answer: Answer, question: Callable[..., Answer], **kwargs: Any) -> None:
         """Remember what ``question`` would return, which another one has shown."""
         self._answers[_key(question, **kwargs)] = answer
+
+
+@lru_cache(maxsize=MOST_TAPES)
+def _made(one: Recorded[Any]) -> Any:
+    return one.make()
 
 
 def _key(question: object, *args: object, **kwargs: object) -> tuple[object, ...]:
@@ -75,7 +105,7 @@ def shared(
     return found
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=MOST_RUNS)
 def _of_any_card(_recipe: tuple[object, ...]) -> list[tuple[Asked, Recorded[Tape] | Unread]]:
     """What was recorded of a recipe so far, and what of the card that follows from."""
     return []

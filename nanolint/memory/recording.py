@@ -24,10 +24,13 @@ from nanolint.memory.settled import numbers_of, settled, without_numbers
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.tensors.asked import Asked, Card
+from nanolint.memory.turns import turn
 from nanolint.run.program import Profiled, ReadModel, ReadScript
 from nanolint.run.run import Attention, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.family import Family, Numbers
 
@@ -47,8 +50,16 @@ def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
 def needs_no_reading(run: Run, gpu: Gpu | None = None) -> bool:
     """Whether the tape of ``run`` follows from the reading of another micro-batch."""
     recipe = _recipe(run, gpu)
-    kin = recipe.kin
-    return kin is not None and kin[0].find(recipe.card, kin[1]) is not None
+    with turn():
+        kin = recipe.kin
+        return kin is not None and kin[0].find(recipe.card, kin[1]) is not None
+
+
+def kind(run: Run, gpu: Gpu | None = None) -> Hashable:
+    """The same for runs that differ in the numbers alone that readings are shared for."""
+    with turn():
+        kin = _recipe(run, gpu).kin
+    return without_numbers(run) if kin is None else kin[0]
 
 
 def record(run: Run, gpu: Gpu | None = None) -> Tape:
@@ -69,16 +80,28 @@ def _recorded(recipe: _Recipe) -> Recorded[Tape] | Unread:
 
 
 def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
+    found = _found(recipe, asked)
+    return found if isinstance(found, Unread) else Recorded(found, partial(_again, recipe))
+
+
+def _again(recipe: _Recipe) -> Tape:
+    found = _found(recipe, Asked(recipe.card))
+    assert isinstance(found, Tape)
+    return found
+
+
+def _found(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     if isinstance(recipe.run.program, Profiled):
-        return Recorded(recipe.record(asked))
+        return recipe.record(asked)
     key = repr((recipe.of_any_card, recipe.card))
     found = kept.find(key)
     if found is not None:
         asked.is_kept = True
-    else:
+        return found
+    with turn():
         found = _read(recipe, asked)
-        kept.keep(key, found)
-    return found if isinstance(found, Unread) else Recorded(found)
+    kept.keep(key, found)
+    return found
 
 
 def _read(recipe: _Recipe, asked: Asked) -> Tape | Unread:
@@ -122,7 +145,11 @@ def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
 
 def allocates(run: Run, nbytes: int, gpu: Gpu | None = None) -> bool:
     """Whether ``run`` asks for so many bytes at once, in any phase. Raises Unread."""
-    return run.on_gpu and nbytes in recorded(run, gpu).tape.sizes
+    return run.on_gpu and recorded(run, gpu).answer(_asks_for, nbytes)
+
+
+def _asks_for(tape: Tape, nbytes: int) -> bool:
+    return nbytes in tape.sizes
 
 
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:

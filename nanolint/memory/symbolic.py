@@ -42,6 +42,7 @@ class Formulas:
         self._guards: dict[tuple[Any, ...], Any] = {}
         self._answers: list[tuple[Callable[[list[Any]], Any], list[int], Any]] = []
         self._hashed: set[int] = set()
+        self._distinct = 0  # values among those
 
     def given(self, place: int) -> Any:
         """What was given there, which notes what becomes of it; where it is fixed, plain."""
@@ -105,10 +106,16 @@ class Formulas:
         """It is looked for in a set or a dictionary: what it is not there, no comparison shows."""
         self._hashed.add(number.place)
 
+    def close(self) -> None:
+        """Nothing more is worked out with these numbers: let go of what only that needs."""
+        self._distinct = len({self._numbers[place].value for place in self._hashed})
+        self._numbers.clear()
+        self._known.clear()
+        self._constants.clear()
+
     def _tells_apart(self, values: Sequence[Any]) -> bool:
         """Whether as many of those that were looked for are the same."""
-        own = {self._numbers[place].value for place in self._hashed}
-        return len({values[place] for place in self._hashed}) == len(own)
+        return len({values[place] for place in self._hashed}) == self._distinct
 
     def _constant(self, value: Any) -> Symbolic:
         key = type(value), value

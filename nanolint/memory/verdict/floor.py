@@ -11,6 +11,7 @@ from nanolint.memory.verdict.fit import smallest
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
+    from nanolint.memory.tape import Tape
     from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
 
@@ -51,5 +52,8 @@ def step_bytes(run: Run | None, gpu: Gpu) -> int:
     """What the optimizer steps of ``run`` allocate at their peak."""
     if run is None:
         return 0
-    known = recorded(run, gpu)
-    return known.answer(summits, end=len(known.tape.events)).get(Phase.OPTIMIZER, (0, 0))[0]
+    return recorded(run, gpu).answer(_step_bytes)
+
+
+def _step_bytes(tape: Tape) -> int:
+    return summits(tape, end=len(tape.events)).get(Phase.OPTIMIZER, (0, 0))[0]

@@ -103,11 +103,11 @@ class Growth:
 def _between(known: Known, run: Run) -> Tape | None:
     """The sizes of the two nearest tapes, drawn on to the micro-batch of ``run``."""
     size, passes = run.batch_size, _passes(run)
-    tapes = {each: found.tape for (steps, each), found in known.items() if steps == passes}
-    near = sorted(tapes, key=lambda each: abs(each - size))[:2]
+    sizes = [each for steps, each in known if steps == passes]
+    near = sorted(sizes, key=lambda each: abs(each - size))[:2]
     if len(near) < 2:
         return None
-    (one, first), (other, second) = ((each, tapes[each]) for each in near)
+    (one, first), (other, second) = ((each, known[passes, each].tape) for each in near)
     if first.events != second.events:
         return None
     tape = Tape()

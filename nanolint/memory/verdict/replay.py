@@ -123,8 +123,8 @@ def failure(
     refusal = played(run, gpu, limit_bytes=limit_bytes, expandable=expandable).refusal
     if refusal is None:
         return None
-    tape, logits = recorded(run, gpu).tape, _narrowest_logits(run)
-    return _out_of_memory(tape, refusal, limit_bytes, gpu.total_bytes, logits)
+    logits = _narrowest_logits(run)
+    return recorded(run, gpu).answer(_out_of_memory, refusal, limit_bytes, gpu.total_bytes, logits)
 
 
 def played(

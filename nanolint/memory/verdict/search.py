@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from nanolint.memory.model.reading.values import Unread
@@ -15,6 +16,7 @@ from nanolint.memory.recording import (
     state_bytes,
 )
 from nanolint.memory.shapes import Shapes
+from nanolint.memory.turns import turn
 from nanolint.memory.verdict.changes import micro_batch, partner
 from nanolint.memory.verdict.growth import Growth
 from nanolint.memory.verdict.verdict import (
@@ -46,6 +48,7 @@ APART_PERCENT = 3
 # begins a little below where two that were read expect one to fit, which might not be the largest.
 MOST_TRIES = 16
 
+MOST_REMEMBERED = 512  # answers
 
 Candidate = TypeVar("Candidate")
 
@@ -68,6 +71,12 @@ def best_micro_batch(
     """
     if not cases:
         return None
+    with turn():
+        return _found(tuple(cases), upward, like)
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)  # an editor asks again with each keystroke
+def _found(cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None) -> Change | None:
     run = cases[0][0]
     others: int = getattr(run, partner(run))
     if run.batch_size < 1 or others < 1 or not run.follows("batch_size", partner(run)):

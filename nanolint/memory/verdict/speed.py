@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nanolint.gpus.gpu import Gpu, Machine
-    from nanolint.memory.tape import Step
+    from nanolint.memory.tape import Step, Tape
     from nanolint.run.run import Run
 
 # Of the tensor cores' peak, what a run is assumed to reach (PaLM's table of model FLOPs utilization
@@ -76,7 +76,11 @@ def speed(run: Run, machine: Machine) -> Speed | None:
 
 
 def _step(run: Run, gpu: Gpu) -> Step | None:
-    steps = recorded(run, gpu).tape.steps[:_STEADY]
+    return recorded(run, gpu).answer(_steady)
+
+
+def _steady(tape: Tape) -> Step | None:
+    steps = tape.steps[:_STEADY]
     return steps[-1] if steps and steps[-1].flops else None
 
 

@@ -1,0 +1,195 @@
+"""While nothing is typed, the runs are read that are likely to be typed next."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.files import door
+from nanolint.lsp.ahead import Ahead
+from nanolint.lsp.judging import judge_ahead
+from nanolint.lsp.micro_batch import likely_texts, likely_values
+from nanolint.lsp.server import NanolintServer
+from nanolint.lsp.session import Session
+from nanolint.memory import recording
+from nanolint.memory.turns import turn
+from tests.support.project_tree import write_project
+from tests.trainers.written_scripts import script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.lsp.session import Document
+    from nanolint.rule.context import Context
+
+CONFIG = "batch_size = 12  # a card's worth\nn_layer = 2\nn_head = 2\nn_embd = 64\n"
+
+
+class Editor:
+    """A config that is open, with its readings counted."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.readings = 0
+        write = recording._Recipe.write
+
+        def counted(*given: object) -> None:
+            self.readings += 1
+            write(*given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(recording._Recipe, "write", counted)
+        self.path = write_project(root, {"config/a.py": CONFIG}) / "config" / "a.py"
+        self.session = Session({}, pytest.fail)
+        self.session.set_target("rtx-4090")
+        self.session.open("a", self.path, CONFIG, is_python=True)
+
+    @property
+    def document(self) -> Document:
+        found = self.session.document("a")
+        assert found is not None
+        return found
+
+    def read_ahead(self, ahead: Ahead) -> None:
+        """Begin, and wait until nothing is read any more."""
+        context, plan = self.document.context, self.session.plan_for(self.path)
+        assert context is not None
+        assert plan is not None
+        ahead.begin(context, plan)
+        for thread in threading.enumerate():
+            if thread.name == "ahead":
+                thread.join()
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
+    return Editor(tmp_path, monkeypatch)
+
+
+def test_what_was_read_ahead_is_typed_without_a_reading(editor: Editor) -> None:
+    editor.read_ahead(Ahead())
+    before = editor.readings
+    for typed in ("1", "16", "1", "12", "128"):
+        editor.session.change("a", CONFIG.replace("12", typed, 1))
+        judged = editor.document.judged
+        assert judged is not None
+        assert judged.context is not None
+        assert judged.context.run is not None
+        assert judged.context.run.batch_size == int(typed)
+        assert judged.context.cases[0].verdict is not None
+    assert editor.readings == before
+
+
+def test_it_is_read_ahead_once_for_runs_that_differ_in_the_micro_batch_alone(
+    editor: Editor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+
+    def judged(text: str, *_: object) -> None:
+        texts.append(text)
+
+    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
+    ahead = Ahead()
+    editor.read_ahead(ahead)
+    first = len(texts)
+    assert first > 100
+    editor.session.change("a", CONFIG.replace("12", "16", 1))
+    editor.read_ahead(ahead)
+    assert len(texts) == first
+    editor.session.change("a", CONFIG.replace("n_layer = 2", "n_layer = 3"))
+    editor.read_ahead(ahead)
+    assert len(texts) == 2 * first
+
+
+def test_it_ends_before_its_next_reading_once_somebody_types(
+    editor: Editor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = Ahead()
+    began = 0
+
+    def judged(*_: object) -> None:
+        nonlocal began
+        began += 1
+        with turn():
+            ahead.give_way()
+        with turn():
+            pytest.fail("read on")
+
+    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
+    editor.read_ahead(ahead)
+    assert began == 1
+    editor.read_ahead(ahead)  # it was not read to its end, and is begun again
+    assert began == 2
+
+
+def test_no_other_file_is_another_one_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = script(
+        'import yaml\nB, T = yaml.safe_load(open("sizes.yaml"))["rows"], 512\n'
+        "assert 2**15 % (B * T) == 0\npasses = 2**15 // (B * T)\n"
+    )
+    files = {"train.py": text, "sizes.yaml": "rows: 24\n"}
+    path = write_project(tmp_path, files) / "train.py"
+    session = Session({}, pytest.fail)
+    session.set_target("rtx-3060")
+    session.open("a", path, text, is_python=True)
+    document, plan = session.document("a"), session.plan_for(path)
+    assert document is not None
+    assert document.judged is not None
+    assert plan is not None
+    assert any(each.fix and each.fix.elsewhere for each in document.judged.diagnostics)
+    monkeypatch.setattr(door, "show", lambda *_: pytest.fail("shown"))
+    judge_ahead(f"{text}\n", path, plan)
+
+
+def test_only_the_number_differs_in_a_likely_text(editor: Editor) -> None:
+    context = editor.document.context
+    assert context is not None
+    texts = list(likely_texts(context))
+    assert texts[0] == CONFIG.replace("12", "1", 1)
+    assert CONFIG.replace("12", "120", 1) in texts[1:3]
+    assert CONFIG not in texts
+    assert len(set(texts)) == len(texts)
+
+
+def test_one_keystroke_more_is_likelier_than_any_other_number() -> None:
+    values = likely_values(1)
+    assert values[:10] == [10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
+    assert {2, 4, 8, 256, 512} <= set(values)
+    assert 0 not in values
+    assert 1 not in values
+
+
+def test_nothing_is_read_ahead_of_a_text_that_sets_no_number(editor: Editor) -> None:
+    editor.session.change("a", CONFIG.replace("12", "3 * 4", 1))
+    context = editor.document.context
+    assert context is not None
+    assert list(likely_texts(context)) == []
+
+
+@pytest.mark.asyncio
+async def test_it_begins_once_a_document_was_left_alone(
+    editor: Editor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: asyncio.Queue[str] = asyncio.Queue()
+
+    def begin(_: Ahead, context: Context, _plan: object) -> None:
+        begun.put_nowait(context.text)
+
+    monkeypatch.setattr(Ahead, "begin", begin)
+    monkeypatch.setattr("nanolint.lsp.server.QUIET", 0.0)
+    server = NanolintServer()
+    server.session = editor.session
+    server.read_ahead(editor.document)
+    editor.session.change("a", CONFIG.replace("12", "16", 1))
+    server.read_ahead(editor.document)
+    assert await begun.get() == CONFIG.replace("12", "16", 1)
+    server.take_wishes({"nanolint": {"readAhead": False}})
+    server.read_ahead(editor.document)
+    server.take_wishes({"nanolint": {"readAhead": True}})
+    editor.session.change("a", CONFIG.replace("12", "24", 1))
+    server.read_ahead(editor.document)
+    assert await begun.get() == CONFIG.replace("12", "24", 1)
+    assert begun.empty()
