@@ -174,6 +174,12 @@ def batch_size() -> Iterator[str]:
         yield CONFIG.replace("batch_size = 12", f"batch_size = {number}")
 
 
+def block_size() -> Iterator[str]:
+    """Texts with another context each, which is another reading."""
+    for number in itertools.cycle(range(64, 200 * 64, 64)):
+        yield CONFIG.replace("block_size = 1024", f"block_size = {number}")
+
+
 def not_compiled() -> Iterator[str]:
     """The same of a run that is not compiled."""
     for text in batch_size():
@@ -200,6 +206,7 @@ def main() -> None:
             kinds = [
                 ("another key", config, other_key),
                 ("`max_iters`", config, whole_number),
+                ("`block_size`", config, block_size),
                 ("`batch_size`, at once", config, batch_size),
                 ("`batch_size`, read ahead", config, batch_size),
                 ("at once, not compiled", config, not_compiled),
