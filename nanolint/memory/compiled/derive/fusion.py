@@ -85,6 +85,8 @@ class _Fusion:
             Group((each,), found) for each, found in zip(kernels, ancestors, strict=True)
         ]
         self.of: list[Group] = list(self.groups)
+        self.is_ordered = False
+        self.refused = set[tuple[Group, Group]]()  # pairs, for good: others' ancestors only grow
         self.fused = 0  # bits of the kernels that are launched with others
 
     def run(self) -> list[Group]:
@@ -95,6 +97,7 @@ class _Fusion:
                 break
         if not self.merges:
             self.reorders = True
+            self.refused.clear()
             self._round()
         return self.groups
 
@@ -109,6 +112,9 @@ class _Fusion:
             if self._may_fuse(first, second) and not self._makes_a_circle(first, second):
                 self._fuse(first, second)
         groups = dict.fromkeys(self.of)
+        if self.is_ordered and len(groups) == len(self.groups):
+            return
+        self.is_ordered = True
         self.groups = in_order(sorted(groups, key=lambda each: each.first), self.makers)
 
     def _fuse(self, one: Group, other: Group) -> None:
@@ -139,16 +145,18 @@ class _Fusion:
             if not each.is_library:
                 for memory in each.by_name:
                     by_memory.setdefault(memory, []).append(each)
-        seen: set[tuple[int, int]] = set()
+        seen = set[tuple[Group, Group]]()
         found = []
         for groups in by_memory.values():
             for place, one in enumerate(groups):
                 for other in groups[place + 1 : place + 1 + PAIRWISE]:
-                    key = one.first, other.first
-                    if key not in seen:
-                        seen.add(key)
+                    pair = one, other
+                    if pair not in seen and pair not in self.refused:
+                        seen.add(pair)
                         if self._may_fuse(one, other):
-                            found.append((one, other))
+                            found.append(pair)
+                        else:
+                            self.refused.add(pair)
         return found
 
     def _shared(self, one: Group, other: Group) -> int:
@@ -198,7 +206,7 @@ class _Fusion:
     def _holds_more(self, one: Group, other: Group, shared: int) -> bool:
         """``can_fusion_increase_peak_memory``: inputs whose memory others could have taken over."""
         both = self._passing(one) & self._passing(other)
-        return sum(nbytes for _, nbytes in both) > HELD * shared
+        return bool(both) and sum([nbytes for _, nbytes in both]) > HELD * shared
 
     def _passing(self, group: Group) -> set[tuple[Dtype, int]]:
         """What memory it alone reads: of which type, and how many bytes."""
@@ -212,31 +220,31 @@ class _Fusion:
 
     def _reads_as_written(self, one: Group, other: Group) -> bool:
         """``can_fuse_vertical``."""
-        made = {write.memory for write in one.writes}
-        mutated = {memory for each in one.kernels for memory in each.mutates}
-        itself = {write.memory for write in other.writes}
+        if one.made & other.mutates:
+            return False
         for read in other.reads:
             maker = read.memory.of
-            if maker is None or read.memory in itself:
+            if maker is None or read.memory in other.made:
                 continue
-            if read.memory in made:
-                if not any(self._meets(read, write, one, other) for write in one.writes):
+            if read.memory in one.made:
+                if not self._meets(read, one, other):
                     return False
-            elif read.memory in mutated or one.own & self.of[maker].ancestors:
+            elif read.memory in one.mutates or one.own & self.of[maker].ancestors:
                 return False
-        for each in other.kernels:
-            for memory in each.mutates:
-                if memory in made:
-                    return False
         return True
 
-    def _meets(self, read: Dependency, write: Dependency, one: Group, other: Group) -> bool:
+    def _meets(self, read: Dependency, one: Group, other: Group) -> bool:
         """Whether a read takes what the same step of the other kernel has written."""
-        if read.tag or read.memory is not write.memory:
+        if read.tag:
             return False
-        if read.is_same(write) or self._copied(one, other):
-            return True
-        return self.reorders and in_other_order(read, write, one, other)
+        for write in one.writes:
+            if read.memory is write.memory and (
+                read.is_same(write)
+                or self._copied(one, other)
+                or (self.reorders and in_other_order(read, write, one, other))
+            ):
+                return True
+        return False
 
     def _makes_a_circle(self, one: Group, other: Group) -> bool:
         own = one.own | other.own
@@ -256,7 +264,7 @@ class _Fusion:
     # Sums over rows and over columns of the same elements.
 
     def _is_mixed(self, one: Group, other: Group) -> bool:
-        return self.mixes and are_mixed(one, other)
+        return self.mixes and one.sums and other.sums and are_mixed(one, other)
 
     def _may_join(self, mixed: Group, other: Group) -> bool:
         """``FusedMixOrderReductions.can_fuse_with``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
@@ -24,28 +25,32 @@ class Group:
     ``FusedSchedulerNode.fuse`` has them. ``ancestors`` and ``own`` are bits by kernel numbers."""
 
     __slots__ = (
-        "_by_name", "ancestors", "deps", "first", "is_uneven", "kernels", "last", "mixed", "names",
-        "numel", "own", "passing", "reads", "rnumel", "sums", "writes",
+        "_by_name", "_loops", "ancestors", "deps", "first", "is_library", "is_uneven", "kernels",
+        "last", "made", "mixed", "mutates", "names", "numel", "own", "passing", "reads", "rnumel",
+        "sums", "writes",
     )  # fmt: skip
 
     def __init__(self, kernels: Sequence[Kernel], ancestors: int) -> None:
         self.kernels = tuple(kernels)
+        self.is_library = self.kernels[0].kind == LIBRARY  # a call, which is never fused
         self.own = 0
         self.reads: dict[Dependency, None] = {}
         self.writes: dict[Dependency, None] = {}
+        self.mutates: set[Memory] = set()
         loops, self.sums = self.kernels[0], False
         for each in self.kernels:
             self.own |= 1 << each.number
             self.reads |= dict.fromkeys(each.reads)
             self.writes |= dict.fromkeys(each.writes)
+            self.mutates.update(each.mutates)
             if each.kind == SUMS and not self.sums:
                 loops, self.sums = each, True
         self.ancestors = ancestors & ~self.own
         for write in self.writes:
             self.reads.pop(write, None)
         self.deps = self.reads | self.writes
-        self.names = {each.memory for each in self.deps}
-        self.names.update(memory for each in self.kernels for memory in each.mutates)
+        self.made = {each.memory for each in self.writes}
+        self.names = {each.memory for each in self.reads} | self.made | self.mutates
         numbers = [each.number for each in self.kernels]
         self.first, self.last = min(numbers), max(numbers)
         self.numel, self.rnumel = loops.numel, loops.rnumel
@@ -53,18 +58,22 @@ class Group:
         self.mixed: tuple[Group, Group] | None = None  # sums over rows, over columns
         self.passing: set[tuple[Dtype, int]] | None = None  # once it was asked for
         self._by_name: list[Memory] | None = None
+        self._loops: tuple[int, int] | None = None
 
     @property
     def by_name(self) -> list[Memory]:
         """All memory that it uses, by name."""
         if self._by_name is None:
-            self._by_name = sorted(self.names, key=lambda each: each.name)
+            self._by_name = sorted(self.names, key=attrgetter("name"))
         return self._by_name
 
     @property
-    def is_library(self) -> bool:
-        """Whether it is a call of a library, which is never fused."""
-        return self.kernels[0].kind == LIBRARY
+    def loops(self) -> tuple[int, int]:
+        """The sums and the elements of each, before they were split."""
+        if self._loops is None:
+            split = (each.original for each in self.kernels if each.original)
+            self._loops = next(split) if is_split(self) else (self.numel, self.rnumel)
+        return self._loops
 
 
 def shared_in_other_loops(one: Group, other: Group) -> int:
@@ -121,15 +130,6 @@ def makers(each: Kernel) -> list[int]:
     return found + [other.number for other in each.after]
 
 
-def loops_of(group: Group) -> tuple[int, int]:
-    """The sums and the elements of each, before they were split."""
-    if is_split(group):
-        original = next(each.original for each in group.kernels if each.original)
-        assert original is not None
-        return original
-    return group.numel, group.rnumel
-
-
 def is_split(group: Group) -> bool:
     sums = [each for each in group.kernels if each.kind == SUMS]
     return bool(sums) and all(each.original for each in sums)
@@ -137,7 +137,7 @@ def is_split(group: Group) -> bool:
 
 def reads_all(group: Group, memory: Memory) -> bool:
     """Whether it reads each element once, in whatever order."""
-    first, elements = loops_of(group)
+    first, elements = group.loops
     return any(read.covers(first * elements) for read in group.reads if read.memory is memory)
 
 
@@ -149,8 +149,9 @@ def is_contiguous(group: Group) -> bool:
 def is_looped(group: Group) -> bool:
     """Whether its sums are too long to be held at once (codegen/triton.py,
     ``should_use_persistent_reduction``)."""
-    held = HELD_IN_ROWS if is_contiguous(group) else HELD_ELSEWHERE
-    return group.sums and group.rnumel > held
+    if not group.sums:
+        return False
+    return group.rnumel > (HELD_IN_ROWS if is_contiguous(group) else HELD_ELSEWHERE)
 
 
 def fits(one: Group, other: Group) -> bool:

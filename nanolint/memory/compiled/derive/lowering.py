@@ -122,8 +122,8 @@ class Lowering(Reducing, Calling, Concatenating):
     def _is_in_order(self, each: Operation) -> bool:
         """Whether its rows never lie apart: as ``_keeps_order``, or a library call that has several
         results asks for the strides that it was traced with (ir.py, ``require_stride_order``)."""
-        called = any(user.kind == CALL and user.parts for user in self._users.get(each, {}))
-        return self._keeps_order(each) or (called and each not in self._outputs)
+        is_called = each in self._called and each not in self._outputs
+        return is_called or self._keeps_order(each)
 
     def _waits(self, each: Operation) -> bool:
         """Whether an output becomes memory behind all others (graph.py, ``output``): it has no
@@ -162,7 +162,7 @@ class Lowering(Reducing, Calling, Concatenating):
             return self._moved(each)
         if each.name == "scatter" and self._scattered[each.shape, each.dtype] > 1:
             return self._put(each)  # zeros that several scatter into are not compared
-        if any(self._sums_of_products.get(source) is each for source in each.of):
+        if each in self._made_by_products:
             return self._sum_of_product(each)
         values = [self.values[source] for source in each.of]
         parts = self._parts(each, values)
@@ -215,9 +215,8 @@ class Lowering(Reducing, Calling, Concatenating):
                     reads[Access(access.memory, 0, strides, (*access.tag, *tag), along)] = None
         else:
             for value in values:
-                reads.update(
-                    (broadcast(access, value.shape, each.shape), None) for access in value.loads()
-                )
+                for access in value.loads():
+                    reads[broadcast(access, value.shape, each.shape)] = None
         found = inlined(each, tuple(reads), steps)
         found.box.made_by = each
         found.box.most = most_of(each, [value.box for value in values])

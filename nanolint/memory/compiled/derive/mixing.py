@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.groups import is_contiguous, is_split, loops_of, reads_all
+from nanolint.memory.compiled.derive.groups import is_contiguous, is_split, reads_all
 from nanolint.memory.compiled.derive.kernels import SUMS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def are_mixed(one: Group, other: Group) -> bool:
         return False
     if one.ancestors & other.own or other.ancestors & one.own:
         return False
-    loops, others = loops_of(one), loops_of(other)
+    loops, others = one.loops, other.loops
     if loops == others or loops != others[::-1]:
         return False
     common = [
@@ -40,7 +40,7 @@ def are_mixed(one: Group, other: Group) -> bool:
         rows, columns = other, one
     else:
         return False
-    nrow, ncol = loops_of(rows)
+    nrow, ncol = rows.loops
     if nrow * ncol < MIXED_ELEMENTS or nrow < 2 * ncol or nrow < MIXED_ROWS:
         return False
     if ncol > MIXED_COLUMNS or is_split(rows):

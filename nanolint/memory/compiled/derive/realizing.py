@@ -14,6 +14,7 @@ from nanolint.memory.compiled.derive.access import (
 from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.kernels import LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
+    CALL,
     GETITEM,
     POINTWISE,
     PRODUCTS,
@@ -79,9 +80,15 @@ class Realizing:
         self._has_regions = any(each.region for each in operations)
         self._passed: dict[Operation, Memory] = {}
         self._handed: dict[Operation, Box] = {}
+        self._reshaped = set[Operation]()  # seen in another shape
+        self._called = set[Operation]()  # read by a call with several results
         for each in operations:
             for source in each.of:
                 self._users.setdefault(source, {})[each] = None
+            if each.kind == VIEW and each.name == "view":
+                self._reshaped.update(each.of)
+            elif each.kind == CALL and each.parts:
+                self._called.update(each.of)
         self._softmax: dict[Operation, Operation] = {}
         given = [each for each in inputs if each not in own]
         times = Counter(map(base_of, given))
@@ -141,11 +148,12 @@ class Realizing:
             memory = self._memory(box.shape, box.strides, box.dtype, box.role, pads=box.pads)
             written = Access(memory, 0, box.strides)
             inwards = loop_order((written, *box.reads), box.shape)
+            order: Sequence[int]
             if inwards is None:
                 order = sorted(range(len(box.shape)), key=lambda dim: -box.strides[dim])
             else:
                 order = inwards[::-1]
-            loops = tuple(box.shape[dim] for dim in order)
+            loops = tuple([box.shape[dim] for dim in order])
             step = ("permute", *order)
             reads = [dependency(stepped(read, step, box.shape, loops), loops) for read in box.reads]
             write = dependency(
@@ -158,23 +166,20 @@ class Realizing:
     def _keeps_order(self, each: Operation) -> bool:
         """Whether it lies in order once it is memory: it is seen in another shape (ir.py,
         ``View.create``), and has no strides yet (graph.py, ``run_node``, of what is handed out)."""
-        users = self._users.get(each, {})
         return (
             self._inductor.sees_in_order
+            and each in self._reshaped
             and each not in self._outputs
-            and any(user.kind == VIEW and user.name == "view" for user in users)
-            and not any(user.name in FIXED_LAYOUT for user in users)
+            and not any(user.name in FIXED_LAYOUT for user in self._users[each])
             and is_contiguous(each.shape, each.strides)
         )
 
     def _lies_as_read(self, each: Operation) -> bool:
         """Whether nobody asks how it lies: it is no copy, not handed out, and in no other shape."""
-        if each.name == "clone" or each in self._outputs:
+        if each.name == "clone" or each in self._outputs or each in self._reshaped:
             return False
-        return not any(
-            user.kind == VIEW and (user.name == "view" or user in self._outputs)
-            for user in self._users.get(each, {})
-        )
+        users = self._users.get(each, {})
+        return not any(user.kind == VIEW and user in self._outputs for user in users)
 
     def _is_multiplied_in_view(self, each: Operation) -> bool:
         """Whether a product reads it through a view, for which it lies in order (ir.py,
@@ -194,7 +199,8 @@ class Realizing:
         """``realize_hint``: a read of one element is none that counts."""
         if (
             box.memory is None
-            and sum(bool(each.tag or any(each.strides)) for each in box.reads) > 1
+            and len(box.reads) > 1
+            and sum([bool(each.tag or any(each.strides)) for each in box.reads]) > 1
         ):
             self.realize(box)
 

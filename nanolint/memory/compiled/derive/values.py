@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.access import Access, stepped
 from nanolint.memory.compiled.derive.counting import away, operation_of, own_steps_of, steps_of
 from nanolint.memory.compiled.graph import ALIGNMENT, LONGEST_UNPADDED
+from nanolint.memory.tensors.sized import of_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.compiled.derive.counting import Step
@@ -86,14 +87,13 @@ class Value:
         """Through one more view."""
         return Value(self.box, shape, (*self.views, (step, shape)))
 
-    def loads(self) -> Iterable[Access]:
+    def loads(self) -> tuple[Access, ...]:
         """What reading it reads, for each of its elements."""
-        for access in self.box.loads:
-            found, before = access, self.box.shape
-            for step, shape in self.views:
-                found = stepped(found, step, before, shape)
-                before = shape
-            yield found
+        found, before = self.box.loads, self.box.shape
+        for step, shape in self.views:
+            found = tuple([stepped(access, step, before, shape) for access in found])
+            before = shape
+        return found
 
     @property
     def steps(self) -> frozenset[Step]:
@@ -188,12 +188,17 @@ def what_of(box: Box) -> str:
     return "copy" if made is None else made.name
 
 
-def loop_order(reads: tuple[Access, ...], shape: Shape) -> list[int] | None:
+def loop_order(reads: Sequence[Access], shape: Shape) -> tuple[int, ...] | None:
     """The dimensions, the innermost first, each inside of those that more of the reads have outside
     of it (scheduler.py, ``pick_loop_order``); None where no strides tell."""
     if not reads or any(len(read.strides) != len(shape) for read in reads):
         return None
-    by_dim = list(zip(*(read.strides for read in reads), strict=True))
+    return _order_of(tuple([read.strides for read in reads]), shape)
+
+
+@of_sizes
+def _order_of(reads: tuple[Strides, ...], shape: Shape) -> tuple[int, ...]:
+    by_dim = list(zip(*reads, strict=True))
 
     def compared(one: int, other: int) -> int:
         if shape[one] == 1 or shape[other] == 1:
@@ -204,10 +209,10 @@ def loop_order(reads: tuple[Access, ...], shape: Shape) -> list[int] | None:
         return second - first or other - one
 
     from_last = range(len(shape) - 1, -1, -1)  # which one decides where comparisons disagree
-    return sorted(from_last, key=cmp_to_key(compared))
+    return tuple(sorted(from_last, key=cmp_to_key(compared)))
 
 
-def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strides:
+def lying_as(reads: Sequence[Access], shape: Shape, strides: Strides) -> Strides:
     """The strides of what reads these at its own places, else ``strides`` (ir.py,
     ``get_fill_order``)."""
     found, step = list(strides), 1
@@ -216,6 +221,7 @@ def lying_as(reads: tuple[Access, ...], shape: Shape, strides: Strides) -> Strid
     return tuple(found)
 
 
+@of_sizes
 def padded(shape: Shape, strides: Strides, itemsize: int) -> Strides:
     """Long strides rounded up to 128 bytes (ir.py, ``Layout._pad_strides``)."""
     if len(shape) < 2 or 1 not in strides:
