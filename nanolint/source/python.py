@@ -35,6 +35,8 @@ def walked(tree: ast.AST) -> list[ast.AST]:
 def inside(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, as ``ast.iter_child_nodes`` has them, without such contexts."""
     found: list[ast.AST] = []
+    if isinstance(node, (ast.Name, ast.Constant)):  # as half of them are
+        return found
     for field in node._fields:
         if field == "ctx":
             continue

@@ -35,11 +35,8 @@ def reorder(graph: Graph, *, takes_off: bool = False) -> None:
 
 def _buffers(graph: Graph) -> list[Buffer]:
     """What the order may follow from, each once."""
-    found = {id(each): each for each in graph.inputs}
-    for node in graph.nodes:
-        for group in (node.reads, node.writes, node.elements):
-            found.update((id(each), each) for each in group)
-    return list(found.values())
+    of_nodes = (each for node in graph.nodes for each in node.reads + node.writes + node.elements)
+    return list(dict.fromkeys([*graph.inputs, *of_nodes]))
 
 
 class _Best:
@@ -47,10 +44,10 @@ class _Best:
 
     def __init__(self, graph: Graph, *, takes_off: bool) -> None:
         self._takes_off = takes_off
-        copies = {id(each): copy(each) for each in _buffers(graph)}
+        copies = {each: copy(each) for each in _buffers(graph)}
         self._buffers = list(copies.values())
         self._graph = Graph()
-        self._graph.inputs = [copies[id(each)] for each in graph.inputs]
+        self._graph.inputs = [copies[each] for each in graph.inputs]
         for node in graph.nodes:
             each = Node(_of(copies, node.reads), _of(copies, node.writes))
             each.elements, each.mutates = _of(copies, node.elements), _of(copies, node.mutates)
@@ -64,8 +61,8 @@ class _Best:
         return _best(self._graph, takes_off=self._takes_off)
 
 
-def _of(copies: dict[int, Buffer], buffers: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
-    return tuple(copies[id(each)] for each in buffers)
+def _of(copies: dict[Buffer, Buffer], buffers: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
+    return tuple(copies[each] for each in buffers)
 
 
 def _best(graph: Graph, *, takes_off: bool) -> list[int]:
@@ -95,55 +92,54 @@ class _Web:
     def __init__(self, graph: Graph) -> None:
         nodes = graph.nodes
         self.inputs = graph.inputs
-        self.readers: dict[int, list[int]] = {}
-        self.buffers: dict[int, Buffer] = {id(buffer): buffer for buffer in graph.inputs}
-        makers: dict[int, list[int]] = {}
+        self.readers: dict[Buffer, list[int]] = {each: [] for each in graph.inputs}
+        makers: dict[Buffer, list[int]] = {}
         self.sizes = [_allocated(node) for node in nodes]
         self.hidden = [node.hidden for node in nodes]
         self.before: list[list[int]] = []  # in the order of the reads
         self.after: list[list[int]] = [[] for _ in nodes]
-        self.reads: list[list[int]] = []
-        self.writes: list[list[int]] = []
+        self.reads: list[list[Buffer]] = []
+        self.writes = [node.writes for node in nodes]
         call = -1
         for index, node in enumerate(nodes):
             if node.elements:
                 call = index
             for buffer in node.writes:
-                makers[id(buffer)] = [index]
-                self.buffers[id(buffer)] = buffer
-            counted = [id(b) for b in dict.fromkeys(node.reads) if id(b) in self.buffers]
-            for key in counted:
-                self.readers.setdefault(key, []).append(index)
-            before = [other for key in counted for other in makers.get(key, ())]
+                makers[buffer] = [index]
+                self.readers.setdefault(buffer, [])
+            counted = [each for each in dict.fromkeys(node.reads) if each in self.readers]
+            before: dict[int, None] = {}
+            for buffer in counted:
+                self.readers[buffer].append(index)
+                before.update(dict.fromkeys(makers.get(buffer, ())))
             if any(buffer.part for buffer in node.writes):
-                before.append(call)
-            before = list(dict.fromkeys(before))
+                before[call] = None
             for other in before:
                 self.after[other].append(index)
-            self.before.append(before)
+            self.before.append(list(before))
             for buffer in node.mutates:
-                makers.setdefault(id(buffer), []).append(index)
+                makers.setdefault(buffer, []).append(index)
             self.reads.append(counted)
-            self.writes.append([id(buffer) for buffer in node.writes])
 
 
 def _allocated(node: Node) -> int:
-    own = sum(buffer.nbytes for buffer in node.writes if not buffer.part)
-    return own + sum(buffer.nbytes for buffer in node.elements) + node.hidden
+    own = sum([buffer.nbytes for buffer in node.writes if not buffer.part])
+    return own + sum([buffer.nbytes for buffer in node.elements]) + node.hidden
 
 
 def _least_peak(web: _Web) -> list[int]:
     """Greedy: what fits under the peak so far and frees most, else what allocates least."""
-    uses = {key: len(web.readers.get(key, ())) + buffer.kept for key, buffer in web.buffers.items()}
+    uses = {buffer: len(readers) + buffer.kept for buffer, readers in web.readers.items()}
     count = len(web.sizes)
     waiting = [len(before) for before in web.before]
-    frees = [0] * count
-    for index in range(count):
-        frees[index] = web.hidden[index]
-        frees[index] += sum(web.buffers[key].nbytes for key in web.reads[index] if uses[key] == 1)
-        frees[index] += sum(web.buffers[key].nbytes for key in web.writes[index] if uses[key] == 0)
+    frees = [
+        hidden
+        + sum([each.nbytes for each in reads if uses[each] == 1])
+        + sum([each.nbytes for each in writes if uses[each] == 0])
+        for hidden, reads, writes in zip(web.hidden, web.reads, web.writes, strict=True)
+    ]
     live = sum(buffer.nbytes for buffer in web.inputs)
-    outputs = sum(buffer.nbytes for buffer in web.buffers.values() if buffer.kept)
+    outputs = sum(buffer.nbytes for buffer in web.readers if buffer.kept)
     most = max(live, outputs)
     ready = _Ready(web.sizes, frees)
     for index in range(count):
@@ -156,11 +152,11 @@ def _least_peak(web: _Web) -> list[int]:
         live += web.sizes[chosen]
         most = max(most, live)
         live -= frees[chosen]
-        for key in web.reads[chosen]:
-            uses[key] -= 1
-            if uses[key] == 1:
-                for other in web.readers[key]:
-                    frees[other] += web.buffers[key].nbytes
+        for buffer in web.reads[chosen]:
+            uses[buffer] -= 1
+            if uses[buffer] == 1:
+                for other in web.readers[buffer]:
+                    frees[other] += buffer.nbytes
                     if not waiting[other]:
                         ready.add(other)
         for other in web.after[chosen]:
@@ -232,7 +228,7 @@ def _breadth(web: _Web) -> list[int]:
 def _depth(web: _Web) -> list[int]:
     """Each node right after what it needs, the ones that touch least memory first."""
     touched = [
-        size + sum(web.buffers[key].nbytes for key in reads)
+        size + sum([each.nbytes for each in reads])
         for size, reads in zip(web.sizes, web.reads, strict=True)
     ]
     order: list[int] = []

@@ -81,7 +81,7 @@ class PlacedRole(Role):
     """Of the result of one operation of a program that is compiled: its names know its place."""
 
     def __init__(self, role: Role, where: Where | None) -> None:
-        super().__init__(role.label, role.component, role.dims)
+        self.label, self.component, self.dims = role.label, role.component, role.dims
         self.where = where
         self._role: Role = role._role if isinstance(role, PlacedRole) else role
 

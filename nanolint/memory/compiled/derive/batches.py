@@ -27,9 +27,10 @@ def take_apart(graph: Operations) -> None:
         made.region = each.region
         old[each] = _seen(made, each.shape, each.strides, each)
         operations += [*sides, made, old[each]]
-    graph.all = operations
-    graph.replace(old)
-    graph.connect()
+    if old:
+        graph.all = operations
+        graph.replace(old)
+        graph.connect()
 
 
 def _seen(source: Operation, shape: Shape, strides: Strides, of: Operation) -> Operation:

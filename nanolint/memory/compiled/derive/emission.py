@@ -111,7 +111,9 @@ class Emission:
             self.graph.inputs.append(found)
 
     def _counted_of(self, kernels: Sequence[Kernel]) -> list[Buffer]:
-        seen = dict.fromkeys(read.memory for kernel in kernels for read in kernel.reads)
+        if not self._counted:
+            return []
+        seen = dict.fromkeys([read.memory for kernel in kernels for read in kernel.reads])
         return [self._counted[each] for each in seen if each in self._counted]
 
     def _is_inside(self, memory: Memory, group: Group) -> bool:
@@ -142,30 +144,24 @@ class Emission:
             self._emit_call(first)
             return
         if first.what == "getitem":
-            node = Node((), tuple(self._buffer(write.memory) for write in first.writes))
+            node = Node((), tuple([self._buffer(write.memory) for write in first.writes]))
             self.graph.nodes.append(node)
             return
         made = [write.memory for kernel in group.kernels for write in kernel.writes]
-        inside = {memory for memory in made if self._is_inside(memory, group)}
-        seen = dict.fromkeys(
-            memory
-            for kernel in group.kernels
-            for memory in self._read[kernel]
-            if memory not in made
-        )
+        inside = [memory for memory in made if self._is_inside(memory, group)]
+        read = [memory for kernel in group.kernels for memory in self._read[kernel]]
+        seen = dict.fromkeys([memory for memory in read if memory not in made])
         reads = [self._buffer(each) for each in seen if self._is_known(each)]
         reads += self._counted_of(group.kernels)
-        reads += [
-            self._buffer(each) for each in made if each in inside and each.of in self._added_up
-        ]
-        mutated = tuple(self._buffer(each) for k in group.kernels for each in k.mutates)
+        reads += [self._buffer(each) for each in inside if each.of in self._added_up]
+        mutated = tuple([self._buffer(each) for k in group.kernels for each in k.mutates])
         writes = [memory for memory in made if memory not in inside]
         inplace = [self._takes_over(memory, group) for memory in writes]
-        node = Node((*reads, *mutated), tuple(self._buffer(each) for each in writes))
+        node = Node((*reads, *mutated), tuple([self._buffer(each) for each in writes]))
         node.mutates = mutated
-        node.hidden = sum(memory.nbytes for memory in inside)
+        node.hidden = sum([memory.nbytes for memory in inside])
         if self.graph.counts_mutated:
-            node.hidden += sum(buffer.nbytes for buffer in mutated)
+            node.hidden += sum([buffer.nbytes for buffer in mutated])
         node.inplace = tuple(inplace)
         if group.mixed:
             self._mix(group, node)
@@ -184,7 +180,7 @@ class Emission:
     def _emit_call(self, call: Kernel) -> None:
         reads = [self._buffer(each) for each in self._read[call] if self._is_known(each)]
         node = Node((*reads, *self._counted_of([call])), ())
-        node.elements = tuple(self._buffer(each) for each in call.elements)
+        node.elements = tuple([self._buffer(each) for each in call.elements])
         node.scratch, node.ahead = _scratch_of(call), call.ahead
         self.graph.nodes.append(node)
 
@@ -193,7 +189,7 @@ class Emission:
 
     def _takes_over(self, memory: Memory, group: Group) -> tuple[Buffer, ...]:
         """The inputs whose memory it may take over, as they are read."""
-        kernel = next(k for k in group.kernels if any(w.memory is memory for w in k.writes))
+        kernel = next(each for each in group.kernels if each.number == memory.of)
         if len(kernel.writes) != 1 or memory.part or kernel.product or kernel.elements:
             return ()
         (write,) = kernel.writes

@@ -34,7 +34,10 @@ class _Scaled(NamedTuple):
 
 def take_out_factors(graph: Operations, *, keeps_nonfinite: bool) -> None:
     """Rewrite each scaled difference from its largest element, as Inductor does."""
-    for found in [match for each in graph.all if (match := _match(each)) is not None]:
+    matches = [match for each in graph.all if (match := _match(each)) is not None]
+    if not matches:
+        return
+    for found in matches:
         made = _Replacement(found, keeps_nonfinite=keeps_nonfinite)
         place = graph.all.index(found.difference)
         graph.all[place:place] = made.operations

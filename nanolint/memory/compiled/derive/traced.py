@@ -41,12 +41,18 @@ class Traced(Tensor):
         self._living: Living = Living() if device.tracer is None else device.tracer.living
         self._living.count += 1
         super().__init__(
-            device, None, made.shape, made.strides, made.dtype, role or made.role, bool(source)
+            device,
+            None,
+            made.shape,
+            made.strides,
+            made.dtype,
+            role or made.role,
+            source is not None,
         )
         self.made = made
         self.source, self.step = source, step
         self.version = 0
-        self.seen = self.root.version
+        self.seen = 0 if source is None else source.root.version
 
     def __del__(self) -> None:
         self._living.count -= 1
