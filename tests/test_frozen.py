@@ -142,6 +142,14 @@ def test_each_gets_a_list_of_its_own() -> None:
     assert replace(Quick("a"), tags=["x"]).tags == ["x"]
 
 
+def test_the_first_objects_are_made_as_all_others_are() -> None:
+    quick = make(frozen.dataclass)
+    for number in range(2 * frozen.FEW):
+        made = quick("a", number, note="b") if number % 2 else quick(name="a", total_bytes=number)
+        note = "b" if number % 2 else ""
+        assert asdict(made) == asdict(Known("a", number, note=note))
+
+
 def test_it_can_be_replaced_copied_and_sent_to_another_process() -> None:
     for each in (Pair(1, (2, 3)), Triple(1), Nothing()):
         assert pickle.loads(pickle.dumps(each)) == copy.deepcopy(each) == each
