@@ -27,9 +27,7 @@ from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
     CONTENTS,
     Class,
-    Function,
     Instance,
-    Method,
     Namespace,
     Native,
     Unknown,
@@ -144,8 +142,6 @@ class Values(Interpreter, Script):
     def call(
         self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None
     ) -> Value:
-        if isinstance(function, (Native, Method, Function)):  # as most are
-            return super().call(function, arguments, keywords)
         if isinstance(function, Unknown) and function.reason.startswith(passing.LOGGERS):
             return self._logs(function, [*arguments, *(keywords or {}).values()])
         if isinstance(function, tokenizers.Tokenizer):

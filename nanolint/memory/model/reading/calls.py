@@ -231,7 +231,7 @@ def _bound(
     value = None
     arguments.clear()
     rest: dict[str, Value] = {}
-    known = {each.arg for each in (*spec.args, *spec.kwonlyargs)} if keywords else ()
+    known = {each.arg for each in (*spec.args, *spec.kwonlyargs)}
     for name in list(keywords):
         if name in known and name not in names:
             names[name] = keywords.pop(name)
