@@ -11,12 +11,11 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.graph import Graph, Node
-from nanolint.memory.compiled.planner import estimate, lifetimes
 from nanolint.memory.guarded import answer
 from nanolint.memory.symbolic import is_symbolic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
     from nanolint.memory.compiled.graph import Buffer
 
@@ -29,7 +28,7 @@ def reorder(graph: Graph, *, takes_off: bool = False) -> None:
     if any(map(is_symbolic, nbytes)):
         places = answer(_Best(graph, takes_off=takes_off), nbytes)
     else:
-        places = _best(graph, takes_off=takes_off)
+        places = _best(_Web(graph, takes_off=takes_off))
     graph.nodes = [graph.nodes[place] for place in places]
 
 
@@ -43,59 +42,73 @@ class _Best:
     """The best order of a graph, were the bytes of its buffers, and those hidden, others."""
 
     def __init__(self, graph: Graph, *, takes_off: bool) -> None:
-        self._takes_off = takes_off
         copies = {each: copy(each) for each in _buffers(graph)}
         self._buffers = list(copies.values())
-        self._graph = Graph()
-        self._graph.inputs = [copies[each] for each in graph.inputs]
+        alike = Graph()
+        alike.inputs = [copies[each] for each in graph.inputs]
         for node in graph.nodes:
             each = Node(_of(copies, node.reads), _of(copies, node.writes))
             each.elements, each.mutates = _of(copies, node.elements), _of(copies, node.mutates)
-            self._graph.nodes.append(each)
+            alike.nodes.append(each)
+        self._web = _Web(alike, takes_off=takes_off)
 
     def __call__(self, nbytes: list[int]) -> list[int]:
         for buffer, each in zip(self._buffers, nbytes, strict=False):
             buffer.nbytes = each
-        for node, each in zip(self._graph.nodes, nbytes[len(self._buffers) :], strict=True):
+        for node, each in zip(self._web.nodes, nbytes[len(self._buffers) :], strict=True):
             node.hidden = each
-        return _best(self._graph, takes_off=self._takes_off)
+        self._web.weigh()
+        return _best(self._web)
 
 
 def _of(copies: dict[Buffer, Buffer], buffers: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
     return tuple(copies[each] for each in buffers)
 
 
-def _best(graph: Graph, *, takes_off: bool) -> list[int]:
+def _best(web: _Web) -> list[int]:
     """The places of the nodes."""
-    best = list(range(len(graph.nodes)))
-    lifetimes(graph.nodes)
-    live = estimate(graph.nodes, graph.inputs, takes_off=takes_off)
-    peak = max([0, *live])
-    web = _Web(graph)
+    best = list(range(len(web.sizes)))
+    peak = _peak(web, best)
     least = min(size for size, before in zip(web.sizes, web.before, strict=True) if not before)
-    if live[0] == peak and web.sizes[0] == least:  # no other order starts with less
+    if web.start + web.sizes[0] == peak and web.sizes[0] == least:  # none starts with less
         return best
-    methods: tuple[Callable[[_Web], list[int]], ...] = (_least_peak, _breadth, _depth)
-    for method in methods:
+    for method in (_least_peak, _breadth, _depth):
         places = method(web)
-        order = [graph.nodes[place] for place in places]
-        lifetimes(order)
-        candidate = max([0, *estimate(order, graph.inputs, takes_off=takes_off)])
+        candidate = _peak(web, places)
         if candidate < peak:
             peak, best = candidate, places
     return best
 
 
-class _Web:
-    """Who waits for whom. Nodes are numbered in the order of lowering."""
+def _peak(web: _Web, places: Iterable[int]) -> int:
+    """The most that is live at once, as ``estimate`` has it."""
+    sizes, hidden, reads, writes = web.sizes, web.hidden, web.reads, web.writes
+    uses = web.uses.copy()
+    live, peak = web.start, 0
+    for place in places:
+        live += sizes[place]
+        peak = max(peak, live)
+        live -= hidden[place]
+        for buffer in writes[place]:
+            if not uses[buffer]:
+                live -= buffer.nbytes
+        for buffer in reads[place]:
+            uses[buffer] -= 1
+            if not uses[buffer]:
+                live -= buffer.nbytes
+    return peak
 
-    def __init__(self, graph: Graph) -> None:
-        nodes = graph.nodes
+
+class _Web:
+    """Who waits for whom. Nodes are numbered in the order of lowering; ``uses`` are who reads a
+    buffer, and one more for who it is handed to; ``start`` is what is live before all."""
+
+    def __init__(self, graph: Graph, *, takes_off: bool) -> None:
+        nodes = self.nodes = graph.nodes
+        self._takes_off = takes_off
         self.inputs = graph.inputs
         self.readers: dict[Buffer, list[int]] = {each: [] for each in graph.inputs}
         makers: dict[Buffer, list[int]] = {}
-        self.sizes = [_allocated(node) for node in nodes]
-        self.hidden = [node.hidden for node in nodes]
         self.before: list[list[int]] = []  # in the order of the reads
         self.after: list[list[int]] = [[] for _ in nodes]
         self.reads: list[list[Buffer]] = []
@@ -120,6 +133,18 @@ class _Web:
             for buffer in node.mutates:
                 makers.setdefault(buffer, []).append(index)
             self.reads.append(counted)
+        self.uses = {each: len(readers) + each.kept for each, readers in self.readers.items()}
+        self.uses |= {each: len(self.readers[each]) for each in self.inputs}
+        self.weigh()
+
+    def weigh(self) -> None:
+        """Take the bytes as they are now."""
+        self.sizes = [_allocated(node) for node in self.nodes]
+        self.hidden = [node.hidden for node in self.nodes]
+        self.start = sum([each.nbytes for each in self.inputs if self.readers[each]])
+        if self._takes_off:
+            outputs = [each for writes in self.writes for each in writes if each.kept]
+            self.start -= sum([each.nbytes for each in outputs])
 
 
 def _allocated(node: Node) -> int:
