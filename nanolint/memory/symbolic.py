@@ -87,20 +87,27 @@ class Formulas:
         return found
 
     def values(self, *given: Any) -> list[Any] | None:
-        """The value of each place for other given values; None where a guard does not hold."""
+        """The value of each place for other given values; None where a guard does not hold, behind
+        which nothing is worked out."""
         found = list(given)
         try:
-            for how, one, other in self._steps:
-                found.append(how(found[one], found[other]))
             for (how, one, other), decided in self._guards.items():
+                self._work_out(found, max(one, other) + 1)
                 if how(found[one], found[other]) != decided:
                     return None
+            self._work_out(found, len(self._numbers))
             for question, places, answer in self._answers:
                 if question([found[place] for place in places]) != answer:
                     return None
         except FAILURES:
             return None
         return found if self._tells_apart(found) else None
+
+    def _work_out(self, found: list[Any], count: int) -> None:
+        """The values of so many places, where those of the first are known."""
+        given = len(self._numbers) - len(self._steps)
+        for how, one, other in self._steps[len(found) - given : count - given]:
+            found.append(how(found[one], found[other]))
 
     def hashed(self, number: Symbolic) -> None:
         """It is looked for in a set or a dictionary: what it is not there, no comparison shows."""
