@@ -18,6 +18,7 @@ from nanolint.memory.compiled.derive.groups import (
     joined,
     makers,
     shared_in_other_loops,
+    waits_for_others,
 )
 from nanolint.memory.compiled.derive.mixing import MIXED_READS, are_mixed
 from nanolint.memory.compiled.derive.scores import Ranked, Score
@@ -179,6 +180,8 @@ class _Fusion:
             return self._may_join(one, other)
         if other.mixed or one.is_library or other.is_library or other.own & one.ancestors:
             return False
+        if one.own & other.ancestors and waits_for_others(one, other, self.of):
+            return False
         mixed = mixes and self._is_mixed(one, other)
         shared = one.numel * one.rnumel if mixed else self._shared(one, other)
         if mixes and self.reorders and shared < LEAST_SHARED:
@@ -223,13 +226,11 @@ class _Fusion:
         if one.made & other.mutates:
             return False
         for read in other.reads:
-            maker = read.memory.of
-            if maker is None or read.memory in other.made:
+            if read.memory.of is None or read.memory in other.made:
                 continue
-            if read.memory in one.made:
-                if not self._meets(read, one, other):
-                    return False
-            elif read.memory in one.mutates or one.own & self.of[maker].ancestors:
+            if read.memory in one.mutates and read.memory not in one.made:
+                return False
+            if read.memory in one.made and not self._meets(read, one, other):
                 return False
         return True
 

@@ -123,6 +123,16 @@ def joined(one: Group, other: Group) -> Group:
     return Group(one.kernels + other.kernels, one.ancestors | other.ancestors)
 
 
+def waits_for_others(one: Group, other: Group, of: Sequence[Group]) -> bool:
+    """Whether ``other`` reads what a third makes of what ``one`` makes; ``of`` are the groups that
+    the kernels are in."""
+    for read in other.reads:
+        maker = read.memory.of
+        if maker is not None and one.own & of[maker].ancestors and read.memory not in other.made:
+            return True
+    return False
+
+
 def makers(each: Kernel) -> list[int]:
     """The kernels that it waits for."""
     made = [read.memory.of for read in each.reads]
