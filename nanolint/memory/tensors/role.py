@@ -113,3 +113,10 @@ class PlacedRole(Role):
 def role(label: str, component: Component, dims: str = "") -> Role:
     """The one role of these words."""
     return Role(label, component, dims)
+
+
+def placed(made: Role, where: Where | None) -> PlacedRole:
+    """The role of what is made there; itself where what it came from was, too."""
+    if isinstance(made, PlacedRole) and made.where is where:
+        return made
+    return PlacedRole(made, where)

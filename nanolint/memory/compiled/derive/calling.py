@@ -10,6 +10,7 @@ from nanolint.memory.compiled.derive.access import (
     Dependency,
     broadcast,
     dependency,
+    dependency_on,
 )
 from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
@@ -72,7 +73,7 @@ class Calling(Realizing):
             values = [self._reachable(*pair) for pair in pairs]
         if each.name == "convolution backward":
             values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
-        reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
+        reads = [dependency_on(memory_of(value), 0, (), ()) for value in values]
         if each.parts:
             return self._several(each, reads)
         if each.name not in PRODUCTS | OTHERS:
@@ -148,7 +149,7 @@ class Calling(Realizing):
         bias, *factors = (self.values[source] for source in each.of)
         for value in factors:
             self.realize(value.box)
-        reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in factors]
+        reads = [dependency_on(memory_of(value), 0, (), ()) for value in factors]
         what = "mm" if each.name == "addmm" else "bmm"
         product = self._product(each, reads, factors, what)
         added = [broadcast(access, bias.shape, each.shape) for access in bias.loads()]
@@ -188,7 +189,7 @@ class Calling(Realizing):
                 values.append(self.values[source])
         for value in values:
             self.realize(value.box)
-        reads = [dependency(Access(memory_of(value), 0, ()), ()) for value in values]
+        reads = [dependency_on(memory_of(value), 0, (), ()) for value in values]
         return self._product(each, reads, factors)
 
     def _several(self, each: Operation, reads: Sequence[object]) -> Value:

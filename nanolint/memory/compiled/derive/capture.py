@@ -27,7 +27,7 @@ from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides
 from nanolint.memory.tensors.ops.pointwise import add
 from nanolint.memory.tensors.ops.views import cast, view
-from nanolint.memory.tensors.role import PlacedRole
+from nanolint.memory.tensors.role import placed
 from nanolint.memory.tensors.tensor import Node, Tensor
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Capture(Writing):
         made.region = self._region
         locator = self.device.tape.locator
         if locator is not None:
-            made.role = PlacedRole(made.role, locator.here())
+            made.role = placed(made.role, locator.here())
         return self.graph.add(made)
 
     def several(

@@ -155,10 +155,10 @@ class Realizing:
                 order = inwards[::-1]
             loops = tuple([box.shape[dim] for dim in order])
             step = ("permute", *order)
-            reads = [dependency(stepped(read, step, box.shape, loops), loops) for read in box.reads]
-            write = dependency(
-                stepped(Access(memory, 0, memory.strides), step, box.shape, loops), loops
-            )
+            write, *reads = [
+                dependency(stepped(each, step, box.shape, loops), loops)
+                for each in (Access(memory, 0, memory.strides), *box.reads)
+            ]
             self._add(Kernel(LOOPS, reads, (write,), prod(box.shape), what=what_of(box)))
             box.memory = memory
         return box.memory
