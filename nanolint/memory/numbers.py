@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.run.program import SETTINGS
-from nanolint.source.python import nodes, python_tree
+from nanolint.source.python import python_tree, statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -73,7 +73,7 @@ def _named(text: str) -> tuple[Named, ...]:
         tree = python_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    values = [each.value for each in nodes(tree) if isinstance(each, ASSIGNMENTS)]
+    values = [each.value for each in statements(tree) if isinstance(each, ASSIGNMENTS)]
     constants = [each for each in values if isinstance(each, ast.Constant)]
     return tuple(
         sorted(

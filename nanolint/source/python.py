@@ -46,3 +46,12 @@ def inside(node: ast.AST) -> list[ast.AST]:
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
+
+
+def statements(tree: ast.Module) -> list[ast.AST]:
+    """All statements of a module, and what has some in it, without a look at expressions."""
+    found: list[ast.AST] = [tree]
+    for each in found:  # which grows
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            found += getattr(each, name, ())
+    return found[1:]

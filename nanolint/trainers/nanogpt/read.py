@@ -11,7 +11,7 @@ from nanolint.files.notes import memo
 from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import attention_kernel
 from nanolint.run.program import FromRun, NotKnown, ReadModel, ReadScript, SourceText
-from nanolint.source.python import nodes
+from nanolint.source.python import statements
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.model_class import defined, file_of
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
@@ -172,7 +172,7 @@ def imported_names(tree: ast.Module, name: str, *, is_package: bool) -> Iterator
     Behind them come the packages that they lie in, which Python runs before.
     """
     found: dict[str, None] = {}
-    for node in nodes(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             found |= dict.fromkeys(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
