@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape, Strides
 
 
+INVERTED = frozenset({"view", "permute"})  # views that lead to each element once
 SPLIT = "split"  # in the tag of what the parts of a sum read, before how many and `repeats`
 
 
@@ -218,6 +219,47 @@ def _moved(
     if kind == "slice":
         return offset, (*strides[:dim], strides[dim] * step[3], *strides[dim + 1 :])
     return offset, (*strides[:dim], *strides[dim + 1 :])
+
+
+def through_views(tag: tuple[Any, ...]) -> tuple[tuple[int, int], ...] | None:
+    """The loops of an access that no strides tell, where views in other shapes and orders are all
+    that there is between: finer ones than its dimensions (invert_expr_analysis.py, ``Term``)."""
+    if len(tag) < 4:
+        return None
+    strides, shape, *views = tag
+    is_plain = type(strides) is type(shape) is tuple and len(strides) == len(shape)
+    if not is_plain or any(isinstance(each, (str, tuple)) for each in (*strides, *shape)):
+        return None
+    steps = views[::2]
+    if len(views) % 2 or not all(type(each) is tuple and each[0] in INVERTED for each in steps):
+        return None
+    return _digits(tag)
+
+
+@of_sizes
+def _digits(tag: tuple[Any, ...]) -> tuple[tuple[int, int], ...] | None:
+    strides, shape, *views = tag
+    dims: list[list[tuple[int, int]]] = [[each] for each in zip(shape, strides, strict=True)]
+    for step, after in zip(views[::2], views[1::2], strict=True):
+        if step[0] == "permute":
+            dims = [dims[dim] for dim in step[1:]]
+            continue
+        left = [each for dim in dims for each in dim if each[0] != 1]
+        dims = []
+        for size in reversed(after):
+            found: list[tuple[int, int]] = []
+            wanted = size
+            while wanted != 1:
+                inner, stride = left.pop()
+                if wanted % inner and inner % wanted:
+                    return None
+                if inner > wanted:
+                    left.append((inner // wanted, stride * wanted))
+                    inner = wanted
+                found.insert(0, (inner, stride))
+                wanted //= inner
+            dims.insert(0, found)
+    return merged(tuple(each for dim in dims for each in dim if each[0] != 1))
 
 
 def broadcast(access: Access, before: Shape, after: Shape) -> Access:

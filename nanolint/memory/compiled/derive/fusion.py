@@ -236,13 +236,13 @@ class _Fusion:
 
     def _meets(self, read: Dependency, one: Group, other: Group) -> bool:
         """Whether a read takes what the same step of the other kernel has written."""
+        if self._copied(one, other):
+            return True
         if read.tag:
             return False
         for write in one.writes:
             if read.memory is write.memory and (
-                read.is_same(write)
-                or self._copied(one, other)
-                or (self.reorders and in_other_order(read, write, one, other))
+                read.is_same(write) or (self.reorders and in_other_order(read, write, one, other))
             ):
                 return True
         return False

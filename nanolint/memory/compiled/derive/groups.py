@@ -6,6 +6,7 @@ from math import prod
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.access import merged, through_views
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
 from nanolint.memory.tensors.device import NotDerived
 
@@ -113,10 +114,19 @@ def copied_in_order(one: Group, other: Group) -> int:
         return 0
     (read,), (write,) = other.reads, other.writes
     made = [each for each in one.writes if each.memory is read.memory]
-    if len(made) != 1 or read.tag or len(write.place[1]) != 1 or write.place[1][0][1] != 1:
+    if len(made) != 1 or len(write.place[1]) != 1 or write.place[1][0][1] != 1:
         return 0
-    alike = sorted(made[0].loops) == sorted(read.loops) and made[0].offset == read.offset
+    if read.tag:
+        digits = through_views(read.tag) or ()
+        alike = merged(tuple(sorted(digits, key=_stride, reverse=True))) == made[0].place[1]
+    else:
+        alike = sorted(made[0].loops) == sorted(read.loops)
+    alike = alike and made[0].offset == read.offset
     return read.nbytes if alike and read.numel == other.numel else 0
+
+
+def _stride(loop: tuple[int, int]) -> int:
+    return loop[1]
 
 
 def joined(one: Group, other: Group) -> Group:

@@ -265,7 +265,6 @@ def _needed(wanted: Iterable[Operation], given: set[Operation]) -> set[Operation
         found.add(each)
         if each not in given:
             unseen.extend(each.of)
-            unseen.extend(each.parts)
     return found
 
 

@@ -11,6 +11,7 @@ from nanolint.memory.compiled.derive.access import (
     Access,
     dependency,
     dependency_on,
+    merged,
     stepped,
 )
 from nanolint.memory.compiled.derive.counting import Moved, away
@@ -94,9 +95,12 @@ class Summing(Realizing):
         block = -(-rnumel // splits)
         write = dependency(Access(part, 0, part.strides), part_shape)
         parts = [
-            dependency_on(one.memory, one.offset, one.loops, (*one.tag, SPLIT, splits, repeats))
-            for one, repeats in zip(depends, [_repeats(read, gone) for read in reads], strict=True)
-        ]
+            dependency_on(
+                one.memory, one.offset, _in_one(one, kept),
+                (*one.tag, SPLIT, splits, _repeats(read, gone)),
+            )
+            for one, read in zip(depends, reads, strict=True)
+        ]  # fmt: skip
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
         kernel.original = numel, rnumel
         self._add(kernel)
@@ -248,6 +252,13 @@ def unrolled(
         if number:
             found.add(Moved(each, ((0, number),)))
     return frozenset(found)
+
+
+def _in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
+    """The loops of a read that is split: those that are reduced are one where they lie in order
+    (ir.py, ``_multilayer_wrap_loader``: one index, divided again where that does not cancel)."""
+    outer = sum(size != 1 for size in kept)
+    return read.loops[:outer] + merged(read.loops[outer:])
 
 
 def _are_many(card: Card, sums: int) -> bool:
