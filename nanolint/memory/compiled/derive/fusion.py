@@ -13,14 +13,13 @@ from nanolint.memory.compiled.derive.groups import (
     copied_in_order,
     fits,
     in_order,
-    in_other_order,
     is_contiguous,
     joined,
     makers,
-    shared_in_other_loops,
     waits_for_others,
 )
 from nanolint.memory.compiled.derive.mixing import MIXED_READS, are_mixed
+from nanolint.memory.compiled.derive.moving import shared_in_other_loops
 from nanolint.memory.compiled.derive.scores import Ranked, Score
 from nanolint.memory.guarded import answer
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.compiled.derive.kernels import Kernel
+    from nanolint.memory.compiled.derive.moving import Moved
     from nanolint.memory.tensors.dtypes import Dtype
 
 # torch/_inductor/config.py
@@ -184,8 +184,10 @@ class _Fusion:
             return False
         mixed = mixes and self._is_mixed(one, other)
         shared = one.numel * one.rnumel if mixed else self._shared(one, other)
+        moved = None
         if mixes and self.reorders and shared < LEAST_SHARED:
-            shared = shared_in_other_loops(one, other) or shared
+            found, moved = shared_in_other_loops(one, other)
+            shared = found or shared
         saved = shared
         if shared < LEAST_SHARED:
             shared = self._copied(one, other) or shared
@@ -194,7 +196,7 @@ class _Fusion:
         if self._holds_more(one, other, saved):
             return False
         if one.own & other.ancestors:
-            return self._reads_as_written(one, other) and fits(one, other)
+            return self._reads_as_written(one, other, moved) and fits(one, other)
         if mixed:
             return True
         if shared < LEAST_SHARED:
@@ -221,7 +223,7 @@ class _Fusion:
             }
         return group.passing
 
-    def _reads_as_written(self, one: Group, other: Group) -> bool:
+    def _reads_as_written(self, one: Group, other: Group, moved: Moved | None) -> bool:
         """``can_fuse_vertical``."""
         if one.made & other.mutates:
             return False
@@ -230,22 +232,21 @@ class _Fusion:
                 continue
             if read.memory in one.mutates and read.memory not in one.made:
                 return False
-            if read.memory in one.made and not self._meets(read, one, other):
+            if read.memory in one.made and not self._meets(read, one, other, moved):
                 return False
         return True
 
-    def _meets(self, read: Dependency, one: Group, other: Group) -> bool:
+    def _meets(self, read: Dependency, one: Group, other: Group, moved: Moved | None) -> bool:
         """Whether a read takes what the same step of the other kernel has written."""
         if self._copied(one, other):
             return True
         if read.tag:
             return False
-        for write in one.writes:
-            if read.memory is write.memory and (
-                read.is_same(write) or (self.reorders and in_other_order(read, write, one, other))
-            ):
-                return True
-        return False
+        return any(
+            read.memory is write.memory
+            and (read.is_same(write) or (moved is not None and moved.meet(read, write)))
+            for write in one.writes
+        )
 
     def _makes_a_circle(self, one: Group, other: Group) -> bool:
         own = one.own | other.own

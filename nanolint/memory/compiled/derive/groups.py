@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -75,36 +74,6 @@ class Group:
             split = (each.original for each in self.kernels if each.original)
             self._loops = next(split) if is_split(self) else (self.numel, self.rnumel)
         return self._loops
-
-
-def shared_in_other_loops(one: Group, other: Group) -> int:
-    """``shared_data_after_reordering_loop``: of the largest memory that both go through alike once
-    loops are merged, or put into another order, which only elementwise kernels allow."""
-    best = (False, 0)
-    for mine in one.deps:
-        for theirs in other.deps:
-            if mine.memory is not theirs.memory or mine.tag or theirs.tag:
-                continue
-            if mine.place == theirs.place or in_other_order(mine, theirs, one, other):
-                written = mine in one.writes or theirs in other.writes
-                best = max(best, (written, mine.nbytes))
-    return best[1]
-
-
-def in_other_order(mine: Dependency, theirs: Dependency, one: Group, other: Group) -> bool:
-    """Whether both go through the same places once the loops of one are put into another order,
-    which only elementwise kernels allow, and only if each of its loops leads to another place
-    (scheduler.py, ``reorder_loops_by_dep_pair``; dependencies.py, ``decide_loop_order_to_match``).
-    """
-    moved, place = (other, theirs) if one.sums else (one, mine)
-    return (
-        not (one.sums and other.sums)
-        and not moved.is_uneven
-        and prod(size for size, stride in place.loops if stride) == moved.numel
-        and mine.offset == theirs.offset
-        and len(mine.loops) == len(theirs.loops)
-        and sorted(mine.loops) == sorted(theirs.loops)
-    )
 
 
 def copied_in_order(one: Group, other: Group) -> int:
