@@ -74,7 +74,8 @@ class Allocation(Protocol):
     def component(self) -> Component: ...
 
 
-PRODUCT = -1  # in the place of a slot: where the first matrix product is launched
+# In the place of a slot: where the first matrix product is launched, and the first with a bias.
+PRODUCT, BIASED = -1, -2
 
 
 class MemoryPlan:
@@ -85,7 +86,8 @@ class MemoryPlan:
 
     Of ``shared`` slots the graph is not the only holder: ``stretches`` are the events up to each
     place where it lets one go, and that slot; None behind the last. ``product`` is how many events
-    lie before its first matrix product, where a stretch ends, too; None where it has none.
+    lie before its first matrix product, ``biased`` before the first that adds a bias, where a
+    stretch ends, too; None where it has none.
     ``flops`` are the operations of its products, by what they compute in.
     """
 
@@ -95,21 +97,20 @@ class MemoryPlan:
         events: list[int],
         shared: Container[int] = (),
         product: int | None = None,
+        biased: int | None = None,
     ) -> None:
         made = tuple(made)
         self.events = events
         self.stretches: list[tuple[list[int], int | None]] = []
         start = 0
-        for place, event in enumerate(events):
-            if place == product:
-                self.stretches.append((events[start:place], PRODUCT))
-                start = place
+        for place, event in enumerate((*events, 0)):
+            for mark, before in ((PRODUCT, product), (BIASED, biased)):
+                if place == before:
+                    self.stretches.append((events[start:place], mark))
+                    start = place
             if event < 0 and ~event in shared:
                 self.stretches.append((events[start:place], ~event))
                 start = place + 1
-        if product == len(events):
-            self.stretches.append((events[start:], PRODUCT))
-            start = len(events)
         self.stretches.append((events[start:], None))
         # How many allocations lie before the end of each stretch.
         self.made = list(
@@ -228,12 +229,12 @@ class Tape:
         plan: MemoryPlan,
         slots: list[Handle],
         shared: dict[int, Any] | None = None,
-        multiply: Callable[[], None] | None = None,
+        multiply: Callable[[bool], None] | None = None,
     ) -> None:
         """Record one call of a planned graph; ``slots`` hold the handles, before and after.
 
         ``shared`` holds what the graph shares with others, until it lets it go; ``multiply`` is
-        called where the first matrix product is launched.
+        called where the first matrix product is launched, and where the first is that adds a bias.
         """
         made = 0
         for kind, flops in plan.flops.items():
@@ -242,9 +243,9 @@ class Tape:
             self._make(plan, made, stop, slots)
             made = stop
             self.events += [slots[event] if event >= 0 else ~slots[~event] for event in events]
-            if let_go == PRODUCT:
+            if let_go in {PRODUCT, BIASED}:
                 if multiply is not None:
-                    multiply()
+                    multiply(let_go == BIASED)
             elif let_go is not None and shared is not None:
                 shared.pop(let_go, None)
 

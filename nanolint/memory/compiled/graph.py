@@ -71,6 +71,7 @@ class Node:
 
     __slots__ = (
         "ahead",
+        "biased",
         "direct",
         "elements",
         "hidden",
@@ -97,6 +98,7 @@ class Node:
         self.scratch: tuple[Buffer, ...] = ()
         self.ahead = 0
         self.product = False  # a matrix product
+        self.biased = False  # one to which cuBLASLt adds a bias
 
 
 class Graph:

@@ -108,6 +108,11 @@ ADDED_APART_SINCE: Version = (2, 14)
 # launched with what makes what it copies. In 2.14.1, not in 2.13.
 COPIES_FUSED_SINCE: Version = (2, 14)
 
+# torch/_inductor/fx_passes/joint_graph.py, ``pointless_convert``: a cast to a narrower type and
+# back stays. Before, it was left out, as was one of integers to a float between. In 2.13, not in
+# 2.12.1.
+NARROW_CASTS_KEPT_SINCE: Version = (2, 13)
+
 # torch/_decomp/decompositions.py, one_hot: that the classes are none but those that there are is
 # asserted, which cannot be fused for all that the partitioner knows. In 2.13, not in 2.9.
 CLASSES_ASSERTED_SINCE: Version = (2, 13)
@@ -144,6 +149,7 @@ class Inductor(NamedTuple):
     drops_numbers: bool = True  # that change nothing
     fuses_copies: bool = True  # into order, with what makes what they copy
     asserts_classes: bool = True  # of one_hot
+    keeps_narrow_casts: bool = True  # between wider types
 
     @classmethod
     def of(cls, version: Version, capability: tuple[int, int] | None = None) -> Inductor:
@@ -175,4 +181,5 @@ class Inductor(NamedTuple):
             drops_numbers=version >= NUMBERS_DROPPED_SINCE,
             fuses_copies=version >= COPIES_FUSED_SINCE,
             asserts_classes=version >= CLASSES_ASSERTED_SINCE,
+            keeps_narrow_casts=version >= NARROW_CASTS_KEPT_SINCE,
         )

@@ -82,6 +82,7 @@ class Planner:
         self._made: list[Buffer] = []
         self._events: list[int | None] = []
         self._product: int | None = None  # how many of them lie before the first matrix product
+        self._biased: int | None = None  # before the first that adds a bias
         # (element type, bytes) -> freed buffers: (their node, their place in _events, slot)
         self._pool: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         lifetimes(self.nodes)
@@ -98,12 +99,13 @@ class Planner:
         for index, node in enumerate(self.nodes):
             self._node(index, node)
         late = [~slot for slot in last]
-        before = None
-        if self._product is not None:
-            ahead = self._events[: self._product]
+        marks = []
+        for place in (self._product, self._biased):
+            ahead = self._events[:place]
             before = sum(event is not None and event not in late for event in ahead)
+            marks.append(None if place is None else before)
         events = [event for event in self._events if event is not None and event not in late]
-        return MemoryPlan(self._made, [*events, *late], shared, before)
+        return MemoryPlan(self._made, [*events, *late], shared, *marks)
 
     def _node(self, index: int, node: Node) -> None:
         taken: set[int] = set()  # ids of the inputs whose memory an output took over
@@ -133,6 +135,8 @@ class Planner:
             self._allocate(buffer)
         if node.product and self._product is None:
             self._product = len(self._events)
+        if node.biased and self._biased is None:
+            self._biased = len(self._events)
         made = set(map(id, node.scratch[: node.ahead]))
         for buffer in node.scratch[node.ahead :]:  # each twice: where it is made, and freed
             if id(buffer) in made:

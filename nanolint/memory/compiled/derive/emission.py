@@ -171,10 +171,10 @@ class Emission:
             # cuBLASLt adds biases, to rows that lie together (Blas.cpp, addmm_out_cuda_impl).
             (write,) = first.writes
             together = is_contiguous(write.memory.shape, write.memory.strides)
-            biased = first.what == "addmm" and together
+            node.biased = first.what == "addmm" and together
             copies = _scratch_of(first)
             half = len(copies) // 2
-            workspace = self.graph.workspace(biased=biased)
+            workspace = self.graph.workspace(biased=node.biased)
             node.scratch = (*copies[:half], *workspace, *copies[half:])
 
     def _emit_call(self, call: Kernel) -> None:

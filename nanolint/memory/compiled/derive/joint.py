@@ -37,7 +37,7 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
     graph.drop_dead()
     graph.replace(dict(_without_effect(graph, numbers=inductor.drops_numbers)))
     graph.connect()
-    graph.replace(_shortened(graph))
+    graph.replace(_shortened(graph, narrow=inductor.keeps_narrow_casts))
     graph.drop_dead()
     graph.connect()
     take_apart(graph)
@@ -82,8 +82,9 @@ def _without_effect(graph: Operations, *, numbers: bool) -> list[tuple[Operation
     return found
 
 
-def _shortened(graph: Operations) -> dict[Operation, Operation]:
-    """A view of a view, a permutation back, a cast of a cast that widens nothing."""
+def _shortened(graph: Operations, *, narrow: bool) -> dict[Operation, Operation]:
+    """A view of a view, a permutation back, a cast of a cast, which where ``narrow`` casts stay
+    widens nothing."""
     old: dict[Operation, Operation] = {}
     handed = {*graph.outputs, *graph.gradients}
     for each in graph.all:
@@ -100,13 +101,24 @@ def _shortened(graph: Operations) -> dict[Operation, Operation]:
             back = [source.settings[dim] for dim in each.settings]  # type: ignore[index]
             if back == list(range(len(back))):
                 old[each] = first
-        elif (
-            each.name == "convert"
-            and all(is_float(it.dtype) for it in (first, source, each))
-            and source.dtype.itemsize >= each.dtype.itemsize
-        ):
-            each.of = (first,)
+        elif each.name == "convert" and is_float(source.dtype) and is_float(each.dtype):
+            widens = source.dtype.itemsize < each.dtype.itemsize
+            if not narrow or (is_float(first.dtype) and not widens):
+                each.of = (first,)
     return old
+
+
+def idle_casts(graph: Operations) -> dict[Operation, Operation]:
+    """Casts to the type that is there, which the graph loses once it is cut (post_grad.py,
+    ``remove_noop_ops``)."""
+    handed = {*graph.outputs, *graph.gradients}
+    return {
+        each: each.of[0]
+        for each in graph.all
+        if each.name == "convert"
+        and each.dtype is each.of[0].dtype
+        and not (each in handed and base_of(each.of[0]).kind == INPUT)
+    }
 
 
 def _twice(graph: Operations) -> dict[Operation, Operation]:

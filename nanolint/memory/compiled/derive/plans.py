@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.emission import Emission
 from nanolint.memory.compiled.derive.fusion import fuse
-from nanolint.memory.compiled.derive.joint import by_locality
+from nanolint.memory.compiled.derive.joint import by_locality, idle_casts
 from nanolint.memory.compiled.derive.lowering import Lowering
 from nanolint.memory.compiled.derive.operations import (
     INPUT,
@@ -59,9 +59,9 @@ class Plans:
         self.tangent_slots: list[int] = []
         self.gradient_slots: list[int | None] = []
         self.shared = set[int]()
-        self.adds_biases = any(each.name == "addmm" for each in graph.all)
         if graph.tangents:
             parts = partition(graph, weights, recomputes_far=not self.inductor.saves_log_softmax)
+            parts = _without(idle_casts(graph), graph, parts)
         else:
             order = [each for each in by_locality(graph) if each.kind != INPUT]
             parts = Parts(order, [], [])
@@ -184,6 +184,20 @@ class Plans:
             None if each is None else _slot(lowering, emission, each) for each in graph.gradients
         ]
         self.gradient_strides = [None if each is None else each.strides for each in graph.gradients]
+
+
+def _without(old: dict[Operation, Operation], graph: Operations, parts: Parts) -> Parts:
+    """The parts of a graph without what changes nothing."""
+    if not old:
+        return parts
+    graph.replace(old)
+    forward, backward = ([each for each in part if each not in old] for part in parts[:2])
+    saved = []
+    for each in parts.saved:
+        while each in old:
+            each = old[each]
+        saved.append(each)
+    return Parts(forward, backward, [*dict.fromkeys(saved)])
 
 
 def _slot(lowering: Lowering, emission: Emission, each: Operation) -> int:

@@ -16,7 +16,7 @@ from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.compiled.derive.timing import timed
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import Leaf, numbers
-from nanolint.memory.tensors.device import MAIN, NotTraced, Storage
+from nanolint.memory.tensors.device import NotTraced, Storage
 from nanolint.memory.tensors.gradients import land, matched
 from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.role import PlacedRole
@@ -186,12 +186,13 @@ class Program:
         self.kept.put(left)
         return found
 
-    def _multiply(self) -> None:
-        """The first matrix product of a graph: threads take their workspaces for good."""
-        if self.device.awaits_workspace:
-            self.device.multiply()
-        if self.plans.adds_biases and self.device.thread == MAIN:  # in the forward graph
+    def _multiply(self, biased: bool) -> None:
+        """The first matrix product of a graph, or the first that adds a bias: threads take their
+        workspaces for good."""
+        if biased:
             self.device.add_bias()
+        elif self.device.awaits_workspace:
+            self.device.multiply()
 
     def _record(
         self,
