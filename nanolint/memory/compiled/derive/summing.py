@@ -75,7 +75,7 @@ class Summing(Realizing):
         splits = 1 if each.name in NEVER_SPLIT else self._splits(reads, kept, gone)
         depends = [dependency(read, loops) for read in reads]
         if splits == 1:
-            (box.memory,) = self._whole([each], reads, kept, gone, [each.role], each.name, dtype)
+            (box.memory,) = self._whole([each], reads, kept, gone, each.name, dtype)
             box.strides = box.memory.strides
             return box
         rows = rows_before(value, self.kernels) if numel == 1 else None
@@ -147,25 +147,24 @@ class Summing(Realizing):
         reads: Sequence[Access],
         kept: Shape,
         gone: Shape,
-        roles: Sequence[Role],
         what: str,
         dtype: Dtype = FLOAT32,
     ) -> list[Memory]:
-        """Sums that are made at once, by one kernel each: they lie as what they read, if nobody
-        asks how they lie."""
-        strides = contiguous_strides(kept)
-        if all(self._lies_as_read(each) for each in results):
-            of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
-            strides = lying_as(tuple(of_kept), kept, strides)
-        order = sorted(range(len(kept)), key=lambda dim: -strides[dim])
-        loops = tuple(kept[dim] for dim in order)
-        if loops != kept:
-            step = ("permute", *order, *range(len(kept), len(kept) + len(gone)))
-            reads = [stepped(each, step, (*kept, *gone), (*loops, *gone)) for each in reads]
-        depends = [dependency(each, (*loops, *gone)) for each in reads]
+        """Sums that are made at once, by one kernel each: one lies as what it reads, if nobody asks
+        how it lies."""
         found = []
-        for role in roles:
-            memory = self._memory(kept, strides, dtype, role)
+        for result in results:
+            strides, seen = contiguous_strides(kept), reads
+            if self._lies_as_read(result):
+                of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
+                strides = lying_as(tuple(of_kept), kept, strides)
+            order = sorted(range(len(kept)), key=lambda dim: -strides[dim])
+            loops = tuple(kept[dim] for dim in order)
+            if loops != kept:
+                step = ("permute", *order, *range(len(kept), len(kept) + len(gone)))
+                seen = [stepped(each, step, (*kept, *gone), (*loops, *gone)) for each in reads]
+            depends = [dependency(each, (*loops, *gone)) for each in seen]
+            memory = self._memory(kept, strides, dtype, result.role)
             write = stepped(Access(memory, 0, memory.strides), ("permute", *order), kept, loops)
             kernel = Kernel(
                 SUMS, depends, (dependency(write, loops),), prod(kept), prod(gone), what=what
@@ -233,8 +232,7 @@ class Summing(Realizing):
         kept, gone, order = self._loops(value, over)
         loops = (*kept, *gone)
         reads = [stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()]
-        roles = [each.role for each in results]
-        return self._whole(results, reads, kept, gone, roles, what)
+        return self._whole(results, reads, kept, gone, what)
 
 
 def unrolled(
