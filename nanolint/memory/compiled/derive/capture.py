@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.memory.compiled.derive.attributes import Attributes
-from nanolint.memory.compiled.derive.counting import nodes_in, steps_in
+from nanolint.memory.compiled.derive.counting import is_half, nodes_in, steps_in
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     INPUT,
@@ -280,15 +280,17 @@ class Capture(Writing):
         return cast(found, dtype, role.gradient)
 
     def summed_to(self, x: Tensor, shape: Shape, role: Role) -> Tensor:
-        """The sum over the dimensions that ``shape`` was repeated over."""
-        lead = x.ndim - len(shape)
+        """The sum over the dimensions that ``shape`` was repeated over, in float32, and cast back
+        (ATen/ExpandUtils.h, ``sum_to``)."""
+        dtype, lead = x.dtype, x.ndim - len(shape)
         over = tuple(range(lead)) + tuple(
             lead + dim for dim, size in enumerate(shape) if size == 1 and x.shape[lead + dim] != 1
         )
         kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
         if over:
-            x = self.make("sum", REDUCTION, (x,), kept, x.dtype, role.gradient, over)
-        return view(x, shape) if lead else x
+            wide = FLOAT32 if is_half(dtype) else dtype
+            x = self.make("sum", REDUCTION, (x,), kept, wide, role.gradient, over)
+        return cast(view(x, shape) if lead else x, dtype, role.gradient)
 
     def sum(self, old: Tensor, new: Tensor) -> Tensor:
         """Two gradients of one tensor, added."""

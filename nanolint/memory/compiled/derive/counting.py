@@ -47,21 +47,22 @@ def nodes_in(label: str, how: str, result: Dtype) -> tuple[int, int]:
     if name not in ACTIVATIONS:
         return 1, 1
     _, _, shortest, every = ACTIVATIONS[name]
-    casts = 2 * _is_half(result)
+    casts = 2 * is_half(result)
     return shortest + casts, every + casts
 
 
-def _is_half(dtype: Dtype) -> bool:
+def is_half(dtype: Dtype) -> bool:
+    """Whether it is a float of half precision."""
     return dtype.kind == FLOAT32.kind and dtype.itemsize < FLOAT32.itemsize
 
 
 def steps_in(label: str, how: str, result: Dtype) -> int:
     """The steps of an operation on elements; "" is the gradient of one that ``how`` names."""
-    is_half = _is_half(result)
+    half = is_half(result)
     name = how if not label else f"{label}, {how}" if how else label
     if name in ACTIVATIONS:
         forward, backward, *_ = ACTIVATIONS[name]
-        return forward + 2 * is_half if label else backward + 3 * is_half
+        return forward + 2 * half if label else backward + 3 * half
     if not label:
         return OTHER_GRADIENT
     return 0 if label == "power" else 1  # ``_words`` counts its products

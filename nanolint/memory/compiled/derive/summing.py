@@ -16,6 +16,7 @@ from nanolint.memory.compiled.derive.access import (
 )
 from nanolint.memory.compiled.derive.counting import Moved, away
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
+from nanolint.memory.compiled.derive.operations import VIEW, base_of
 from nanolint.memory.compiled.derive.realizing import Realizing
 from nanolint.memory.compiled.derive.rows import rows_before
 from nanolint.memory.compiled.derive.splits import inner_splits
@@ -81,6 +82,8 @@ class Summing(Realizing):
         rows = rows_before(value, self.kernels) if numel == 1 else None
         if rows is not None and prod(rows.shape) * rows.reduced == rnumel:
             return self._summed_by_rows(each, rows, depends, kept, dtype)
+        if numel == 1 and value.box.memory is None:
+            self._make_whole(each, value)
         made = each.role.made("partial sums")
         part_shape = (*kept, splits)
         part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
@@ -107,6 +110,24 @@ class Summing(Realizing):
         read = dependency(Access(part, 0, part.strides), part_shape)
         box.memory = self._sums((read,), kept, dtype, each.role, numel, splits, each.name)
         return box
+
+    def _make_whole(self, each: Operation, value: Value) -> None:
+        """What is summed as a whole is asked for its strides (ir.py,
+        ``check_for_split_dense_dim_reindexing``): it becomes memory, which the sum itself does not
+        read, or has but a name, where nobody will."""
+        if self._is_read_behind(base_of(each.of[0]), each):
+            self.realize(value.box)
+        else:
+            self._unread += 1
+
+    def _is_read_behind(self, source: Operation, each: Operation) -> bool:
+        """Whether what is lowered behind ``each`` reads it."""
+        return any(
+            self._is_read_behind(user, each)
+            if user.kind == VIEW
+            else user is not each and user not in self.values
+            for user in self._users.get(source, {})
+        )
 
     def _summed_by_rows(
         self,
