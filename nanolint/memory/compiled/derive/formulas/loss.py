@@ -106,19 +106,21 @@ def nll_loss(
     _reduce: object = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``nll_loss_nd`` (aten/src/ATen/native/LossNLL.cpp): classes in the second dimension."""
+    """``nll_loss_nd`` (aten/src/ATen/native/LossNLL.cpp): classes in the second dimension. Autocast
+    knows only ``nll_loss`` and ``nll_loss2d``, behind the views."""
     if weight is not None:
         raise NotDerived("a loss of weighted classes")
-    wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))
-    if wide.ndim < 3:
-        return _nll_loss(t, wide, targets, ignore_index, reduction)
-    shape, is_image = targets.shape, wide.ndim == 4
-    wide, targets = contiguous(wide), contiguous(targets)
+    role = log.role.made("log-probabilities", log.role.dims)
+    if log.ndim < 3:
+        return _nll_loss(t, to_float32(log, role), targets, ignore_index, reduction)
+    shape, is_image = targets.shape, log.ndim == 4
+    log, targets = contiguous(log), contiguous(targets)
     if not is_image:
-        rows, classes = wide.shape[:2]
+        rows, classes = log.shape[:2]
         places = prod(shape[1:])
-        wide = view(wide, (rows, classes, 1, places))
+        log = view(log, (rows, classes, 1, places))
         targets = view(targets, (rows, 1, places))
+    wide = to_float32(log, role)
     loss = _nll_loss(t, wide, targets, ignore_index, reduction)
     return loss if is_image or reduction != "none" else view(loss, shape)
 
