@@ -41,3 +41,23 @@ def test_a_graph_behind_a_number_is_a_doubt(tmp_path: Path, body: str) -> None:
     path.write_text(text, encoding="utf-8")
     said = " ".join(nanolint("explain", str(path), "--gpu", "1GiB").out.split())
     assert "what torch.compile makes of a graph break at train.py:" in said
+
+
+def test_what_depends_on_values_in_a_graph_is_not_read_around(tmp_path: Path) -> None:
+    """Experts, each of which takes the tokens that a mask leaves it."""
+    forward = "    def forward(self, idx, targets):"
+    mixed = """
+        flat = x.view(-1, x.size(-1))
+        places = torch.arange(flat.size(0), device=x.device)
+        chosen = targets.view(-1) > 0
+        at = places[chosen]
+        taken, out = torch.zeros_like(flat), torch.zeros_like(flat)
+        taken[at] = flat[at]
+        done = self.inner[0](taken)
+        out.index_add_(0, at, done[at])
+        return x + out.view_as(x)"""
+    head = "logits = self.head(x)"
+    text = COMPILED.replace(forward, f"    def mixed(self, x, targets):{mixed}\n{forward}")
+    assert explained(tmp_path, text)["trust"] == "read"
+    found = explained(tmp_path, text.replace(head, f"x = self.mixed(x, targets)\n        {head}"))
+    assert found["trust"] == "unknown"

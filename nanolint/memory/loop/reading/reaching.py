@@ -103,7 +103,8 @@ def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
     if isinstance(value, str):
         return value.startswith("cuda")
     if isinstance(value, Tensor):
-        return value.device is machine.card and value.storage is not None
+        is_there = value.storage is not None or machine.card.tracer is not None  # in a graph
+        return value.device is machine.card and is_there
     if isinstance(value, Device):
         return value is machine.card
     if depth == 0 or id(value) in seen:
