@@ -198,6 +198,9 @@ def test_a_vocabulary_that_only_a_run_of_prepare_tells(tmp_path: Path) -> None:
     files = {"data/shakespeare_char/prepare.py": PREPARE}  # not nanoGPT's
     found = settle(tmp_path, "dataset = 'shakespeare_char'\n", files=files)
     assert "prepare.py" in reasons(found)["vocab_size"]
+    files = {"data/songs/loader.py": PREPARE}  # whatever it is called
+    found = settle(tmp_path, "dataset = 'songs'\n", files=files)
+    assert "loader.py" in reasons(found)["vocab_size"]
     files = {"data/poems/prepare.py": PREPARE}
     found = settle(tmp_path, "dataset = 'poems'\n", "vocab_size=91", files=files)
     assert vocabulary(found) == 91

@@ -12,12 +12,11 @@ from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.vocabulary import (
     META,
-    PREPARE,
     WITHOUT_META,
     datasets,
+    maker_of,
     pickled_vocabulary,
     whether_it_exists,
-    writes,
 )
 from nanolint.trainers.script.corpora import texts_of
 
@@ -52,8 +51,9 @@ def data_files(project: Project, settings: Mapping[str, Setting]) -> Iterator[Da
         yield from _told(settings, project, folder)
         return
     yield from _pickled(project.root, f"{folder}/{META}")
-    if project.root is not None and writes(project.root / folder / PREPARE, IN_JSON):
-        yield DataFile(f"{folder}/{IN_JSON}", exists=True, **_made(project.root, folder))
+    maker = None if project.root is None else maker_of(project.root / folder, IN_JSON)
+    if project.root is not None and maker is not None:
+        yield DataFile(f"{folder}/{IN_JSON}", exists=True, **_made(project.root, folder, maker))
 
 
 def _told(settings: Mapping[str, Setting], project: Project, folder: str) -> Iterator[DataFile]:
@@ -79,8 +79,9 @@ def _pickled(root: Path | None, path: str) -> Iterator[DataFile]:
     exists = found.value if isinstance(found, Known) else None
     folder = path.rpartition("/")[0]
     if exists is None:
-        if root is not None and writes(root / folder / PREPARE, META):
-            yield DataFile(path, exists=True, **_made(root, folder))
+        maker = None if root is None else maker_of(root / folder, META)
+        if root is not None and maker is not None:
+            yield DataFile(path, exists=True, **_made(root, folder, maker))
         return
     if doubt is not None and exists:
         return
@@ -91,15 +92,15 @@ def _pickled(root: Path | None, path: str) -> Iterator[DataFile]:
     )
 
 
-def _made(root: Path, folder: str) -> dict[str, Any]:
+def _made(root: Path, folder: str, maker: str) -> dict[str, Any]:
     """The program that writes a description, and the texts that it finds."""
-    prepare = root / folder / PREPARE
+    program = root / folder / maker
     try:
-        text = read_source(prepare)
+        text = read_source(program)
     except Unusable:
         return {}
-    source = SourceText("__main__", f"{folder}/{PREPARE}", text)
+    source = SourceText("__main__", f"{folder}/{maker}", text)
     inputs = tuple(
-        replace(each, path=f"{folder}/{each.path}") for each in texts_of((source,), prepare.parent)
+        replace(each, path=f"{folder}/{each.path}") for each in texts_of((source,), program.parent)
     )
     return {"maker": source, "inputs": (*inputs, *texts_of((source,), root))}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 META = "meta.pkl"
 PREPARE = "prepare.py"
+MOST_MAKERS = 20  # programs of a data set that are looked at
 # What nanoGPT's own prepare.py says, in these lines.
 _DOWNLOADS = lazily(rb"^[^#\n]*tinyshakespeare/input\.txt", re.MULTILINE)
 _COUNTS = lazily(rb"^[ \t]*\w+[ \t]*=[ \t]*sorted\((?:list\()?set\(\w+\)", re.MULTILINE)
@@ -39,8 +40,8 @@ def dataset_vocabulary(dataset: str) -> tuple[Value, Origin]:
 def whether_it_exists(path: str, root: Path | None) -> tuple[Value, Doubt | None]:
     """Whether a script in ``root`` will find a file at ``path``, as far as that is known.
 
-    A meta.pkl that is not here is found all the same where the prepare.py beside it writes one, and
-    that of nanoGPT's character data set. Where its folder is not here either, there is a doubt.
+    A meta.pkl that is not here is found all the same where a program beside it writes one, and that
+    of nanoGPT's character data set. Where its folder is not here either, there is a doubt.
     """
     if "\0" in path:
         return Known(value=False), None
@@ -52,8 +53,8 @@ def whether_it_exists(path: str, root: Path | None) -> tuple[Value, Doubt | None
         return Unknown(f"whether {path} exists is not known before the run"), None
     if folder.name == CHARACTERS:
         return Known(value=True), None
-    if writes(folder / PREPARE, META):
-        return Unknown(_unwritten(path)), None
+    if (maker := maker_of(folder, META)) is not None:
+        return Unknown(_unwritten(path, maker)), None
     if kind(folder) == FOLDER or folder.name in WITHOUT_META:
         return Known(value=False), None
     text = f"{path} is taken not to exist, as its folder is not here"
@@ -72,7 +73,8 @@ def pickled_vocabulary(path: str, root: Path | None) -> tuple[Value, Origin]:
         size = _characters(place.parent)
         if size is not None:
             return Known(size), Origin(Layer.DATASET)
-    return Unknown(_unwritten(path)), Origin(Layer.DATASET, place.parent / "prepare.py")
+    maker = maker_of(place.parent, place.name) or PREPARE
+    return Unknown(_unwritten(path, maker)), Origin(Layer.DATASET, place.parent / maker)
 
 
 def _characters(folder: Path) -> int | None:
@@ -89,9 +91,9 @@ def _characters(folder: Path) -> int | None:
         return None if is_file(folder / "input.txt") else SHAKESPEARE_CHAR_VOCABULARY
 
 
-def _unwritten(path: str) -> str:
+def _unwritten(path: str, maker: str) -> str:
     return (
-        f"{path} holds it, which prepare.py writes and which is not here; give it with "
+        f"{path} holds it, which {maker} writes and which is not here; give it with "
         "--set vocab_size=N"
     )
 
@@ -116,10 +118,16 @@ def _from_pickle(meta: Path) -> Value:
     return Known(size)
 
 
-def writes(prepare: Path, name: str) -> bool:
+def maker_of(folder: Path, name: str) -> str | None:
+    """The program in ``folder`` that writes the file ``name`` there: prepare.py, or another."""
+    programs = sorted(names(folder, "*.py"), key=lambda each: (each != PREPARE, each))
+    return next((each for each in programs[:MOST_MAKERS] if _writes(folder / each, name)), None)
+
+
+def _writes(program: Path, name: str) -> bool:
     """Whether the text of a program names the file."""
     try:
-        content = read_bytes(prepare, SOURCE_LIMIT)
+        content = read_bytes(program, SOURCE_LIMIT)
     except Unusable:
         return False
     return name.encode() in content
