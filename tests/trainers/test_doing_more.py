@@ -51,6 +51,16 @@ def test_a_function_of_a_config_is_called(tmp_path: Path) -> None:
     assert explained(tmp_path, config, script=script)["doubts"] == []
 
 
+def test_a_list_that_a_config_works_out_is_known(tmp_path: Path) -> None:
+    script = SCRIPT.replace("n_embd = ", "widths = None\nn_embd = ", 1)
+    assert script != SCRIPT
+    config = f"{CONFIG}widths = [(4, n_embd * each) for each in (1, 2)]\n"
+    uses = "optimizer.zero_grad(set"
+    script = script.replace(uses, f"torch.zeros(widths[1], device=device); {uses}")
+    found = explained(tmp_path, config, script=script)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+
+
 @pytest.mark.parametrize("certain", [True, False])
 def test_a_script_that_fails_before_it_has_trained_is_no_run(tmp_path: Path, certain: bool) -> None:
     script = SCRIPT.replace("print(validate())", "print(validate(), log_media)")

@@ -136,12 +136,13 @@ def explained(
     meta: bool = False,
     loads: str = CONFIGURATOR,
     prepare: str | None = None,
+    model: str = MODEL,
 ) -> dict[str, Any]:
     data = folder / "data" / "words"
     data.mkdir(parents=True, exist_ok=True)
     plain = "open('meta.pkl')" if meta else "pass"
     (data / "prepare.py").write_text(prepare or plain, encoding="utf-8")
-    (folder / "model.py").write_text(MODEL, encoding="utf-8")
+    (folder / "model.py").write_text(model, encoding="utf-8")
     (folder / "configurator.py").write_text(loads, encoding="utf-8")
     (folder / "train.py").write_text(script, encoding="utf-8")
     path = folder / "config" / "train_words.py"

@@ -117,6 +117,7 @@ STAND_INS = {
 }
 # The same for what is not known, where the whole script is read.
 WHOLE_STAND_INS = {
+    "block_size": Known(1),
     "vocab_size": Known(1),
     "init_from": Known("scratch"),
     "compile": Known(value=True),  # it is read whether the script does

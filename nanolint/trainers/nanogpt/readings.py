@@ -64,8 +64,8 @@ def whole_read(
 ) -> Resolution | None:
     """The run with all of its script read, and what is in doubt of it still.
 
-    ``settings`` are by the script's keys, and by their roles. None where a batch or the vocabulary
-    is not known, or the reading has no place for its values.
+    ``settings`` are by the script's keys, and by their roles. None where the micro-batch is not
+    known, or the reading has no place for its values.
     """
     configured, taken = settings
     given = dict(taken)
@@ -83,8 +83,9 @@ def whole_read(
     if program is None:
         return None
     run = read_run(shaped, program, gpu)
-    if any(each.key == "vocab_size" for each in found.unresolved):
-        run = replace(run, vocab_size=0)
+    for key in ("block_size", "vocab_size"):
+        if any(each.key == key for each in found.unresolved):
+            run = replace(run, **{key: 0})  # what it is the reading tells
     doubts = [each for each in found.doubts if outlives(each, project)]
     doubts += not_covered(run, gpu)
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))

@@ -103,7 +103,9 @@ def outlives(doubt: Doubt, project: Project) -> bool:
 
 
 def _doing_more(settings: Mapping[str, Setting], project: Project) -> dict[Path, str]:
-    """The configs that do more than to set values: they call, define or import something."""
+    """The configs that do more than to set values that are known: they call, define or import
+    something, or set a list."""
+    not_known = {e.origin.path for e in settings.values() if not isinstance(e.value, Known)}
     found: dict[Path, str] = {}
     for setting in settings.values():
         path = setting.origin.path
@@ -116,7 +118,8 @@ def _doing_more(settings: Mapping[str, Setting], project: Project) -> dict[Path,
             tree = syntax_tree(text)
         except Unusable:
             continue
-        if not all(isinstance(each, _SETS) or _is_said(each) for each in tree.body):
+        plain = all(isinstance(each, _SETS) or _is_said(each) for each in tree.body)
+        if not plain or path in not_known:
             found[path] = text
     return found
 

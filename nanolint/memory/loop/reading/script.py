@@ -158,6 +158,8 @@ def _differs(seen: Seen, run: Run) -> Iterator[str]:
     """What the script trains with, where that is not what is said of the run."""
     shape = (run.batch_size, run.block_size)
     read = seen.evaluated if run.eval_only else seen.shape
+    if read is not None and not run.block_size:
+        shape = (run.batch_size, read[-1])  # of how many tokens only the reading tells
     if read != shape:
         found = "not known" if read is None else "x".join(map(str, read))
         yield f"a batch is taken for {shape[0]}x{shape[1]} tokens; as it is read, it is {found}"

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
 ANOTHER = "what is trained behind the steps"
 FEW = 4  # turns of a loop that are always read
+BAR, PACKAGES = "Progress", "packages"  # tqdm's, by the text that stands in for it
 MANY = 64  # and of one that fills an array element by element
 MOST = (
     2000  # turns of a ``while``: one over all of a file's tokens, which are not counted, has more
@@ -112,7 +113,7 @@ class Turns:
         if isinstance(node, ast.While):
             return self._while(node, frame)
         machine = self._machine
-        found = machine.evaluate(node.iter, frame)
+        found = _without_bar(machine.evaluate(node.iter, frame))
         if isinstance(found, Span) and not found.count > FEW:
             found = found.known()
         is_long = isinstance(found, Span) or (isinstance(found, range) and len(found) > FEW)
@@ -200,6 +201,15 @@ class Turns:
                     left = leaves or []
                 before = wrote
         return machine.execute(node.orelse, frame)
+
+
+def _without_bar(values: Value) -> Value:
+    """The numbers that ``tqdm(range(n))`` shows a bar of; all else as it is."""
+    is_bar = isinstance(values, Instance) and values.cls.name == BAR
+    if not is_bar or values.cls.module.name != PACKAGES:
+        return values
+    shown = values.attributes.get("iterable")
+    return shown if isinstance(shown, (range, Span)) else values
 
 
 def _count(values: range | Span) -> int:

@@ -160,6 +160,10 @@ class Progress:
     def write(self, *args, **kwargs):
         pass
 
+    def format_sizeof(*args, **kwargs):
+        return unheard("how tqdm writes a number")
+
+    format_interval = format_num = format_meter = format_sizeof
     update = set_description = set_description_str = set_postfix = set_postfix_str = write
     close = refresh = reset = clear = display = unpause = write
 
