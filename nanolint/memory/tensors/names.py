@@ -189,6 +189,7 @@ METHODS: dict[str, Function] = {
     "new_ones": partial(creation.new_zeros, fill_value=1),
     "new_empty": partial(creation.new_zeros, fill_value=None),
     **_own(inplace, "copy_ fill_ zero_ add_ sub_ mul_ div_ masked_fill_ addmm_ clamp_ relu_ lerp_"),
+    **_own(inplace, "clamp_min_ clamp_max_"),
     **_own(inplace_indexing, "scatter_ scatter_add_ index_add_ index_copy_ index_put_"),
     "index_fill_": inplace.quietly,
     "fill_diagonal_": inplace.quietly,

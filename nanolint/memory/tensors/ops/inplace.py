@@ -214,6 +214,16 @@ def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) ->
     return written(x, (x,), backward, before)
 
 
+def clamp_min_(x: Tensor, min: Operand) -> Tensor:
+    """``x.clamp_min_``."""
+    return clamp_(x, min)
+
+
+def clamp_max_(x: Tensor, max: Operand) -> Tensor:
+    """``x.clamp_max_``."""
+    return clamp_(x, max=max)
+
+
 def relu_(x: Tensor) -> Tensor:
     """``x.relu_()``, which saves its result."""
     return written(x, (x,), relu_backward(x.role.gradient), x)
