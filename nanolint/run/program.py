@@ -95,14 +95,15 @@ class Placed:
 class DataFile:
     """Whether a script finds a file at ``path``, as it writes it, and the ``vocab_size`` in it.
 
-    ``characters`` are those of its text, each once, and ``text`` is a short one itself. ``maker``
-    is the program that writes it, which finds ``inputs``.
+    ``characters`` are those of its text, each once, ``count`` is how many it has, and ``text`` is
+    a short one itself. ``maker`` is the program that writes it, which finds ``inputs``.
     """
 
     path: str
     exists: bool
     vocabulary: int | None = None
     characters: str | None = None
+    count: int | None = None
     text: str | None = None
     maker: SourceText | None = None
     inputs: tuple[DataFile, ...] = ()

@@ -35,7 +35,7 @@ def read(folder: Path, before: str, after: str = "") -> dict[str, Any]:
         ("if os.name != 'nt': torch.set_float32_matmul_precision('high')\n", ""),
         (
             "from tqdm import tqdm\nbar = tqdm(total=100, desc='steps')\n",
-            "    bar.set_postfix_str(tqdm.format_sizeof(1e9))\n    bar.update()\n    bar.refresh()\n",
+            "    bar.set_postfix_str(tqdm.format_sizeof(9))\n    bar.update()\n    bar.refresh()\n",
         ),
     ],
 )

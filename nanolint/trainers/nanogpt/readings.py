@@ -83,9 +83,9 @@ def whole_read(
     if program is None:
         return None
     run = read_run(shaped, program, gpu)
-    for key in ("block_size", "vocab_size"):
-        if any(each.key == key for each in found.unresolved):
-            run = replace(run, **{key: 0})  # what it is the reading tells
+    unknown = {each.key for each in found.unresolved}  # what these are the reading tells
+    run = replace(run, block_size=0) if "block_size" in unknown else run
+    run = replace(run, vocab_size=0) if "vocab_size" in unknown else run
     doubts = [each for each in found.doubts if outlives(each, project)]
     doubts += not_covered(run, gpu)
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))

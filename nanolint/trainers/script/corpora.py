@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import posixpath
 import re
+from contextlib import suppress
 from functools import lru_cache
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import MOST_BYTES, is_file, names, read_bytes
 from nanolint.regex import lazily
 from nanolint.run.program import DataFile
-from nanolint.trainers.nanogpt.keys import SHAKESPEARE_CHAR_VOCABULARY
+from nanolint.trainers.nanogpt.reading import SOURCE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,8 +27,10 @@ SUFFIX = ".txt"
 _FIELD = lazily(r"{[^{}]*}")  # of an f-string
 _TEXT = re.compile(r"""["']([^"'\n]{1,200}\.txt)["']""")
 _SHAKESPEARE = re.compile(r"tinyshakespeare/input\.txt")
-# Of what is downloaded the number of characters is known, and they are as good as any others.
-_DOWNLOADED = "".join(map(chr, range(32, 32 + SHAKESPEARE_CHAR_VOCABULARY)))
+_SHAKESPEARE_URL = lazily(rb"tinyshakespeare/input\.txt")
+# What is downloaded has so many characters, each of these at least once.
+_DOWNLOADED = "\n !$&',-.3:;?" + ascii_uppercase + ascii_lowercase
+_COUNT = 1_115_394
 
 
 def texts_of(
@@ -34,22 +38,40 @@ def texts_of(
 ) -> Iterator[DataFile]:
     """The text files that the sources name and that are in ``folder``, where the script runs.
 
-    ``values`` may name more. An input.txt that is not there is tiny Shakespeare where a source says
-    that it is downloaded.
+    ``values`` may name more. An input.txt that is not there is tiny Shakespeare where a source, or
+    a program or the README beside it, says that it is downloaded.
     """
     listed = list(sources)
     named = dict.fromkeys(name for each in listed for name in _TEXT.findall(each.text))
     named |= dict.fromkeys(each for each in values if each.endswith(SUFFIX))
-    downloads = any(_SHAKESPEARE.search(each.text) for each in listed)
+    said = any(_SHAKESPEARE.search(each.text) for each in listed)
     for path in list(_paths(named, folder))[:MOST_TEXTS]:
         text = _text(folder / path)
         if text is not None:
             short = text if len(text) <= SHORT else None
-            yield DataFile(path, exists=True, characters=_characters(text), text=short)
+            characters, count = _characters(text), len(text)
+            yield DataFile(path, exists=True, characters=characters, count=count, text=short)
         elif is_file(folder / path):
             yield DataFile(path, exists=True)
-        elif downloads and posixpath.basename(path) == "input.txt":
-            yield DataFile(path, exists=True, characters=_DOWNLOADED)
+        elif _may_be_downloaded(path) and (said or _is_said_near(folder, path)):
+            yield DataFile(path, exists=True, characters=_DOWNLOADED, count=_COUNT)
+
+
+def _may_be_downloaded(path: str) -> bool:
+    name = posixpath.basename(path)
+    return name == "input.txt" or "shakespeare" in name
+
+
+def _is_said_near(folder: Path, path: str) -> bool:
+    """Whether a program or the README, where the script runs or where the text lies, names what is
+    downloaded."""
+    for place in dict.fromkeys((folder, (folder / path).parent)):
+        listed = (*names(place, "*.py"), *names(place, "*.sh"), *names(place, "README*"))
+        for name in listed[:MOST_TEXTS]:
+            with suppress(Unusable):
+                if _SHAKESPEARE_URL.search(read_bytes(place / name, SOURCE_LIMIT)):
+                    return True
+    return False
 
 
 def texts_from(sources: Iterable[SourceText], folders: Iterable[Path]) -> Iterator[DataFile]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.arrays import LOADS, TOKENS
+from nanolint.memory.loop.reading.arrays import LOADS, TOKENS, are_numbers, is_tokens
 from nanolint.memory.loop.reading.chances import DATA
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import Instance, Native, Unknown, Unread
@@ -32,19 +32,38 @@ ENDLESS = TOKENS >> 16  # turns that no loop has but one over the data
 
 
 class Text(Unknown):
-    """The text of a file, or a part of it; ``characters`` are those that the whole has, and
-    ``path`` is where the whole lies."""
+    """The text of a file, or a part of it; ``characters`` are those that the whole has, ``count``
+    is how many this one has, and ``path`` is where the whole lies."""
 
-    __slots__ = ("characters", "path")
+    __slots__ = ("characters", "count", "path")
 
-    def __init__(self, place: Place, characters: str | None, path: str | None = None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        characters: str | None,
+        path: str | None = None,
+        count: int | None = None,
+    ) -> None:
         super().__init__("the contents of a file", place)
         self.characters = characters
         self.path = path
+        self.count = count
+
+    def part(self, place: Place, index: Value) -> Text:
+        """What ``text[index]`` is."""
+        if self.count is None or not isinstance(index, slice):
+            return Text(place, None)
+        bounds = (index.start, index.stop, index.step)
+        known = all(each is None or type(each) is int for each in bounds)
+        return Text(place, None, count=len(range(self.count)[index]) if known else None)
 
 
 class Endless(Unread):
-    """A text is iterated: it has more characters than any run reads."""
+    """A text is iterated: it has more characters than any run reads, or ``count`` of them."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text.reason, text.place)
+        self.count = text.count
 
 
 def attribute_of(machine: Script, owner: Text, name: str) -> Value:
@@ -74,9 +93,16 @@ def encoder(machine: Script, owner: Unknown, name: str) -> Native:
     return Native(name, encode, plain=False)
 
 
-def tokens(machine: Script) -> Tensor:
-    """As many numbers as any run reads."""
-    return empty(machine.host, (TOKENS,), INT64, DATA)
+def tokens(machine: Script, count: int | None = None) -> Tensor:
+    """So many numbers, or as many as any run reads."""
+    return empty(machine.host, (count or TOKENS,), INT64, DATA)
+
+
+def are_tokens(machine: Script, x: Value) -> bool:
+    """Whether a window of it is as long as it says: of few, too, or no batch could be made."""
+    if not isinstance(x, Tensor):
+        return False
+    return is_tokens(x) or (x.device is machine.host and are_numbers(x))
 
 
 def numbered(machine: Script, node: ast.ListComp, frame: Frame, error: Unread) -> Value:
@@ -91,7 +117,7 @@ def numbered(machine: Script, node: ast.ListComp, frame: Frame, error: Unread) -
         raise error
     looked_up = isinstance(node.elt, (ast.Subscript, ast.Call))
     if isinstance(error, Endless) and looked_up:
-        return tokens(machine)
+        return tokens(machine, None if one.ifs else error.count)
     is_text = table is not None and _numbers_characters(machine.evaluate(table, frame))
     if is_text and isinstance(machine.evaluate(one.iter, frame), Unknown):
         return tokens(machine)

@@ -45,13 +45,15 @@ PACKED = ("gzip", "bz2", "lzma")  # what is packed so is no text that is known
 
 
 class File(Unknown):
-    """A file that is open; what it holds is not known."""
+    """A file that is open; what it holds is not known. ``is_text``: it is read as a text in UTF-8,
+    with line ends as Python makes them."""
 
-    __slots__ = ("path",)
+    __slots__ = ("is_text", "path")
 
-    def __init__(self, path: Value, place: Place) -> None:
+    def __init__(self, path: Value, place: Place, *, is_text: bool = True) -> None:
         super().__init__("the contents of a file", place)
         self.path = path
+        self.is_text = is_text
 
 
 class Somewhere(Unknown):
@@ -98,8 +100,16 @@ class Numbering(Unknown):
 def opens(machine: Script) -> Native:
     """``open``."""
 
-    def opened(path: Value = "", *_: Value, **__: Value) -> Value:
-        return File(written(path), machine.place)
+    def opened(
+        path: Value = "",
+        mode: Value = "r",
+        *_: Value,
+        encoding: Value = "utf-8",
+        newline: Value = None,
+        **__: Value,
+    ) -> Value:
+        plain = isinstance(mode, str) and "b" not in mode and encoding in ("utf-8", "utf8", None)
+        return File(written(path), machine.place, is_text=plain and newline is None)
 
     return Native("open", opened, plain=False)
 
@@ -119,9 +129,16 @@ def of_file(machine: Script, owner: File, name: str) -> Value:
     if name != "read":
         return owner.bare()
     known = _known_file(machine, owner.path)
-    characters = None if known is None else known.characters
     path = owner.path if isinstance(owner.path, str) else None
-    return Native(name, lambda *_: Text(machine.place, characters, path), plain=False)
+
+    def read(*given: Value, **named: Value) -> Value:
+        if known is None:
+            return Text(machine.place, None, path)
+        is_whole = owner.is_text and not given and not named
+        count = known.count if is_whole else None
+        return Text(machine.place, known.characters, path, count)
+
+    return Native(name, read, plain=False)
 
 
 def written(path: Value) -> Value:

@@ -1,12 +1,23 @@
-"""Tests for numbers that are none: a run is read as one whose losses and gradients are finite."""
+"""Tests for numbers that are none: a run is read as one whose losses and gradients are finite.
+
+So the first loss is below the infinity that the best one begins with.
+"""
 
 from __future__ import annotations
 
 import ast
+from math import inf
 from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.offsets import Real
+from nanolint.memory.model.reading.values import Figure
+from nanolint.memory.tensors.dtypes import FLOATING
+from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from nanolint.memory.model.reading.values import Value
 
 ANSWERS = {"isfinite": True, "isnan": False, "isinf": False}
 KEPT = frozenset({"all", "any", "item", "bool", "cpu"})  # methods that a constant goes through
@@ -34,6 +45,30 @@ def answer(test: ast.expr) -> bool | None:
             return answer(test.func.value)
         return None if name is None else ANSWERS.get(name)
     return None
+
+
+def order(op: ast.cmpop, left: Value, right: Value) -> bool | None:
+    """What ``loss < best`` says where one is infinite and the other a number that only a run tells;
+    None for all else."""
+    if not isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+        return None
+    less = isinstance(op, (ast.Lt, ast.LtE))
+    if _is_infinite(right) and _is_number(left):
+        return less is (right == inf)
+    if _is_infinite(left) and _is_number(right):
+        return less is (left == -inf)
+    return None
+
+
+def _is_infinite(value: Value) -> bool:
+    return type(value) is float and value in (inf, -inf)
+
+
+def _is_number(value: Value) -> bool:
+    """Whether it is a loss, or what is made of losses."""
+    if isinstance(value, Tensor):
+        return not value.shape and value.dtype.kind == FLOATING
+    return isinstance(value, (Figure, Real))
 
 
 def questions(test: ast.expr) -> Iterator[ast.expr]:

@@ -10,6 +10,7 @@ from nanolint.memory.loop.reading import (
     arrays,
     corpora,
     files,
+    finite,
     outside,
     passing,
     settings,
@@ -66,18 +67,22 @@ class Values(Interpreter, Script):
         if isinstance(owner, files.Numbering):
             return Index("a token", self.place, object())
         if isinstance(owner, corpora.Text):
-            return corpora.Text(self.place, None)
+            return owner.part(self.place, index)
         if isinstance(owner, Stored) and isinstance(index, str):
             return owner.part(index)
         if isinstance(owner, Stored) and isinstance(index, Window):
             owner = corpora.tokens(self)  # of tokens, a window is as long as it says
-        if isinstance(index, Window) and isinstance(owner, Tensor) and arrays.is_tokens(owner):
+        if (
+            isinstance(index, Window)
+            and isinstance(owner, Tensor)
+            and corpora.are_tokens(self, owner)
+        ):
             return super().item(owner, slice(0, index.length))
         return super().item(owner, index)
 
     def iterate(self, value: Value) -> Iterator[Value]:
         if isinstance(value, corpora.Text):
-            raise corpora.Endless(value.reason, value.place)
+            raise corpora.Endless(value)
         if isinstance(value, files.File) and (found := files.lines(self, value)) is not None:
             return iter(found)
         if isinstance(value, files.Listing):
@@ -174,6 +179,7 @@ class Values(Interpreter, Script):
 
     def length(self, value: Unknown) -> Value:
         known = value.length if isinstance(value, tokenizers.Tokenizer) else None
+        known = value.count if isinstance(value, corpora.Text) else known
         return super().length(value) if known is None else known
 
     def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
@@ -183,8 +189,11 @@ class Values(Interpreter, Script):
             if contents and is_of_host and not other.shape:
                 return self.unknown(CONTENTS)
         found = super().compare(op, left, right)
-        if isinstance(found, Tensor) and found.device is self.host and not found.shape:
-            return self.unknown(CONTENTS)
+        is_of_host = isinstance(found, Tensor) and found.device is self.host and not found.shape
+        if is_of_host or isinstance(found, Unknown):
+            told = finite.order(op, left, right)
+            if is_of_host or told is not None:
+                return self.unknown(CONTENTS) if told is None else told
         return found.bare() if isinstance(found, (Index, Real)) else found
 
     def rows(self, x: Tensor) -> int:

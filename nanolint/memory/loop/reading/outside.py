@@ -75,7 +75,7 @@ def table(machine: Script) -> dict[str, Value]:
     json, yaml = files.settings(machine, read_json), files.settings(machine, read_yaml)
     around = {
         "posix": files.paths(machine),
-        "opened": Native("open", lambda path: files.File(path, machine.place), plain=False),
+        "opened": files.opens(machine),
         "listed": files.listed(machine),
         "unheard": Native("unheard", machine.unknown, plain=False),
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.certain import certain
+from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import CONTENTS, Instance, Unknown
 from nanolint.memory.model.reading.watched import plain
@@ -187,11 +188,12 @@ def mapping(machine: Machine, value: Value) -> dict[str, Value]:
 
 def item(machine: Machine, owner: Value, index: Value) -> Value:
     """``owner[index]`` of anything but a tensor."""
+    own = isinstance(owner, Instance) and owner.cls.has("__getitem__")
     for each in (owner, index):
-        if isinstance(each, Unknown):
+        if isinstance(each, Unknown) and not (own and isinstance(each, Index)):
             return each
     if isinstance(owner, Instance):
-        if owner.cls.has("__getitem__"):
+        if own:  # the sample at a place that only a run tells, too
             return machine.call(machine.attribute(owner, "__getitem__"), [index])
         if owner.native is not None:
             return owner.native[as_key(index)]

@@ -103,13 +103,13 @@ class PurePath:
         pass
 
     def open(self, *args, **kwargs):
-        return opened(self.text)
+        return opened(self.text, *args, **kwargs)
 
-    def read_text(self, *args, **kwargs):
-        return opened(self.text).read()
+    def read_text(self, encoding=None, *args, **kwargs):
+        return opened(self.text, encoding=encoding).read()
 
     def read_bytes(self):
-        return opened(self.text).read()
+        return opened(self.text, "rb").read()
 
     def write_text(self, *args, **kwargs):
         pass
