@@ -126,6 +126,8 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     if _may_return(machine, node, frame):
         machine.at_most.append(f"an evaluation that may end earlier is read ({why.place})")
         return None
+    if _returns_before_training(machine, node, frame):
+        return None
     if leaves(node) or goes_elsewhere(node):
         raise why.unread()
     start = machine.card.tape.mark()
@@ -161,6 +163,18 @@ def _taken(machine: Script, node: ast.If, frame: Frame, *, holds: bool) -> objec
         return machine.execute(node.orelse, frame)
     machine.taken.add(id(node))
     return machine.execute(node.body, frame)
+
+
+def _returns_before_training(machine: Script, node: ast.If, frame: Frame) -> bool:
+    """Whether a function that trains further down may end here, as its data are not there, or for
+    another reason: then there is no run."""
+    ends = not node.orelse and isinstance(node.body[-1], ast.Return)
+    body = frame.function.node.body if ends and frame.function is not None else None
+    if not isinstance(body, list) or node not in body:
+        return False
+    if any(reaches_card(machine, each, frame) or trains(each, frame) for each in node.body):
+        return False
+    return any(trains(each, frame) for each in body[body.index(node) + 1 :])
 
 
 def _may_return(machine: Script, node: ast.If, frame: Frame) -> bool:
