@@ -72,11 +72,7 @@ class Values(Interpreter, Script):
             return owner.part(index)
         if isinstance(owner, Stored) and isinstance(index, Window):
             owner = corpora.tokens(self)  # of tokens, a window is as long as it says
-        if (
-            isinstance(index, Window)
-            and isinstance(owner, Tensor)
-            and corpora.are_tokens(self, owner)
-        ):
+        if isinstance(index, Window) and isinstance(owner, Tensor) and corpora.are_tokens(owner):
             return super().item(owner, slice(0, index.length))
         return super().item(owner, index)
 

@@ -145,12 +145,14 @@ class MultiheadAttention(Module):
         self.dropout = dropout
         self.batch_first = batch_first
         self.head_dim = embed_dim // num_heads
-        self.in_proj_weight = Parameter(torch.empty((3 * embed_dim, embed_dim), dtype=dtype))
+        self.in_proj_weight = Parameter(
+            torch.empty((3 * embed_dim, embed_dim), device=device, dtype=dtype)
+        )
         if bias:
-            self.in_proj_bias = Parameter(torch.empty(3 * embed_dim, dtype=dtype))
+            self.in_proj_bias = Parameter(torch.empty(3 * embed_dim, device=device, dtype=dtype))
         else:
             self.register_parameter("in_proj_bias", None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
 
     def forward(
         self,
@@ -212,7 +214,7 @@ class TransformerEncoderLayer(Module):
         dtype=None,
     ):
         super().__init__()
-        made = dict(bias=bias, dtype=dtype)
+        made = dict(bias=bias, device=device, dtype=dtype)
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout=dropout, batch_first=batch_first, **made
         )

@@ -19,9 +19,11 @@ class Linear(Module):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = Parameter(torch.empty((out_features, in_features), dtype=dtype))
+        self.weight = Parameter(
+            torch.empty((out_features, in_features), device=device, dtype=dtype)
+        )
         if bias:
-            self.bias = Parameter(torch.empty(out_features, dtype=dtype))
+            self.bias = Parameter(torch.empty(out_features, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -52,7 +54,9 @@ class Embedding(Module):
         self.embedding_dim = embedding_dim
         self.padding_idx = padding_idx
         if _weight is None:
-            self.weight = Parameter(torch.empty((num_embeddings, embedding_dim), dtype=dtype))
+            self.weight = Parameter(
+                torch.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+            )
         else:
             self.weight = Parameter(_weight)
         self.max_norm = max_norm
@@ -81,11 +85,11 @@ class LayerNorm(Module):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         if elementwise_affine:
-            self.weight = Parameter(torch.empty(self.normalized_shape, dtype=dtype))
+            self.weight = Parameter(torch.empty(self.normalized_shape, device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
         if elementwise_affine and bias:
-            self.bias = Parameter(torch.empty(self.normalized_shape, dtype=dtype))
+            self.bias = Parameter(torch.empty(self.normalized_shape, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
 
@@ -103,7 +107,7 @@ class RMSNorm(Module):
         self.normalized_shape = tuple(normalized_shape)
         self.eps = eps
         if elementwise_affine:
-            self.weight = Parameter(torch.empty(self.normalized_shape, dtype=dtype))
+            self.weight = Parameter(torch.empty(self.normalized_shape, device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
 
@@ -180,7 +184,7 @@ class ELU(Module):
 class PReLU(Module):
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()
-        self.weight = Parameter(torch.empty(num_parameters, dtype=dtype))
+        self.weight = Parameter(torch.empty(num_parameters, device=device, dtype=dtype))
 
     def forward(self, input):
         return F.prelu(input, self.weight)
@@ -308,9 +312,9 @@ class Conv1d(Module):
         if padding_mode != "zeros":
             raise NotImplementedError(f"the padding mode {padding_mode}")
         shape = (out_channels, in_channels // groups, kernel)
-        self.weight = Parameter(torch.empty(shape, dtype=dtype))
+        self.weight = Parameter(torch.empty(shape, device=device, dtype=dtype))
         if bias:
-            self.bias = Parameter(torch.empty(out_channels, dtype=dtype))
+            self.bias = Parameter(torch.empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
 
