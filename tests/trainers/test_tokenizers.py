@@ -47,3 +47,22 @@ def test_its_size_is_the_packages(tmp_path: Path, tokenizer: str, size: int) -> 
 )
 def test_another_one_or_a_larger_one_is_not_known(tmp_path: Path, tokenizer: str) -> None:
     assert of(tmp_path, tokenizer)["trust"] == "unknown"
+
+
+PIECES = (
+    "from sentencepiece import SentencePieceProcessor\n"
+    "sp = SentencePieceProcessor(model_file='words.model')\n"
+)
+
+
+def test_of_a_model_of_pieces_the_tokens_of_a_prompt_are_bounded(tmp_path: Path) -> None:
+    prompt = "start = torch.tensor([sp.bos_id()] + sp.encode('Once upon a time')).to(device)\n"
+    for each in ("with", "without"):
+        (tmp_path / each).mkdir()
+    found = peak(of(tmp_path / "with", f"{PIECES}vocab_size = 400\n{prompt}"))
+    assert found - peak(of(tmp_path / "without", "vocab_size = 400\n")) == 512
+
+
+def test_how_many_pieces_there_are_only_a_run_tells(tmp_path: Path) -> None:
+    found = of(tmp_path, f"{PIECES}vocab_size = sp.vocab_size()\n")
+    assert found["trust"] == "unknown"

@@ -8,7 +8,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import settings
+from nanolint.memory.loop.reading import array_functions, settings
+from nanolint.memory.loop.reading.array_functions import kind_of
 from nanolint.memory.loop.reading.chances import DATA, of_numpy
 from nanolint.memory.loop.reading.lengths import Lengths
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
@@ -52,8 +53,9 @@ def numpy(machine: Script) -> Namespace:
         for each in ("load", "memmap", "fromfile", "frombuffer", "fromstring")
     }
     torch = machine.library("torch").names
-    found |= {name: torch[name] for name in ("stack", "zeros", "ones", "empty", "full", "arange")}
+    found |= array_functions.functions(machine)
     found |= {
+        "stack": torch["stack"],
         "concatenate": torch["cat"],
         "random": of_numpy(machine),
         "split": Native("numpy.split", lambda *given: _split(machine, *given), plain=False),
@@ -94,6 +96,8 @@ def _made(machine: Script) -> Native:
             data = machine.call(machine.library("torch").names["stack"], [list(data)])
         if isinstance(data, list) and (size := _counted(data)) is not None:
             data = empty(machine.host, (size,), INT64, DATA)
+        elif (numbers := array_functions.of_list(machine, data)) is not None:
+            data = numbers
         if not isinstance(data, Tensor):
             return machine.unknown("an array of numbers")
         return to(data, dtype) if isinstance(dtype, Dtype) else data
@@ -161,7 +165,7 @@ def are_numbers(x: Tensor) -> bool:
 
 
 def _astype(_machine: Script, x: Tensor, dtype: Value = INT64, **_: Value) -> Tensor:
-    return to(x, dtype if isinstance(dtype, Dtype) else INT64)
+    return to(x, kind_of(dtype) or INT64)
 
 
 def _copied(_machine: Script, x: Tensor, *_: Value, **__: Value) -> Tensor:

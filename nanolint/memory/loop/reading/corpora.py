@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading import settings
 from nanolint.memory.loop.reading.arrays import LOADS, TOKENS, are_numbers, is_tokens
 from nanolint.memory.loop.reading.chances import DATA
 from nanolint.memory.model.reading.offsets import Index
@@ -96,6 +97,15 @@ def encoder(machine: Script, owner: Unknown, name: str) -> Native:
 def tokens(machine: Script, count: int | None = None) -> Tensor:
     """So many numbers, or as many as any run reads."""
     return empty(machine.host, (count or TOKENS,), INT64, DATA)
+
+
+def joined(machine: Script, left: Value, right: Value) -> Tensor | None:
+    """``[first] + encode(text) + [last]``: as many as any run reads, though a text may be short."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, list) and isinstance(other, Tensor) and is_tokens(other):
+            settings.doubt(machine, "a text is taken for as long as it is cut to")
+            return other
+    return None
 
 
 def are_tokens(x: Value) -> bool:

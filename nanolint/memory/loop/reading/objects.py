@@ -116,6 +116,8 @@ class Values(Interpreter, Script):
         for each in (left, right):
             if isinstance(each, (Index, Real)):
                 return worked_out(op, left, right) or each.bare()
+        if isinstance(op, ast.Add) and (both := corpora.joined(self, left, right)) is not None:
+            return both
         return moved_on(left, op, right, super().binary(op, left, right))
 
     def bound(self, value: Value) -> Value:
@@ -242,7 +244,7 @@ class Values(Interpreter, Script):
             return files.of_file(self, owner, name)
         if isinstance(owner, corpora.Text):
             return corpora.attribute_of(self, owner, name)
-        if isinstance(owner, tokenizers.Tokenizer) and name not in corpora.ENCODERS:
+        if isinstance(owner, tokenizers.KINDS) and name not in corpora.ENCODERS:
             return tokenizers.attribute_of(self, owner, name)
         if isinstance(owner, Unknown) and self.around.vocabulary is not None:
             if name in outside.VOCABULARIES:

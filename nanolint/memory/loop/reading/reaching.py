@@ -34,7 +34,24 @@ TRAINS = frozenset({"backward"})
 
 def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
     """Whether what a statement names holds, or could make, something on the card."""
-    return _names_reach(machine, node, frame, set(), DEPTH)
+    return _puts_there(node) or _names_reach(machine, node, frame, set(), DEPTH)
+
+
+@lru_cache(maxsize=4096)
+def _puts_there(node: ast.AST) -> bool:
+    """Whether it says itself that something is put on the card: ``.cuda()``, ``.to("cuda")``,
+    ``device="cuda"``."""
+    for each in ast.walk(node):
+        if not isinstance(each, ast.Call):
+            continue
+        named = [option.value for option in each.keywords if option.arg == "device"]
+        if isinstance(each.func, ast.Attribute):
+            if each.func.attr == "cuda":
+                return True
+            named += each.args[:1] if each.func.attr == "to" else []
+        if any(isinstance(at, ast.Constant) and str(at.value).startswith("cuda") for at in named):
+            return True
+    return False
 
 
 def trains(node: ast.AST, frame: Frame) -> bool:

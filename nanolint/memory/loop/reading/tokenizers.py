@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import transformers
+from nanolint.memory.loop.reading import pieces, transformers
 from nanolint.memory.loop.reading.chances import DATA
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
@@ -36,8 +36,13 @@ class Tokenizer(Unknown):
         self.length: int | None = size
 
 
-def attribute_of(machine: Script, owner: Tokenizer, name: str) -> Value:
+KINDS = (Tokenizer, pieces.Processor)
+
+
+def attribute_of(machine: Script, owner: Tokenizer | pieces.Processor, name: str) -> Value:
     """What is asked of a tokenizer."""
+    if isinstance(owner, pieces.Processor):
+        return pieces.attribute_of(machine, owner, name)
     if name in SIZES and owner.size is not None:
         return owner.size
     if name == "max_token_value" and owner.size is not None:
@@ -98,5 +103,6 @@ def install(machine: Script) -> dict[str, Value]:
     }
     return {
         "tiktoken": Namespace("tiktoken", {**tiktoken}),
+        "sentencepiece": pieces.package(machine),
         **transformers.table(machine, of_transformers),
     }

@@ -1,0 +1,50 @@
+"""``sentencepiece``: of a model's file neither its pieces nor how many they are is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.model.reading.offsets import Index
+from nanolint.memory.model.reading.values import Namespace, Native, Unknown, silent
+
+if TYPE_CHECKING:
+    from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.values import Place, Value
+
+CLASS = "SentencePieceProcessor"
+LOADS = frozenset({"load", "Load", "LoadFromFile"})
+# What gives one number for a token; ``corpora.ENCODERS`` are those that give one for each.
+TOKENS = frozenset({"bos_id", "eos_id", "pad_id", "unk_id", "piece_to_id", "PieceToId"})
+SIZES = frozenset({"vocab_size", "get_piece_size", "GetPieceSize", "piece_size"})
+
+
+class Processor(Unknown):
+    """A tokenizer that is read from a model's file."""
+
+    __slots__ = ()
+
+    def __init__(self, place: Place) -> None:
+        super().__init__("what a tokenizer does", place)
+
+
+def attribute_of(machine: Script, owner: Processor, name: str) -> Value:
+    """What is asked of it: its methods."""
+    if name in LOADS:
+        return silent(name, True)
+    if name in TOKENS:
+        return Native(name, lambda *_: Index("a token", machine.place, object()), plain=False)
+    if name in SIZES:
+        return Native(name, lambda *_: _size(machine), plain=False)
+    return owner.bare()
+
+
+def _size(machine: Script) -> Value:
+    """How many pieces there are, where the project says it."""
+    size = machine.around.vocabulary
+    return machine.unknown("how many pieces a tokenizer has") if size is None else size
+
+
+def package(machine: Script) -> Namespace:
+    """The package."""
+    made = Native(CLASS, lambda *_, **__: Processor(machine.place), plain=False)
+    return Namespace("sentencepiece", {CLASS: made})

@@ -1,0 +1,61 @@
+"""What numpy makes has its own types; events as PyTorch has them for the same statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.explained import explained
+from validation.variations import TEXTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BASE = TEXTS["settings: base"]
+CARD = "h200"
+MADE = "model = GPT().to(device)\n"
+
+
+def peak(folder: Path, *lines: str) -> int:
+    text = BASE.replace(MADE, MADE + "".join(f"{each}\n" for each in lines))
+    found: dict[str, Any] = explained(folder, f"import numpy as np\n{text}", card=CARD)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    return int(found["peak"]["allocated_bytes"])
+
+
+@pytest.mark.parametrize(
+    ("made", "bytes_each"),
+    [
+        ("np.ones((300, 300))", 8),
+        ("np.tril(np.ones((300, 300)), k=-1)", 8),
+        ("np.sin(np.arange(300 * 300))", 8),
+        ("np.zeros((300, 300), dtype=np.float32)", 4),
+        ("np.zeros((300, 300), dtype=bool)", 1),
+        ("np.full((300, 300), 2.0)", 8),
+        ("(np.ones((300, 300)) == 0).astype(float)", 8),
+        ("np.triu(np.ones((300, 300)), k=1).astype('uint8')", 1),
+        ("np.maximum(np.zeros((300, 1), dtype=bool), np.ones((1, 300)))", 8),
+        ("np.array([[0.5] * 300] * 300)", 8),
+        ("np.where(np.arange(300 * 300) > 5, 1, 0)", 8),
+    ],
+)
+def test_it_takes_as_many_bytes_as_numpy_gives_it(
+    tmp_path: Path, made: str, bytes_each: int
+) -> None:
+    found = peak(tmp_path, f"made = torch.from_numpy({made}).cuda()") - peak(tmp_path)
+    assert found == -(-300 * 300 * bytes_each // 512) * 512
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "torch.zeros(np.frobnicate(5), 1000, device='cuda')",
+        "torch.tril(torch.ones(1000, 1000), k=3).cuda()",
+        "[torch.zeros(len(open('x').read()), 100).to('cuda') for _ in range(3)]",
+    ],
+)
+def test_what_puts_something_on_the_card_is_not_passed_over(tmp_path: Path, statement: str) -> None:
+    text = BASE.replace(MADE, f"{MADE}table = {statement}\n")
+    found = explained(tmp_path, f"import numpy as np\n{text}", card=CARD)
+    assert found["trust"] == "unknown"
