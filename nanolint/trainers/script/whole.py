@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
+from nanolint.files.door import is_file, read_bytes
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
 from nanolint.run.program import ALONE, SETTINGS, FromRun, Placed, ReadScript, SourceText
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from nanolint.source.values import Plain
     from nanolint.trainers.script.core import Around, Word
 
+_NAMED = re.compile(r"""["']([^"'\n]{1,200}\.(?:ya?ml|json|toml))["']""")
+MOST_NAMED, MOST_BYTES = 10, 1 << 16  # files of settings, and what they have
 BATCH, PASSES = "batch_size", "gradient_accumulation_steps"
 
 
@@ -85,15 +89,27 @@ def _files(sources: Iterable[SourceText], script: Path) -> Iterator[DataFile]:
 def _settings(
     described: Described, script: Path, texts: Mapping[Path, SourceText]
 ) -> Iterator[tuple[Path, SourceText]]:
-    """The files of settings that values were read from."""
+    """The files of settings that values were read from, and others that the texts name."""
     places = (place for given in described.given for place in (given.place, given.default))
     paths = dict.fromkeys(place.path for place in places if place is not None)
+    paths |= dict.fromkeys(_named(texts.values(), script))
     for path in paths:
         if path is None or path in texts or not path.name.endswith(SUFFIXES):
             continue
         name = shown(path, roots_of(script))
         with suppress(Unusable):
             yield path, SourceText(f"{SETTINGS}{name}", name, read_source(path))
+
+
+def _named(sources: Iterable[SourceText], script: Path) -> Iterator[Path]:
+    """The short files of settings that are named, from where the script may be run."""
+    folders = [each for each in roots_of(script) if script.is_relative_to(each)]
+    names = dict.fromkeys(name for each in sources for name in _NAMED.findall(each.text))
+    for name in list(names)[:MOST_NAMED]:
+        found = next((each / name for each in folders if is_file(each / name)), None)
+        with suppress(Unusable):
+            if found is not None and read_bytes(found, MOST_BYTES):
+                yield found
 
 
 def _programs(

@@ -44,9 +44,9 @@ LOADS = "what a data loader loads"  # of which nothing else is known
 
 
 def numpy(machine: Script) -> Namespace:
-    def tokens(*given: Value, dtype: Value = None, **_: Value) -> Value:
+    def tokens(*given: Value, dtype: Value = None, shape: Value = None, **_: Value) -> Value:
         kind = next((each for each in (*given, dtype) if isinstance(each, Dtype)), INT64)
-        return empty(machine.host, (TOKENS,), kind, DATA)
+        return empty(machine.host, _rows_of(shape), kind, DATA)
 
     found: dict[str, Value] = {
         each: Native(f"numpy.{each}", tokens, plain=False)
@@ -66,6 +66,13 @@ def numpy(machine: Script) -> Namespace:
     found |= {name: kind for name, kind in DTYPES.items() if name != "bool"}
     found |= {"uint16": UINT16, "ndarray": Namespace("ndarray", {})}
     return Namespace("numpy", found)
+
+
+def _rows_of(shape: Value) -> tuple[int, ...]:
+    """The shape of a file of tokens: as many rows as any run reads, each as long as is said."""
+    if isinstance(shape, tuple) and len(shape) > 1 and all(type(n) is int for n in shape[1:]):
+        return (TOKENS, *shape[1:])
+    return (TOKENS,)
 
 
 def _split(machine: Script, data: Value, at: Value, *_: Value) -> Value:

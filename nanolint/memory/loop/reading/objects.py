@@ -116,9 +116,8 @@ class Values(Interpreter, Script):
         for each in (left, right):
             if isinstance(each, (Index, Real)):
                 return worked_out(op, left, right) or each.bare()
-        if isinstance(op, ast.Add) and (both := corpora.joined(self, left, right)) is not None:
-            return both
-        return moved_on(left, op, right, super().binary(op, left, right))
+        both = corpora.joined(self, left, right) if isinstance(op, ast.Add) else None
+        return both or moved_on(left, op, right, super().binary(op, left, right))
 
     def bound(self, value: Value) -> Value:
         return value.offset if isinstance(value, Start) else value

@@ -91,6 +91,7 @@ def table(machine: Script) -> dict[str, Value]:
     given = {"Optimizer": optimizer, "doubt": packages["doubt"]}
     return tokenizers.install(machine) | {
         **_later(machine, "sharded.py", "torch.distributed.optim", given),
+        **_later(machine, "yacs.py", "yacs.config", {}),
         "os": Namespace("os", _system(machine)),
         "os.path": files.paths(machine),
         "sys": Namespace("sys", _interpreter(machine)),

@@ -18,7 +18,7 @@ from nanolint.memory.loop.reading.changes import (
     set_to_numbers,
     stored,
 )
-from nanolint.memory.loop.reading.reaching import TRAINS, reaches_card, trains
+from nanolint.memory.loop.reading.reaching import TRAINS, fills_own, reaches_card, trains
 from nanolint.memory.model.reading.binding import forget
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.offsets import Index
@@ -57,7 +57,7 @@ def over(
     if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.FunctionDef)):
         raise error
     why = Unknown(error.reason, error.place)
-    if not error.decided and _sets_any(machine, node, frame):
+    if not error.decided and (_sets_any(machine, node, frame) or fills_own(node, frame)):
         error.decided = True
         raise error
     if not error.decided and not reaches_card(machine, node, frame):

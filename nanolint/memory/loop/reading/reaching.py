@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.changes import asked
+from nanolint.memory.loop.reading.changes import asked, changed
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
@@ -35,6 +35,12 @@ TRAINS = frozenset({"backward"})
 def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
     """Whether what a statement names holds, or could make, something on the card."""
     return _puts_there(node) or _names_reach(machine, node, frame, set(), DEPTH)
+
+
+def fills_own(node: ast.AST, frame: Frame) -> bool:
+    """Whether a statement may put anything into a dictionary of the project's own kind."""
+    values = (frame.find(name) for name in changed(node))
+    return any(isinstance(each, Instance) and isinstance(each.native, dict) for each in values)
 
 
 @lru_cache(maxsize=4096)

@@ -157,6 +157,8 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         return owner.cls
     if name == "__dict__":
         return attributes
+    if isinstance(owner.native, dict) and hasattr(dict, name):
+        return machine.attribute(owner.native, name)
     if owner.cls.has("__getattr__"):
         return machine.call(Method(owner.cls.find("__getattr__"), owner), [name])
     if owner.native is not None:
