@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Around, Word
 
 _NAMED = re.compile(r"""["']([^"'\n]{1,200}\.(?:ya?ml|json|toml))["']""")
+_OF_SETTINGS = ("config", "configs", "conf")  # folders, as people call them
 MOST_NAMED, MOST_BYTES = 10, 1 << 16  # files of settings, and what they have
 BATCH, PASSES = "batch_size", "gradient_accumulation_steps"
 
@@ -103,7 +104,8 @@ def _settings(
 
 def _named(sources: Iterable[SourceText], script: Path) -> Iterator[Path]:
     """The short files of settings that are named, from where the script may be run."""
-    folders = [each for each in roots_of(script) if script.is_relative_to(each)]
+    roots = [each for each in roots_of(script) if script.is_relative_to(each)]
+    folders = [each / place for each in roots for place in ("", *_OF_SETTINGS)]
     names = dict.fromkeys(name for each in sources for name in _NAMED.findall(each.text))
     for name in list(names)[:MOST_NAMED]:
         found = next((each / name for each in folders if is_file(each / name)), None)

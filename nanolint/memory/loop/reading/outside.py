@@ -92,6 +92,15 @@ def table(machine: Script) -> dict[str, Value]:
     return tokenizers.install(machine) | {
         **_later(machine, "sharded.py", "torch.distributed.optim", given),
         **_later(machine, "yacs.py", "yacs.config", {}),
+        **_later(
+            machine,
+            "omegaconf.py",
+            "omegaconf",
+            {
+                "typed": Native("typed", lambda: commands.typed(machine), plain=False),
+                "unheard": Native("unheard", machine.unknown, plain=False),
+            },
+        ),
         "os": Namespace("os", _system(machine)),
         "os.path": files.paths(machine),
         "sys": Namespace("sys", _interpreter(machine)),

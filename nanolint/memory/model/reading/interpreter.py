@@ -264,6 +264,7 @@ class Interpreter(Machine):
                 return self.imported[name]
         package = name if source.path.endswith("__init__.py") else within
         given: dict[str, Value] = {"__name__": name, "__package__": package}
+        given["__file__"] = source.path
         module = self.imported[name] = Namespace(name, given, source.path)
         tree = parsed(source.text)
         if tree is None:
