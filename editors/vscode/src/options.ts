@@ -1,6 +1,6 @@
 /** From VS Code's settings to what the server is told, in the words of nanolint.toml. */
 
-/** The settings that go to the server: their name in VS Code, and in nanolint.toml. */
+/** The settings that go to the server: their name in VS Code, and in nanolint.toml; the last two are an editor's alone. */
 export const KEYS = {
   gpu: "gpu",
   inUse: "in-use",
@@ -12,6 +12,8 @@ export const KEYS = {
   select: "select",
   extendSelect: "extend-select",
   ignore: "ignore",
+  lines: "lines",
+  readAhead: "readAhead",
 } as const;
 
 export type Options = Record<string, unknown>;
