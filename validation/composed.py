@@ -2,8 +2,10 @@
 
     python validation/composed.py                          # what is said of them, beside PyTorch
     python validation/composed.py --python path/to/python  # trace those that are not recorded
+    python validation/composed.py --python path/to/python 540 542  # that has another release
 
-Those of even numbers are compiled. What PyTorch takes for them is in recorded/composed.json.
+Those of even numbers are compiled. What PyTorch takes for them is in recorded/composed.json; what
+other releases take, for those that were named, in recorded/composed_elsewhere.json.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ else:
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from validation.record_variations import digest_of, read, row_of, rows, traced, written
 
-NUMBERS = range(100, 500)
+NUMBERS = (*range(100, 500), *range(500, 540, 2))
 TABLE = Path(__file__).parent / "recorded" / "composed.json"
+ELSEWHERE = TABLE.with_name("composed_elsewhere.json")  # by release and number
 HABITS: dict[str, Any] = tomllib.loads(
     (Path(__file__).parent / "habits.toml").read_text(encoding="utf-8")
 )
@@ -216,11 +219,29 @@ def composed(number: int) -> str:
     return top + body
 
 
+def record_elsewhere(python: str, numbers: list[int]) -> None:
+    """Trace some with another release; those that it fails with are left out."""
+    table = rows(ELSEWHERE)
+    for number in numbers:
+        text = composed(number)
+        with tempfile.TemporaryDirectory() as made:
+            (Path(made) / "train.py").write_text(text, encoding="utf-8")
+            row = row_of(text, traced(Path(made), python))
+        torch = row.pop("torch")  # a part of the name here
+        if torch:
+            table[f"{'.'.join(torch.split('.')[:2])}: {number}"] = row
+            written(ELSEWHERE, table)
+
+
 def main() -> None:
     """Trace what is not recorded, where a PyTorch is given; compare."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", help="has PyTorch for CUDA")
+    parser.add_argument("numbers", nargs="*", type=int, help="to record for that PyTorch's release")
     options = parser.parse_args()
+    if options.numbers:
+        record_elsewhere(options.python, options.numbers)
+        return
     table, counts = rows(TABLE), Counter[str]()
     for number in NUMBERS:
         text, known = composed(number), table.get(str(number), {})

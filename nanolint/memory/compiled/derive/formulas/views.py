@@ -33,6 +33,7 @@ def split(t: Capture, x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Se
         _taken(t, t.view(x, ("slice", dim, start, 1), shape, x.strides, x.role.reshaped))
         for shape, start in zip(shapes, starts, strict=False)
     ]
+    t.of(outs[0]).all_nodes = 2  # the node that they are taken of
 
     def backward(*gradients: Tensor | None) -> list[Tensor | None]:
         given = next(each for each in gradients if each is not None)
@@ -60,6 +61,7 @@ def unbind(t: Capture, x: Tensor, dim: int = 0) -> Sequence[Tensor]:
         _taken(t, t.view(x, ("select", dim, index), shape, strides, x.role.reshaped))
         for index in range(whole[dim])
     ]
+    t.of(outs[0]).all_nodes = 2  # the node that they are taken of
 
     def backward(*gradients: Tensor | None) -> list[Tensor | None]:
         given = next(each for each in gradients if each is not None)

@@ -1,0 +1,29 @@
+"""Composed scripts that are compiled, on other releases of PyTorch, as traces recorded them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.explained import explained
+from validation.composed import ELSEWHERE, composed
+from validation.record_variations import CARD, digest_of, rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = rows(ELSEWHERE)
+NOT_SURE = {544}  # checkpointed, and joins parts of sums
+
+
+@pytest.mark.parametrize("key", ROWS)
+def test_a_script_takes_what_that_release_takes(tmp_path: Path, key: str) -> None:
+    release, number = key.split(": ")
+    row, text = ROWS[key], composed(int(number))
+    assert row["text"] == digest_of(text)
+    found = explained(tmp_path, text, "--torch-version", release, card=CARD)
+    sure = found.get("trust") == "read" and found.get("doubts") == found.get("left_open") == []
+    assert sure is (int(number) not in NOT_SURE)
+    if sure:
+        assert found["peak"]["allocated_bytes"] == row["allocated"]
