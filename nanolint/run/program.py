@@ -95,8 +95,9 @@ class Placed:
 class DataFile:
     """Whether a script finds a file at ``path``, as it writes it, and the ``vocab_size`` in it.
 
-    ``characters`` are those of its text, each once, ``count`` is how many it has, and ``text`` is
-    a short one itself. ``maker`` is the program that writes it, which finds ``inputs``.
+    ``characters`` are those of its text, each once, ``count`` is how many it has, ``content`` the
+    text itself where it is here, and ``text`` a short one that is read line by line. ``maker`` is
+    the program that writes it, which finds ``inputs``.
     """
 
     path: str
@@ -104,6 +105,7 @@ class DataFile:
     vocabulary: int | None = None
     characters: str | None = None
     count: int | None = None
+    content: str | None = None
     text: str | None = None
     maker: SourceText | None = None
     inputs: tuple[DataFile, ...] = ()

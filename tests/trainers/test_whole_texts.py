@@ -75,6 +75,21 @@ def test_a_sample_of_a_short_text_is_as_long_as_it_says(words: Path) -> None:
     assert peak(words, script(SAMPLES, "batch(0)", "batch(1)")) == peak(words, script(READ))
 
 
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [
+        ("len(set(open('words.txt').read().lower()))", 11),
+        ("len(set(open('words.txt').read().strip().replace('w', '')))", 10),
+        ("len(set(open('words.txt').read().split()))", 3),
+        ("len(''.join(open('words.txt').read().splitlines()[:2]))", 30),
+        ("len(open('words.txt').read()[:100].upper())", 100),
+    ],
+)
+def test_what_is_made_of_a_text_is_known(words: Path, size: str, count: int) -> None:
+    found = peak(words, BASE.replace(MADE, f"V = {size}\n{MADE}"))
+    assert found == peak(words, BASE.replace(MADE, f"V = {count}\n{MADE}"))
+
+
 def test_what_the_readme_says_is_downloaded_is_known(tmp_path: Path) -> None:
     text = script(ON_CARD.replace("words.txt", "input.txt"))
     assert explained(tmp_path, text, card=CARD)["trust"] == "unknown"

@@ -48,9 +48,14 @@ def texts_of(
     for path in list(_paths(named, folder))[:MOST_TEXTS]:
         text = _text(folder / path)
         if text is not None:
-            short = text if len(text) <= SHORT else None
-            characters, count = _characters(text), len(text)
-            yield DataFile(path, exists=True, characters=characters, count=count, text=short)
+            yield DataFile(
+                path,
+                exists=True,
+                characters=_characters(text),
+                count=len(text),
+                content=text,
+                text=text if len(text) <= SHORT else None,
+            )
         elif is_file(folder / path):
             yield DataFile(path, exists=True)
         elif _may_be_downloaded(path) and (said or _is_said_near(folder, path)):

@@ -27,16 +27,18 @@ if TYPE_CHECKING:
 
 ENCODERS = frozenset({"encode", "encode_ordinary", "encode_as_ids", "EncodeAsIds"})
 CHANGES = frozenset({"lower", "upper", "replace", "strip", "lstrip", "rstrip", "decode", "join"})
+CUTS = frozenset({"split", "splitlines"})
+MOST_WORDS = 100_000  # of a text, which a program goes through
 FEW_CHARACTERS = 10  # a table of so many has those of a text
 MANY = 1 << 16  # elements of a list that the data fill
 ENDLESS = TOKENS >> 16  # turns that no loop has but one over the data
 
 
 class Text(Unknown):
-    """The text of a file, or a part of it; ``characters`` are those that the whole has, ``count``
-    is how many this one has, and ``path`` is where the whole lies."""
+    """The text of a file, or a part of it; ``characters`` are those that it has, ``count`` is how
+    many, ``content`` the text itself, and ``path`` is where the whole lies."""
 
-    __slots__ = ("characters", "count", "path")
+    __slots__ = ("characters", "content", "count", "path")
 
     def __init__(
         self,
@@ -44,19 +46,29 @@ class Text(Unknown):
         characters: str | None,
         path: str | None = None,
         count: int | None = None,
+        content: str | None = None,
     ) -> None:
         super().__init__("the contents of a file", place)
         self.characters = characters
         self.path = path
         self.count = count
+        self.content = content
 
     def part(self, place: Place, index: Value) -> Text:
         """What ``text[index]`` is."""
         if self.count is None or not isinstance(index, slice):
             return Text(place, None)
         bounds = (index.start, index.stop, index.step)
-        known = all(each is None or type(each) is int for each in bounds)
-        return Text(place, None, count=len(range(self.count)[index]) if known else None)
+        if not all(each is None or type(each) is int for each in bounds):
+            return Text(place, None)
+        if self.content is not None:
+            return of_content(place, self.content[index])
+        return Text(place, None, count=len(range(self.count)[index]))
+
+
+def of_content(place: Place, content: str) -> Text:
+    """A text that is known whole."""
+    return Text(place, "".join(sorted(set(content))), count=len(content), content=content)
 
 
 class Endless(Unread):
@@ -68,11 +80,25 @@ class Endless(Unread):
 
 
 def attribute_of(machine: Script, owner: Text, name: str) -> Value:
-    """A method of a text: what it gives is a text again, of characters that are not known."""
+    """A method of a text: what it gives is a text again, of characters that are not known, or what
+    the text itself gives."""
+    content = owner.content
+    if content is not None and name in {*CHANGES, *CUTS}:
+        return Native(name, lambda *given: _told(machine, content, name, given), plain=False)
     if name in CHANGES:
         kept = owner.characters if name == "decode" else None
         return Native(name, lambda *_, **__: Text(machine.place, kept), plain=False)
     return owner.bare()
+
+
+def _told(machine: Script, content: str, name: str, given: tuple[Value, ...]) -> Value:
+    """What a method of a known text gives; of many words it is not known."""
+    if not hasattr(content, name) or not all(isinstance(each, (str, int)) for each in given):
+        return Text(machine.place, None)
+    found = getattr(content, name)(*given)
+    if isinstance(found, str):
+        return of_content(machine.place, found)
+    return found if len(found) <= MOST_WORDS else machine.unknown("the contents of a file")
 
 
 def encoder(machine: Script, owner: Unknown, name: str) -> Native:

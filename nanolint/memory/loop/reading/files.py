@@ -135,8 +135,9 @@ def of_file(machine: Script, owner: File, name: str) -> Value:
         if known is None:
             return Text(machine.place, None, path)
         is_whole = owner.is_text and not given and not named
-        count = known.count if is_whole else None
-        return Text(machine.place, known.characters, path, count)
+        if not is_whole:
+            return Text(machine.place, known.characters, path)
+        return Text(machine.place, known.characters, path, known.count, known.content)
 
     return Native(name, read, plain=False)
 
