@@ -83,10 +83,13 @@ def test_a_sample_of_a_short_text_is_as_long_as_it_says(words: Path) -> None:
         ("len(set(open('words.txt').read().split()))", 3),
         ("len(''.join(open('words.txt').read().splitlines()[:2]))", 30),
         ("len(open('words.txt').read()[:100].upper())", 100),
+        ("len(Counter(open('words.txt').read().split()).most_common(2))", 2),
+        ("Counter(open('words.txt').read().split())['in']", COUNT // 16),
     ],
 )
 def test_what_is_made_of_a_text_is_known(words: Path, size: str, count: int) -> None:
-    found = peak(words, BASE.replace(MADE, f"V = {size}\n{MADE}"))
+    counts = "from collections import Counter\n"
+    found = peak(words, BASE.replace(MADE, f"{counts}V = {size}\n{MADE}"))
     assert found == peak(words, BASE.replace(MADE, f"V = {count}\n{MADE}"))
 
 

@@ -107,6 +107,7 @@ def table(machine: Script) -> dict[str, Value]:
         "platform": Namespace("platform", _machine(machine)),
         **_later(machine, "paths.py", "pathlib", around),
         **{name: Namespace(name, {"open": files.opens(machine)}) for name in files.PACKED},
+        "importlib": Namespace("importlib", {"import_module": _importer(machine)}),
         "glob": Namespace("glob", {"glob": files.listed(machine)}),
         **training.later(["argparse"], lambda: {"argparse": argparse()}),
         "numpy": numpy,
@@ -159,6 +160,16 @@ def builtins(machine: Script) -> dict[str, Value]:
         "compile": Native("compile", lambda text, *_, **__: text, plain=False),
         "exec": Native("exec", lambda text, *given, **_: run(machine, text, *given), plain=False),
     }
+
+
+def _importer(machine: Script) -> Native:
+    """``importlib.import_module``."""
+
+    def load(name: Value, *_: Value) -> Value:
+        is_known = isinstance(name, str) and not name.startswith(".")
+        return machine.load(name) if is_known else machine.unknown("which module is imported")
+
+    return Native("import_module", load, plain=False)
 
 
 def _unknown(machine: Script, reason: str) -> Native:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import string
+from collections import Counter
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.memory.guarded import worked_out
+from nanolint.memory.guarded import as_key, worked_out
 from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
 from nanolint.memory.model.reading.patterns import regular_expressions
@@ -189,9 +190,17 @@ def _collections(machine: Machine) -> Namespace:
         members: dict[str, Value] = {"__annotations__": dict.fromkeys(split), "__dataclass__": {}}
         return Class(name, (machine.named_tuple,), members, Namespace("collections", {}))
 
+    def counter(values: Value = ()) -> Value:
+        if isinstance(values, dict):
+            return Counter(values)
+        listed = list(machine.iterate(values))
+        unknown = next((each for each in listed if isinstance(each, Unknown)), None)
+        return Counter(map(as_key, listed)) if unknown is None else unknown.bare()
+
     return Namespace(
         "collections",
         {
+            "Counter": Native("Counter", counter, plain=False),
             "OrderedDict": Native("OrderedDict", ordered, plain=False),
             "namedtuple": Native("namedtuple", tuple_class),
             "deque": Native("deque", partial(queue, machine), plain=False),

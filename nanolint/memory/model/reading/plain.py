@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from string import Formatter
 from typing import TYPE_CHECKING
@@ -40,6 +41,7 @@ METHODS: dict[type, frozenset[str]] = {
         {"append", "clear", "copy", "count", "index", "insert", "pop", "remove", "reverse"}
     ),
     tuple: frozenset({"count", "index"}),
+    Counter: frozenset({"elements", "most_common", "total"}),
     dict: frozenset({"clear", "copy", "items", "keys", "pop", "popitem", "setdefault", "values"}),
     set: frozenset(
         {
@@ -124,12 +126,22 @@ def _own(machine: Machine, owner: Value, name: str) -> Callable[..., Value] | No
         known = OF_QUEUE
     elif isinstance(owner, list):
         known = {"extend": _extend, "sort": _sort}
+    elif isinstance(owner, Counter):
+        known = {"get": _get, "update": _count}
     elif isinstance(owner, dict):
         known = {"get": _get, "update": _update, "fromkeys": _from_keys}
     elif isinstance(owner, set):
         known = OF_SET
     method = known.get(name)
     return None if method is None else partial(method, machine, owner)
+
+
+def _count(machine: Machine, owner: Counter[Value], values: Value = ()) -> None:
+    """``Counter.update``, which counts on."""
+    listed = values if isinstance(values, dict) else list(map(as_key, machine.iterate(values)))
+    if any(isinstance(each, Unknown) for each in listed):
+        raise machine.unread("how often something occurs")
+    owner.update(listed)
 
 
 def _join(machine: Machine, owner: str, parts: Value) -> Value:
