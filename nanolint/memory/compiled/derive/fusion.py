@@ -13,6 +13,7 @@ from nanolint.memory.compiled.derive.groups import (
     copied_in_order,
     fits,
     in_order,
+    invert,
     is_contiguous,
     joined,
     makers,
@@ -119,8 +120,11 @@ class _Fusion:
         self.groups = in_order(sorted(groups, key=lambda each: each.first), self.makers)
 
     def _fuse(self, one: Group, other: Group) -> None:
+        is_copied = self._shared(one, other) < LEAST_SHARED <= self._copied(one, other)
+        if is_copied:
+            invert(other.kernels[0])
         fused = joined(one, other)
-        fused.is_uneven = one.is_uneven or other.is_uneven or bool(self._copied(one, other))
+        fused.is_uneven = one.is_uneven or other.is_uneven or is_copied
         if one.mixed:
             rows, columns = one.mixed
             fused.mixed = self._mixed_with(rows, columns, other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.access import merged, through_views
+from nanolint.memory.compiled.derive.access import dependency_on, merged, through_views
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
 from nanolint.memory.tensors.device import NotDerived
 
@@ -92,6 +92,16 @@ def copied_in_order(one: Group, other: Group) -> int:
         alike = sorted(made[0].loops) == sorted(read.loops)
     alike = alike and made[0].offset == read.offset
     return read.nbytes if alike and read.numel == other.numel else 0
+
+
+def invert(kernel: Kernel) -> None:
+    """Let it write out of order, as it reads in order then: nobody reads it where it writes it."""
+    kernel.writes = tuple(
+        [
+            dependency_on(each.memory, each.offset, each.loops, ("inverted", kernel.number))
+            for each in kernel.writes
+        ]
+    )
 
 
 def _stride(loop: tuple[int, int]) -> int:
