@@ -17,10 +17,10 @@ FAILED = {n for n in NUMBERS if ROWS[str(n)]["allocated"] is None}  # in PyTorch
 # Checkpointed, and joins parts of sums.
 NOT_SURE = {
     *(112, 164, 174, 208, 220, 226, 230, 254),
-    *(308, 310, 318, 328, 330, 348, 420, 434, 488, 500),
+    *(308, 310, 318, 328, 330, 348, 420, 434, 488, 500, 598, 600),
 }
 # Compiled, and sure of other bytes than PyTorch's, by these percents: not mended yet.
-OFF: dict[int, float] = {}
+OFF = {594: -1.02}
 
 
 @pytest.mark.parametrize("number", [each for each in NUMBERS if each not in FAILED])

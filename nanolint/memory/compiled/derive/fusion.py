@@ -13,7 +13,7 @@ from nanolint.memory.compiled.derive.groups import (
     copied_in_order,
     fits,
     in_order,
-    invert,
+    inverted,
     is_contiguous,
     joined,
     makers,
@@ -121,13 +121,10 @@ class _Fusion:
 
     def _fuse(self, one: Group, other: Group) -> None:
         is_copied = self._shared(one, other) < LEAST_SHARED <= self._copied(one, other)
-        if is_copied:
-            invert(other.kernels[0])
-        fused = joined(one, other)
+        fused = joined(one, inverted(other) if is_copied else other)
         fused.is_uneven = one.is_uneven or other.is_uneven or is_copied
         if one.mixed:
-            rows, columns = one.mixed
-            fused.mixed = self._mixed_with(rows, columns, other)
+            fused.mixed = self._mixed_with(*one.mixed, other)
         elif self._is_mixed(one, other):
             fused.mixed = (one, other) if is_contiguous(one) else (other, one)
         if fused.mixed:

@@ -94,14 +94,14 @@ def copied_in_order(one: Group, other: Group) -> int:
     return read.nbytes if alike and read.numel == other.numel else 0
 
 
-def invert(kernel: Kernel) -> None:
-    """Let it write out of order, as it reads in order then: nobody reads it where it writes it."""
-    kernel.writes = tuple(
-        [
-            dependency_on(each.memory, each.offset, each.loops, ("inverted", kernel.number))
-            for each in kernel.writes
-        ]
-    )
+def inverted(group: Group) -> Group:
+    """One kernel that writes out of order from now on, and reads in order: nobody reads what it
+    makes where it writes it."""
+    (kernel,) = group.kernels
+    (write,) = kernel.writes
+    tag = "inverted", kernel.number
+    kernel.writes = (dependency_on(write.memory, write.offset, write.loops, tag),)
+    return Group(group.kernels, group.ancestors)
 
 
 def _stride(loop: tuple[int, int]) -> int:
