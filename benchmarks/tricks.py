@@ -57,6 +57,10 @@ TRICKS = (
         "import dataclasses, nanolint.frozen as m; m.dataclass = dataclasses.dataclass",
     ),
     Trick(
+        "their first dozen objects are filled field by field",
+        "import nanolint.frozen as m; m.FEW = 0",
+    ),
+    Trick(
         "`importlib.metadata` is asked for packs only where there may be any (`linting/packs.py`)",
         "import nanolint.linting.packs as m; m.may_be_installed = lambda group: True",
     ),
