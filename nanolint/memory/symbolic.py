@@ -89,13 +89,13 @@ class Formulas:
     def values(self, *given: Any) -> list[Any] | None:
         """The value of each place for other given values; None where a guard does not hold, behind
         which nothing is worked out."""
-        found = list(given)
+        found, first = list(given), len(given)
         try:
             for (how, one, other), decided in self._guards.items():
-                self._work_out(found, max(one, other) + 1)
+                self._work_out(found, first, max(one, other, first - 1) + 1 - first)
                 if how(found[one], found[other]) != decided:
                     return None
-            self._work_out(found, len(self._numbers))
+            self._work_out(found, first, len(self._steps))
             for question, places, answer in self._answers:
                 if question([found[place] for place in places]) != answer:
                     return None
@@ -103,10 +103,9 @@ class Formulas:
             return None
         return found if self._tells_apart(found) else None
 
-    def _work_out(self, found: list[Any], count: int) -> None:
-        """The values of so many places, where those of the first are known."""
-        given = len(self._numbers) - len(self._steps)
-        for how, one, other in self._steps[len(found) - given : count - given]:
+    def _work_out(self, found: list[Any], given: int, steps: int) -> None:
+        """What so many steps come to, behind the ``given`` and those that are worked out."""
+        for how, one, other in self._steps[len(found) - given : steps]:
             found.append(how(found[one], found[other]))
 
     def hashed(self, number: Symbolic) -> None:
