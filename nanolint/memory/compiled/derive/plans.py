@@ -61,7 +61,8 @@ class Plans:
         self.shared = set[int]()
         if graph.tangents:
             parts = partition(graph, weights, recomputes_far=not self.inductor.saves_log_softmax)
-            parts = _without(idle_casts(graph), graph, parts)
+            if not self.inductor.keeps_narrow_casts:  # which leaves casts that change nothing
+                parts = _without(idle_casts(graph), graph, parts)
         else:
             order = [each for each in by_locality(graph) if each.kind != INPUT]
             parts = Parts(order, [], [])
