@@ -407,8 +407,6 @@ EXPRESSIONS: dict[str, str] = {
     ".to(x.dtype)\nreturn t",
     "relu in place": "return F.relu(x * 2, inplace=True)",
     "clamp in place": "t = x * 2\nreturn t.clamp_(-1, 1)",
-    "clamp min in place": "t = x * 2\nreturn t.clamp_min_(0.5)",
-    "clamp max in place": "t = x * 2\nreturn t.clamp_max_(0.5)",
     # Shapes.
     "hstack": "torch.hstack((x, x))",
     "vstack": "torch.vstack((x, x))",
