@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # What is compiled is decided by many more comparisons: fewer runs share its readings.
 COMPILED_FIRST = 4
 
-MOST_READINGS = 48  # of one family that are remembered, of other guards each
+MOST_READINGS = 16  # of one family that are remembered, of other guards each
 MOST_OTHERS = 32  # tapes that were worked out of one, or cannot be
 MOST_READ = 8  # tapes of it that these are held to
 
