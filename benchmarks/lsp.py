@@ -105,11 +105,14 @@ class Client:
         return (time.perf_counter() - start) * 1000
 
     def rest(self) -> None:
-        """Wait until the server has read ahead and does nothing more."""
-        seconds = -1.0
+        """Wait until the server has read ahead and does nothing more; print what that took."""
+        start, seconds = self._seconds(), -1.0
         while (now := self._seconds()) != seconds:
             seconds = now
             time.sleep(REST)
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        held = status.partition("VmRSS:")[2].split()[0]
+        print(f"read ahead in {now - start:.0f} s of the processor; it holds {held} kB then")
 
     def _seconds(self) -> float:
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
