@@ -51,9 +51,11 @@ def _place(context: Context, text: str) -> int | None:
 
 def _value_end(context: Context, text: str) -> int | None:
     """Behind the value; while the text cannot be parsed, behind the code of its line."""
-    if text == context.text or context.settings.described is not None:
-        span = micro_batch_span(context) if text == context.text else None
+    if text == context.text:
+        span = micro_batch_span(context)
         return None if span is None else span.end
+    if context.settings.described is not None:
+        return None
     line = assignment_line(text, KEY)
     if line is None:
         return None

@@ -12,6 +12,7 @@ from nanolint.linting.fixing import Fixed, fix_text, is_wanted, offered
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from nanolint.diagnostics import Diagnostic
@@ -56,7 +57,7 @@ class Judged:
     def fixed(self) -> Fixed:
         """The text and other files with all safe fixes applied, by the fixer of ``--fix``."""
         return fix_text(
-            lambda text: lint(text, self.path, self.setup, explicit=_among_configs(self.path)),
+            _linter(self.path, self.setup),
             self.text,
             fixable=partial(is_wanted, unsafe=False),
         )
@@ -72,11 +73,7 @@ def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:
         context = read(text, path, setup, explicit=_among_configs(path))
         if isinstance(context, Report):
             return Judged(text, path, plan, setup, context, None, reads)
-        report = offered(
-            lambda fixed: lint(fixed, path, setup, explicit=_among_configs(path)),
-            text,
-            judge(context, setup),
-        )
+        report = offered(_linter(path, setup), text, judge(context, setup))
         return Judged(text, path, plan, setup, report, context, reads)
 
 
@@ -86,11 +83,15 @@ def judge_ahead(text: str, path: Path | None, plan: Plan) -> None:
     Fixes that edit other files too are not tried: their new texts would stand for those files
     meanwhile, for whoever else reads them.
     """
-    setup = plan.setup(path)
-    among = _among_configs(path)
-    report = lint(text, path, setup, explicit=among)
+    linted = _linter(path, plan.setup(path))
+    report = linted(text)
     if not any(each.fix and each.fix.elsewhere for each in report.diagnostics):
-        offered(lambda fixed: lint(fixed, path, setup, explicit=among), text, report)
+        offered(linted, text, report)
+
+
+def _linter(path: Path | None, setup: Setup) -> Callable[[str], Report]:
+    """Judges texts as the content of ``path``."""
+    return partial(lint, path=path, setup=setup, explicit=_among_configs(path))
 
 
 def _among_configs(path: Path | None) -> bool:

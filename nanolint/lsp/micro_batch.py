@@ -30,9 +30,10 @@ def micro_batch_span(context: Context) -> Span | None:
 def likely_texts(context: Context) -> Iterator[str]:
     """The text of ``context`` with each other micro-batch that is likely, the likeliest first."""
     text, span = context.text, micro_batch_span(context)
-    if span is None or not text[span.start : span.end].isdecimal():
+    number = "" if span is None else text[span.start : span.end]
+    if span is None or not number.isdecimal():
         return
-    for value in likely_values(int(text[span.start : span.end])):
+    for value in likely_values(int(number)):
         yield f"{text[: span.start]}{value}{text[span.end :]}"
 
 

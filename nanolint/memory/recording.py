@@ -50,15 +50,16 @@ def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
 def needs_no_reading(run: Run, gpu: Gpu | None = None) -> bool:
     """Whether the tape of ``run`` follows from the reading of another micro-batch."""
     recipe = _recipe(run, gpu)
+    kin = recipe.kin
+    if kin is None:
+        return False
     with turn():
-        kin = recipe.kin
-        return kin is not None and kin[0].find(recipe.card, kin[1]) is not None
+        return kin[0].find(recipe.card, kin[1]) is not None
 
 
 def kind(run: Run, gpu: Gpu | None = None) -> Hashable:
     """The same for runs that differ in the numbers alone that readings are shared for."""
-    with turn():
-        kin = _recipe(run, gpu).kin
+    kin = _recipe(run, gpu).kin
     return without_numbers(run) if kin is None else kin[0]
 
 

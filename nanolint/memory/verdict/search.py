@@ -69,14 +69,18 @@ def best_micro_batch(
     with the batch: every divisor is tried from the largest down, except those beyond one whose
     allocated bytes alone are hopeless (see also MOST_TRIES).
     """
-    if not cases:
-        return None
-    with turn():
-        return _found(tuple(cases), upward, like)
+    return _found(tuple(cases), upward, like) if cases else None
 
 
 @lru_cache(maxsize=MOST_REMEMBERED)  # an editor asks again with each keystroke
 def _found(cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None) -> Change | None:
+    with turn():  # who asks again waits for nobody
+        return _searched(cases, upward, like)
+
+
+def _searched(
+    cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None
+) -> Change | None:
     run = cases[0][0]
     others: int = getattr(run, partner(run))
     if run.batch_size < 1 or others < 1 or not run.follows("batch_size", partner(run)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.run.program import DataFile, SourceText
@@ -51,9 +51,7 @@ def data_files(project: Project, settings: Mapping[str, Setting]) -> Iterator[Da
         yield from _told(settings, project, folder)
         return
     yield from _pickled(project.root, f"{folder}/{META}")
-    maker = None if project.root is None else maker_of(project.root / folder, IN_JSON)
-    if project.root is not None and maker is not None:
-        yield DataFile(f"{folder}/{IN_JSON}", exists=True, **_made(project.root, folder, maker))
+    yield from _made(project.root, folder, IN_JSON)
 
 
 def _told(settings: Mapping[str, Setting], project: Project, folder: str) -> Iterator[DataFile]:
@@ -79,9 +77,7 @@ def _pickled(root: Path | None, path: str) -> Iterator[DataFile]:
     exists = found.value if isinstance(found, Known) else None
     folder = path.rpartition("/")[0]
     if exists is None:
-        maker = None if root is None else maker_of(root / folder, META)
-        if root is not None and maker is not None:
-            yield DataFile(path, exists=True, **_made(root, folder, maker))
+        yield from _made(root, folder, META)
         return
     if doubt is not None and exists:
         return
@@ -92,15 +88,20 @@ def _pickled(root: Path | None, path: str) -> Iterator[DataFile]:
     )
 
 
-def _made(root: Path, folder: str, maker: str) -> dict[str, Any]:
-    """The program that writes a description, and the texts that it finds."""
+def _made(root: Path | None, folder: str, name: str) -> Iterator[DataFile]:
+    """A description that a program beside it writes, with that and the texts that it finds."""
+    maker = None if root is None else maker_of(root / folder, name)
+    if root is None or maker is None:
+        return
+    found = DataFile(f"{folder}/{name}", exists=True)
     program = root / folder / maker
     try:
         text = read_source(program)
     except Unusable:
-        return {}
+        yield found
+        return
     source = SourceText("__main__", f"{folder}/{maker}", text)
     inputs = tuple(
         replace(each, path=f"{folder}/{each.path}") for each in texts_of((source,), program.parent)
     )
-    return {"maker": source, "inputs": (*inputs, *texts_of((source,), root))}
+    yield replace(found, maker=source, inputs=(*inputs, *texts_of((source,), root)))

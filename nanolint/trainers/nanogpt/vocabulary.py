@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import FOLDER, MOST_BYTES, is_file, kind, names, read_bytes
+from nanolint.files.notes import memo
 from nanolint.regex import lazily
 from nanolint.run.settled import Layer, Origin
 from nanolint.run.trust import Doubt, Subject
@@ -118,6 +119,7 @@ def _from_pickle(meta: Path) -> Value:
     return Known(size)
 
 
+@memo
 def maker_of(folder: Path, name: str) -> str | None:
     """The program in ``folder`` that writes the file ``name`` there: prepare.py, or another."""
     programs = sorted(names(folder, "*.py"), key=lambda each: (each != PREPARE, each))

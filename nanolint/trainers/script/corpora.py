@@ -26,8 +26,7 @@ SHORT = 1 << 15  # characters of a text that is read line by line
 SUFFIX = ".txt"
 _FIELD = lazily(r"{[^{}]*}")  # of an f-string
 _TEXT = re.compile(r"""["']([^"'\n]{1,200}\.txt)["']""")
-_SHAKESPEARE = re.compile(r"tinyshakespeare/input\.txt")
-_SHAKESPEARE_URL = lazily(rb"tinyshakespeare/input\.txt")
+_SHAKESPEARE = "tinyshakespeare/input.txt"
 # What is downloaded has so many characters, each of these at least once.
 _DOWNLOADED = "\n !$&',-.3:;?" + ascii_uppercase + ascii_lowercase
 _COUNT = 1_115_394
@@ -44,7 +43,7 @@ def texts_of(
     listed = list(sources)
     named = dict.fromkeys(name for each in listed for name in _TEXT.findall(each.text))
     named |= dict.fromkeys(each for each in values if each.endswith(SUFFIX))
-    said = any(_SHAKESPEARE.search(each.text) for each in listed)
+    said = any(_SHAKESPEARE in each.text for each in listed)
     for path in list(_paths(named, folder))[:MOST_TEXTS]:
         text = _text(folder / path)
         if text is not None:
@@ -74,7 +73,7 @@ def _is_said_near(folder: Path, path: str) -> bool:
         listed = (*names(place, "*.py"), *names(place, "*.sh"), *names(place, "README*"))
         for name in listed[:MOST_TEXTS]:
             with suppress(Unusable):
-                if _SHAKESPEARE_URL.search(read_bytes(place / name, SOURCE_LIMIT)):
+                if _SHAKESPEARE.encode() in read_bytes(place / name, SOURCE_LIMIT):
                     return True
     return False
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.compiled.derive.kernels import Kernel
-    from nanolint.memory.compiled.derive.moving import Moved
+    from nanolint.memory.compiled.derive.moving import Reordered
     from nanolint.memory.tensors.dtypes import Dtype
 
 # torch/_inductor/config.py
@@ -224,7 +224,7 @@ class _Fusion:
             }
         return group.passing
 
-    def _reads_as_written(self, one: Group, other: Group, moved: Moved | None) -> bool:
+    def _reads_as_written(self, one: Group, other: Group, moved: Reordered | None) -> bool:
         """``can_fuse_vertical``."""
         if one.made & other.mutates:
             return False
@@ -237,7 +237,7 @@ class _Fusion:
                 return False
         return True
 
-    def _meets(self, read: Dependency, one: Group, other: Group, moved: Moved | None) -> bool:
+    def _meets(self, read: Dependency, one: Group, other: Group, moved: Reordered | None) -> bool:
         """Whether a read takes what the same step of the other kernel has written."""
         if self._copied(one, other):
             return True

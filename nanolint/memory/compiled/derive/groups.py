@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import dependency_on, merged, through_views
@@ -87,7 +87,7 @@ def copied_in_order(one: Group, other: Group) -> int:
         return 0
     if read.tag:
         digits = through_views(read.tag) or ()
-        alike = merged(tuple(sorted(digits, key=_stride, reverse=True))) == made[0].place[1]
+        alike = merged(tuple(sorted(digits, key=itemgetter(1), reverse=True))) == made[0].place[1]
     else:
         alike = sorted(made[0].loops) == sorted(read.loops)
     alike = alike and made[0].offset == read.offset
@@ -102,10 +102,6 @@ def inverted(group: Group) -> Group:
     tag = "inverted", kernel.number
     kernel.writes = (dependency_on(write.memory, write.offset, write.loops, tag),)
     return Group(group.kernels, group.ancestors)
-
-
-def _stride(loop: tuple[int, int]) -> int:
-    return loop[1]
 
 
 def joined(one: Group, other: Group) -> Group:

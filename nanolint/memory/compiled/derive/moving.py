@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Loops = tuple[tuple[int, int], ...]
 
 
-class Moved:
+class Reordered:
     """Loops of ``one``, or of ``other`` where the first has sums, in an order that makes ``mine``
     and ``theirs`` the same."""
 
@@ -47,7 +47,7 @@ class Moved:
         return read.offset == write.offset and self._loops(read) == write.loops
 
 
-def shared_in_other_loops(one: Group, other: Group) -> tuple[int, Moved | None]:
+def shared_in_other_loops(one: Group, other: Group) -> tuple[int, Reordered | None]:
     """Bytes that both go through alike once loops are merged, or put into another order: that of
     the largest memory for which this can be done, what one of them writes first."""
     best, found = (False, 0), None
@@ -60,7 +60,7 @@ def shared_in_other_loops(one: Group, other: Group) -> tuple[int, Moved | None]:
                 key = mine in one.writes or theirs in other.writes, mine.nbytes
                 if key > best:
                     best, found = key, None if is_same else (mine, theirs)
-    moved = found and Moved(one, other, *found)
+    moved = found and Reordered(one, other, *found)
     return (moved.nbytes if moved else best[1]), moved
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint.memory.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
@@ -128,22 +128,16 @@ class Operations:
 
     def replace(self, old: dict[Operation, Operation]) -> None:
         """Put other operations in the place of some, in all that reads them."""
-
-        def now(each: Operation) -> Operation:
-            while each in old:
-                each = old[each]
-            return each
-
         if not old:
             return
         gone = old.keys()
         for each in self.all:
             if not gone.isdisjoint(each.of):
-                each.of = tuple([now(source) for source in each.of])
+                each.of = tuple([replaced(source, old) for source in each.of])
             if each.parts:
-                each.parts = tuple([now(part) for part in each.parts])
-        self.outputs = [now(each) for each in self.outputs]
-        self.gradients = [each and now(each) for each in self.gradients]
+                each.parts = tuple([replaced(part, old) for part in each.parts])
+        self.outputs = [replaced(each, old) for each in self.outputs]
+        self.gradients = [each and replaced(each, old) for each in self.gradients]
         self.all = [each for each in self.all if each not in old]
 
     def drop_dead(self) -> None:
@@ -171,3 +165,10 @@ def bases_of(each: Operation) -> Iterator[Operation]:
 def base_of(each: Operation) -> Operation:
     """What it is a view of, through all views."""
     return list(bases_of(each))[-1]
+
+
+def replaced(each: Operation, old: Mapping[Operation, Operation]) -> Operation:
+    """What stands in the place of an operation; itself where nothing does."""
+    while each in old:
+        each = old[each]
+    return each

@@ -16,6 +16,7 @@ from nanolint.memory.compiled.derive.operations import (
     Operations,
     base_of,
     bases_of,
+    replaced,
 )
 from nanolint.memory.compiled.derive.partition import Parts, partition
 from nanolint.memory.compiled.derive.work import flops_of
@@ -193,12 +194,8 @@ def _without(old: dict[Operation, Operation], graph: Operations, parts: Parts) -
         return parts
     graph.replace(old)
     forward, backward = ([each for each in part if each not in old] for part in parts[:2])
-    saved = []
-    for each in parts.saved:
-        while each in old:
-            each = old[each]
-        saved.append(each)
-    return Parts(forward, backward, [*dict.fromkeys(saved)])
+    saved = dict.fromkeys([replaced(each, old) for each in parts.saved])
+    return Parts(forward, backward, [*saved])
 
 
 def _slot(lowering: Lowering, emission: Emission, each: Operation) -> int:

@@ -106,9 +106,10 @@ class Summing(Realizing):
         ]  # fmt: skip
         if numel == 1 and rnumel == splits * block and not self._inductor.reorders_loops:
             # Loops that were made one go through all of it, as those of one element at a time.
-            in_order = [not one.tag and _in_one(one, kept) == ((rnumel, 1),) for one in depends]
-            pairs = zip(depends, parts, in_order, strict=True)
-            parts = [one if plain else part for one, part, plain in pairs]
+            parts = [
+                one if not one.tag and _in_one(one, kept) == ((rnumel, 1),) else part
+                for one, part in zip(depends, parts, strict=True)
+            ]
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
         kernel.original = numel, rnumel
         self._add(kernel)

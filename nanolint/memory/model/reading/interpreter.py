@@ -263,8 +263,9 @@ class Interpreter(Machine):
             if name in self.imported:
                 return self.imported[name]
         package = name if source.path.endswith("__init__.py") else within
-        given: dict[str, Value] = {"__name__": name, "__package__": package}
-        given["__file__"] = source.path
+        given: dict[str, Value] = {
+            "__name__": name, "__package__": package, "__file__": source.path,
+        }  # fmt: skip
         module = self.imported[name] = Namespace(name, given, source.path)
         tree = parsed(source.text)
         if tree is None:
