@@ -16,6 +16,7 @@ from nanolint.launches.launch import path_from
 from nanolint.launches.placed import Placed, joined
 from nanolint.launches.script import launches_of
 from nanolint.launches.shell.worlds import World
+from nanolint.source.python import new_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -164,7 +165,7 @@ def _python_values(cells: Sequence[Placed]) -> dict[str, Placed]:
             bound += re.findall(r"[A-Za-z_]\w*", first)  # where its output may go; the rest is none
             continue
         try:
-            tree = ast.parse("\n".join(map(_as_python, cell.text.split("\n"))))
+            tree = new_tree("\n".join(map(_as_python, cell.text.split("\n"))))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             bound += re.findall(r"[A-Za-z_]\w*", cell.text)  # any of them may be set there
             continue

@@ -30,6 +30,7 @@ class Ahead:
     def __init__(self) -> None:
         self._wanted = Event()
         self._read: list[object] = []
+        self._reader: Thread | None = None
 
     def begin(self, context: Context, plan: Plan) -> None:
         """Read on from ``context``, unless what differs in the micro-batch alone was read."""
@@ -39,17 +40,31 @@ class Ahead:
         if not key or key in self._read:
             return
         self._wanted = wanted = Event()
+        before = self._reader
 
         def read() -> None:
+            if before is not None:
+                before.join()
             with ahead(wanted.is_set):
                 _judge(likely_texts(context), context.path, plan)
                 self._read = [*self._read, key][-MOST_READ:]
 
-        Thread(target=read, name="ahead", daemon=True).start()
+        self._reader = Thread(target=read, name="ahead", daemon=True)
+        self._reader.start()
 
     def give_way(self) -> None:
         """End it, before its next reading: somebody waits for an answer."""
         self._wanted.set()
+
+    def end(self) -> None:
+        """``give_way``, and wait until nothing is read any more."""
+        self.give_way()
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until everything is read."""
+        if self._reader is not None:
+            self._reader.join()
 
 
 def _judge(texts: Iterable[str], path: Path | None, plan: Plan) -> None:

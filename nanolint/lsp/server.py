@@ -88,6 +88,11 @@ class NanolintServer(LanguageServer):
         if context is not None and plan is not None:
             self._ahead.begin(context, plan)
 
+    def shutdown(self) -> None:
+        """Stop serving, once what is read ahead has ended."""
+        self._ahead.end()
+        super().shutdown()  # type: ignore[no-untyped-call]
+
     def refresh_soon(self) -> None:
         """Refresh after a pause in which there is no other cause to."""
         self._later("", LONG_PAUSE, self.refresh)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nanolint.frozen import dataclass
 from nanolint.memory.lines import lines_of, located_run
 from nanolint.run.program import ReadModel, ReadScript
+from nanolint.source.python import new_tree
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ _SCALES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 def functions_of(text: str) -> tuple[Function, ...]:
     """The functions of a text, methods by the names of their classes; none of what is no Python."""
     try:
-        tree = ast.parse(text)
+        tree = new_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     return tuple(_functions(tree.body, "", 0))

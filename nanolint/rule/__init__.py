@@ -47,7 +47,7 @@ from nanolint.run.settled import MEMORY, Layer, Unresolved
 from nanolint.run.terms import Given, Operation, Place, Surface, Term, as_written, describe
 from nanolint.run.trust import Subject, in_short, ordered
 from nanolint.source.assignments import Assignment, Comment
-from nanolint.source.python import nodes, python_tree
+from nanolint.source.python import expression_tree, nodes, python_tree
 from nanolint.source.suppressions import SuppressedCode, Suppression
 from nanolint.source.values import Known, Scalar
 from nanolint.trainers.nanogpt.configs import config_runs
@@ -117,6 +117,7 @@ __all__ = [
     "config_runs",
     "datasets",
     "describe",
+    "expression_tree",
     "format_bytes",
     "has_dataset",
     "headline",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
 from nanolint.regex import lazily
+from nanolint.source.python import expression_tree
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
@@ -56,12 +57,12 @@ def is_arithmetic(assignment: Assignment) -> bool:
     One value in its place then loses nothing that could come out otherwise another day.
     """
     try:
-        tree = ast.parse(f"({assignment.expression}\n)", mode="eval")
+        tree = expression_tree(f"({assignment.expression}\n)")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return all(
         isinstance(node, _ARITHMETIC) or (isinstance(node, ast.Name) and node.id == "int")
-        for node in ast.walk(tree.body)
+        for node in ast.walk(tree)
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
+from nanolint.source import python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -163,7 +163,7 @@ def literal(value: Scalar) -> Scalar:
     if not isinstance(value, str):
         return value
     try:
-        found = ast.literal_eval(value)
+        found = python.literal(value)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return value
     return found if isinstance(found, (int, float, str)) or found is None else value

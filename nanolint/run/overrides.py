@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nanolint.run.settled import Override
+from nanolint.source.python import literal
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:
@@ -115,9 +114,7 @@ def _meant(key: str, known: Iterable[str]) -> str:
 
 def _value(text: str) -> Value:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value: Any = ast.literal_eval(text)
+        value = literal(text)
     except (SyntaxError, ValueError):
         return Known(text)
     except (TypeError, MemoryError, RecursionError) as error:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nanolint.run.settled import Override
+from nanolint.source.python import literal
 from nanolint.source.values import Unknown
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _value_place(config: Placed, each: Assignment) -> Span | None:
     if each.factors and all(factor.value is not None for factor in each.factors):
         return config.exact(start, end)
     try:
-        value = ast.literal_eval(each.expression)
+        value = literal(each.expression)
     except (ValueError, SyntaxError):
         return None
     if isinstance(value, str):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
 from nanolint.source import syntax
 from nanolint.source.assignments import Comment, Read
 from nanolint.source.operations import BUILTINS
+from nanolint.source.python import new_tree
 from nanolint.source.syntax import Extent
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ def lower(text: str) -> Tree | None:
     if len(text) > MOST_CHARACTERS or text.count("\n") > MOST_LINES or _UNUSUAL.search(text):
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(text).body
-        return _Lowering(text).tree(body)
+        return _Lowering(text).tree(new_tree(text).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, _NotPlain):
         return None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from ast import literal_eval
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,6 +9,7 @@ import libcst as cst
 from nanolint.diagnostics import Span
 from nanolint.source import syntax
 from nanolint.source.bounds import MAX_SIZE, TOO_LARGE
+from nanolint.source.python import literal
 from nanolint.source.symbols import symbol
 from nanolint.source.syntax import Extent
 
@@ -56,7 +55,7 @@ class Expressions:
     def _number(self, node: cst.Integer | cst.Float, place: Extent) -> Expression:
         if len(node.value) > _LONGEST_NUMBER:
             raise _NoValue(TOO_LARGE)
-        return syntax.Constant(place, literal_eval(node.value))
+        return syntax.Constant(place, literal(node.value))
 
     def _string(
         self,
@@ -194,12 +193,10 @@ def _literal(node: cst.SimpleString) -> str:
         raise _NoValue("a bytes literal")
     if "\\" not in node.value and "\r" not in node.value:
         return str(node.raw_value)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an invalid escape is the author's business
-        try:
-            return str(literal_eval(node.value))
-        except (SyntaxError, ValueError):
-            raise _NoValue("a string that Python refuses") from None
+    try:
+        return str(literal(node.value))
+    except (SyntaxError, ValueError):
+        raise _NoValue("a string that Python refuses") from None
 
 
 _NOUNS: dict[type[cst.CSTNode], str] = {

@@ -1,18 +1,49 @@
-"""Python's own tree of a text, parsed once for all who ask."""
+"""Python's own tree of a text: the only place that makes one."""
 
 from __future__ import annotations
 
 import ast
 import warnings
 from functools import lru_cache
+from threading import RLock
+from typing import Any
+
+# One thread at a time. Before 3.11.8, CPython counts the depth of two trees in one place, and
+# raises SystemError (https://github.com/python/cpython/issues/106905); and what is done about
+# warnings counts for all threads.
+_alone = RLock()
 
 
 @lru_cache(maxsize=16)  # a script, what it imports, and our own texts beside them
 def python_tree(text: str) -> ast.Module:
-    """The tree of ``text``, for nobody to change. Raises what ``ast.parse`` raises."""
-    with warnings.catch_warnings():
+    """``new_tree``, for nobody to change."""
+    return new_tree(text)
+
+
+def new_tree(text: str) -> ast.Module:
+    """The tree of ``text``. Raises what ``ast.parse`` raises."""
+    with _alone, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes are the author's business
         return ast.parse(text)
+
+
+def expression_tree(text: str) -> ast.expr:
+    """The tree of a text that is one expression. Raises what ``ast.parse`` raises."""
+    with _alone, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode="eval").body
+
+
+def compile_only(text: str, name: str) -> None:
+    """Make nothing of a program, the file ``name``. Raises what ``compile`` raises."""
+    with _alone, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(text, name, "exec", dont_inherit=True)
+
+
+def literal(text: str) -> Any:
+    """The value that a literal has, as ``ast.literal_eval`` has it, which raises the same."""
+    return ast.literal_eval(expression_tree(text.lstrip(" \t")))
 
 
 @lru_cache(maxsize=32)  # of those, and of their loops

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
+from nanolint.source.python import new_tree
 from nanolint.source.refusals import TooComplex, Unparsable
 from nanolint.source.scan import logical_lines
 from nanolint.source.text import LineIndex
@@ -122,9 +121,7 @@ def _refusal(text: str, message: str = "") -> Unparsable | TooComplex:
     """Why ``text`` cannot be parsed, in CPython's words: libcst lists all it hoped for."""
     lines = LineIndex(text)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
+        new_tree(text)
     except SyntaxError as error:
         offset = lines.offset(error.lineno or 1, error.offset or 1)
         return Unparsable(error.msg.partition(" (<unknown>")[0], offset)

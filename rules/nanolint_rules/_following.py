@@ -6,7 +6,7 @@ import ast
 import operator
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Known
+from nanolint.rule import Known, expression_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,8 +35,8 @@ def follows(context: Context, assignment: Assignment, changed: Mapping[str, int]
     if wanted is None and isinstance(assignment.value, Known):
         wanted = _integer(assignment.value.value)
     try:
-        tree = ast.parse(f"({assignment.expression}\n)", mode="eval")
-        return wanted is not None and _value(tree.body, context, changed) == wanted
+        tree = expression_tree(f"({assignment.expression}\n)")
+        return wanted is not None and _value(tree, context, changed) == wanted
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
         return False
 

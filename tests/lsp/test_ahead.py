@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 from typing import TYPE_CHECKING
 
@@ -57,9 +58,7 @@ class Editor:
         assert context is not None
         assert plan is not None
         ahead.begin(context, plan)
-        for thread in threading.enumerate():
-            if thread.name == "ahead":
-                thread.join()
+        ahead.wait()
 
 
 @pytest.fixture
@@ -121,6 +120,28 @@ def test_it_ends_before_its_next_reading_once_somebody_types(
     assert began == 1
     editor.read_ahead(ahead)  # it was not read to its end, and is begun again
     assert began == 2
+
+
+@pytest.mark.asyncio
+async def test_it_ends_with_the_server(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, read = threading.Event(), []
+
+    def judged(text: str, *_: object) -> None:
+        with turn():
+            begun.set()
+            read.append(text)
+
+    monkeypatch.setattr("nanolint.lsp.ahead.likely_texts", lambda _: itertools.repeat(CONFIG))
+    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
+    monkeypatch.setattr("nanolint.lsp.server.QUIET", 0.0)
+    server = NanolintServer()
+    server.session = editor.session
+    server.read_ahead(editor.document)
+    await asyncio.to_thread(begun.wait)
+    server.shutdown()
+    before = len(read)
+    await asyncio.sleep(0.01)
+    assert len(read) == before
 
 
 def test_no_other_file_is_another_one_meanwhile(

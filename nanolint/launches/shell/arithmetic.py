@@ -6,6 +6,8 @@ import ast
 import operator
 from typing import TYPE_CHECKING
 
+from nanolint.source.python import expression_tree
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -37,7 +39,7 @@ def number(text: str, variable: Callable[[str], str | None]) -> int | None:
     if len(text) > LONGEST:
         return None
     try:
-        return _evaluate(ast.parse(text.strip().replace("/", "//"), mode="eval").body, variable)
+        return _evaluate(expression_tree(text.strip().replace("/", "//")), variable)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
+from nanolint.source.python import new_tree
 from nanolint.source.refusals import TooComplex
 from nanolint.source.scan import check
 
@@ -67,9 +67,7 @@ def reach(text: str) -> Reach:
     """What the Python file ``text`` reaches. One that cannot be parsed names all its words."""
     try:
         check(text)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+        tree = new_tree(text)
     except (SyntaxError, TooComplex, ValueError, RecursionError, MemoryError):
         return Reach(tuple(_words(text, 1)))
     reader = _Reader(tree, starts_others=_STARTS_OTHERS.search(text) is not None)

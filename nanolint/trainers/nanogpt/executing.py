@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import codecs
-import warnings
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes
 from nanolint.frozen import dataclass
+from nanolint.source.python import compile_only
 from nanolint.trainers.nanogpt.reading import SOURCE_LIMIT, syntax_tree
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def _undecodable(path: Path | None) -> Obstacle | None:
 
 def _uncompilable(text: str, path: Path | None) -> Obstacle | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(text, str(path or "config.py"), "exec", dont_inherit=True)
+        compile_only(text, str(path or "config.py"))
     except SyntaxError as error:
         return Obstacle(f"Python refuses it: {error.msg}", error.lineno or 1)
     except (RecursionError, MemoryError, ValueError, OverflowError):

@@ -9,6 +9,7 @@ from nanolint.errors import Unusable
 from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
 from nanolint.run.settled import Layer
 from nanolint.run.trust import Subject
+from nanolint.source.python import literal
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configurator import behind_the_launch_line, file_of
 from nanolint.trainers.nanogpt.data_files import VOCABULARY, data_files, is_told
@@ -176,7 +177,7 @@ def _written(setting: Setting) -> str:
         return _NOT_KNOWN
     text = repr(setting.value.value)
     try:
-        ast.literal_eval(text)
+        literal(text)
     except (ValueError, SyntaxError):  # inf
         return _NOT_KNOWN
     return text

@@ -6,11 +6,11 @@ known here.
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
+from nanolint.source.python import new_tree
 from nanolint.trainers.script.attributes import attribute
 from nanolint.trainers.script.core import Loop
 from nanolint.trainers.script.operations import row, scalar, unwrapped
@@ -45,7 +45,7 @@ _LIGHTNING = ("lightning", "pytorch_lightning")
 _KEPT = ("setup", "setup_module", "setup_optimizers", "setup_dataloaders")
 _ACCUMULATE = "accumulate_grad_batches"
 FITTED = "lightning.Fabric.model"  # what Fabric.setup makes of one
-_LOOP = ast.parse("for _ in range(n):\n    loss.backward()").body[0]
+_LOOP = new_tree("for _ in range(n):\n    loss.backward()").body[0]
 
 
 def method(

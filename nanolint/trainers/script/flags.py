@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Number
+from nanolint.source.python import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -115,7 +115,7 @@ def _converted(value: Scalar, kind: str) -> Scalar | NotKnown:
         if text.lower() in _TRUE or text.lower() in ("0", "false", "no", "n", "f", "off"):
             return text.lower() in _TRUE
         try:
-            found = ast.literal_eval(text)
+            found = literal(text)
         except (SyntaxError, ValueError):
             return text
         return found if isinstance(found, (int, float, str)) else text

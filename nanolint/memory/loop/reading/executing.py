@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import posixpath
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from nanolint.memory.model.reading.interpreter import parsed
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import Namespace, Place, Unknown
 from nanolint.run.program import NotKnown
+from nanolint.source.python import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,7 +74,7 @@ def _configure(machine: Script) -> None:
 def _literal(value: Value) -> Value:
     """A word of the launch line as a configurator takes it: ``depth=4`` is a number."""
     try:
-        return ast.literal_eval(value) if isinstance(value, str) else value
+        return literal(value) if isinstance(value, str) else value
     except (ValueError, SyntaxError):
         return value
 
