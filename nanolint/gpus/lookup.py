@@ -189,7 +189,8 @@ def _matches(text: str) -> list[tuple[int, _Spelling]]:
     """The spellings that ``text`` is, each with the number of words missing, fewest first."""
     name, gib = _split_size(text)
     key = _key(name)
-    spellings = _spellings().get(key) or _spellings().get(_FORM_FACTORS.sub("", key), [])
+    known = _spellings(_digits(key))
+    spellings = known.get(key) or known.get(_FORM_FACTORS.sub("", key), [])
     matches = [
         (spelling.missing_words + (gib is None and spelling.gib is not None), spelling)
         for spelling in spellings
@@ -198,12 +199,21 @@ def _matches(text: str) -> list[tuple[int, _Spelling]]:
     return sorted(matches, key=lambda match: match[0])
 
 
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
+
+
 @cache
-def _spellings() -> dict[str, list[_Spelling]]:
+def _spellings(digits: str = "") -> dict[str, list[_Spelling]]:
+    """Of the cards that have these digits in their names, in this order; no others can be meant by
+    who writes them."""
     cards = {gpu.name: gpu for gpu in catalogue.load()}
     names = {**cards, **{alias: cards[name] for alias, name in catalogue.aliases().items()}}
     spellings: dict[str, list[_Spelling]] = {}
     for full_name, gpu in names.items():
+        rest = iter(full_name)
+        if not all(digit in rest for digit in digits):
+            continue
         name, gib = _split_size(full_name)
         words = [_key(word) for word in name.split()]
         optional = [index for index, word in enumerate(words) if _OPTIONAL.fullmatch(word)]

@@ -8,18 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.nanogpt import train
 from nanolint.memory.loop.played import MICRO_STEPS
 from nanolint.memory.loop.reading.script import read_script
 from nanolint.memory.loop.reading.weights import WeightsFound
-from nanolint.memory.own_tape import as_nanogpt
 from nanolint.memory.tensors.autograd import Entangled
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.ops.attention import FLASH_SINCE
 from nanolint.memory.torch import bias_workspace_bytes, passing_bias_workspace_bytes
 from nanolint.run.program import ReadModel, ReadScript
 from nanolint.run.run import Attention, Run
-from nanolint.trainers.nanogpt.own import own_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,6 +91,9 @@ def write_own(
 ) -> None:
     """Write the events of a run of nanoGPT's own to ``tape``, by reading its texts, or what its
     program has made of them; ``whole`` reads every turn of their loops."""
+    from nanolint.memory.own_tape import as_nanogpt
+    from nanolint.trainers.nanogpt.own import own_script
+
     program = run.program if isinstance(run.program, ReadScript) else own_script()
     run = replace(run, program=program)
 
@@ -134,6 +134,7 @@ def write(
     capability: tuple[int, int] | None = None,
 ) -> None:
     """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
+    from nanolint.memory.loop.nanogpt import train
 
     def trained(device: Device) -> None:
         model = _model(run, device, capability)

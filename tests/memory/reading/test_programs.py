@@ -86,12 +86,19 @@ def line_of(text: str, words: str) -> int:
         ),
         ("x = x.view(*x.shape[:-1], 4, -1).flatten(2)", "x = x.view(2, 8, 4, 8).flatten(2)"),
         ("x = {'a': {'b': x}}['a'].pop('b') * 2", "x = x * 2"),
+        ("assert isinstance(nn.ReLU6(), nn.Hardtanh)\nx = nn.GELU()(x)", "x = F.gelu(x)"),
         ("def twice(y):\n    return y * 2\nx = twice(x)", "x = x * 2"),
         ("if (n := x.size(-1)) > 3 and not self.training or n:\n    x = x * 2", "x = x * 2"),
     ],
 )
 def test_statements_mean_what_they_mean(forward: str, same: str) -> None:
     assert read(text_of(forward)).events == read(text_of(same)).events
+
+
+def test_whatever_torch_nn_has_can_be_imported_at_once() -> None:
+    above = "from torch.nn import *\nclass Twice(Module):\n    act = SiLU()\n"
+    given = read(text_of("x = Sequential(Twice.act, Tanh())(x)", above=above))
+    assert given.events == read(text_of("x = F.tanh(F.silu(x))")).events
 
 
 def test_a_local_name_holds_its_tensor_until_it_is_bound_again() -> None:

@@ -6,7 +6,6 @@ It touches no disk, no network and none of Python's own imports: the texts are h
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading import (
@@ -26,7 +25,7 @@ from nanolint.memory.model.reading.alike import Layers
 from nanolint.memory.model.reading.expressions import EXPRESSIONS
 from nanolint.memory.model.reading.machine import Machine
 from nanolint.memory.model.reading.scopes import Frame, Kind
-from nanolint.memory.model.reading.torch import arithmetic, methods, modules, names
+from nanolint.memory.model.reading.torch import arithmetic, methods, modules, names, texts
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
     PARAMETER,
@@ -50,6 +49,7 @@ from nanolint.source.python import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from nanolint.memory.model.reading.values import Options, Value
     from nanolint.memory.tensors.device import Device
@@ -244,12 +244,9 @@ class Interpreter(Machine):
         if name == NN:
             return self._torch_nn()
         if name == EINOPS_LAYERS:
-            return self._of_nanolint(name, LAYERS, {"__name__": name})
+            return self._of_nanolint(name, texts.EINOPS_LAYERS, {"__name__": name})
         if name == OPTIM:
-            written = self.load(NN).names
-            names = {each: written[each] for each in ("Optimizer", "Adam", "AdamW")}
-            self.imported[name] = Namespace(name, names)
-            return self.imported[name]
+            return self._of_nanolint(name, texts.OPTIMIZERS, {"__name__": name})
         source = self._sources.get(name) or self._sources.get(f"{name}.__init__")
         if source is None:
             if name in self._libraries:
@@ -287,15 +284,18 @@ class Interpreter(Machine):
         statements.read_module(self, tree.body, frame)
 
     def _torch_nn(self) -> Namespace:
-        """``torch.nn`` is written in the language that is read."""
+        """``torch.nn`` is written in the language that is read, by ``member``."""
         names: dict[str, Value] = {
             "__name__": NN,
             "Module": modules.module_class(self),
             "Parameter": PARAMETER,
             "module_items": Native("items", modules.items, plain=False),
             "parameter_values": Native("values", modules.own_parameters, plain=False),
+            "lets_go": self.version >= LETS_GO_SINCE,
+            "__all__": ["Module", "Parameter", *texts.of_nn()],
         }
-        return self._of_nanolint(NN, PRELUDE, names)
+        self.imported[NN] = Namespace(NN, names)
+        return self.imported[NN]
 
     def _of_nanolint(self, name: str, text: Path, names: dict[str, Value]) -> Namespace:
         module = self.imported.setdefault(name, Namespace(name, names))
@@ -317,9 +317,8 @@ class Interpreter(Machine):
             raise AttributeError(f"module '{module.name}' has no attribute '{name}'")
         if name in module.names:
             return module.names[name]
-        if module.name == NN and name in ATTENTIVE:
-            module.names["lets_go"] = self.version >= LETS_GO_SINCE
-            self._of_nanolint(NN, ATTENTION, module.names)
+        if module.name == NN and name in texts.of_nn():
+            self._of_nanolint(NN, texts.of_nn()[name], module.names)
             return module.names[name]
         if (
             full in (NN, OPTIM)
@@ -357,10 +356,6 @@ class Interpreter(Machine):
 
 
 NN, OPTIM, EINOPS_LAYERS = "torch.nn", "torch.optim", "einops.layers.torch"
-PRELUDE = Path(__file__).with_name("torch") / "prelude.py"
-LAYERS = PRELUDE.with_name("einops_layers.py")
-ATTENTION = PRELUDE.with_name("attention_modules.py")
-ATTENTIVE = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerEncoder", "Transformer")
 LETS_GO_SINCE = (2, 12)  # ``del q, k, v`` in F.multi_head_attention_forward
 
 

@@ -2,12 +2,16 @@
 
 As torch/nn/modules/activation.py and transformer.py, and ``F.multi_head_attention_forward``. What
 they do without gradients and without autocast is a kernel of its own (their fast path), which is
-refused. ``Module``, ``Parameter``, ``F`` and what torch.nn has besides are handed in, and
-``lets_go``: whether this release lets go of queries, keys and values before they are multiplied out.
+refused. ``lets_go`` is handed in: whether this release lets go of queries, keys and values before
+they are multiplied out.
 """
 
 import copy
 import math
+
+import torch
+from torch.nn import Dropout, LayerNorm, Linear, ModuleList
+from torch.nn import functional as F
 
 
 def canonical(mask, dtype):
