@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 # What is compiled is decided by many more comparisons: fewer runs share its readings.
 COMPILED_FIRST = 4
 
-MOST_READINGS = 16  # of one family that are remembered, of other guards each
-MOST_OTHERS = 32  # tapes that were worked out of one, or cannot be
+# With formulas, of all families, of other guards each: one of GPT-2 (124M) compiled takes 16 MB.
+MOST_READINGS = 16
+MOST_OTHERS = 2  # tapes that were worked out of one of late, or cannot be
 MOST_READ = 8  # tapes of it that these are held to
 
 Numbers: TypeAlias = tuple[int, ...]  # a run's values of ``SYMBOLIC``, and those its texts name
@@ -131,6 +132,7 @@ class Family:
                 tape = reading.tape(card, numbers)
                 if tape is not None:
                     self._readings.insert(0, self._readings.pop(at))  # the next is likely its, too
+                    _used(reading, self._readings)
                     return tape
         return None
 
@@ -161,8 +163,9 @@ class Family:
         if found is None or self._is_plain:
             return None
         self._readings.insert(0, reading)
+        _used(reading, self._readings)
         self._read.append(Read(card, numbers, found))
-        del self._readings[MOST_READINGS:], self._read[:-MOST_READ]
+        del self._read[:-MOST_READ]
         return found
 
     def _varying(self, numbers: Numbers) -> frozenset[int]:
@@ -187,6 +190,20 @@ class Family:
             self._readings.clear()
         self._read.append(read)
         del self._read[:-MOST_READ]
+
+
+_lately: dict[Reading, list[Reading]] = {}  # what was of use last comes last, with those beside it
+
+
+def _used(reading: Reading, beside: list[Reading]) -> None:
+    """Remember it above all others, and forget the one that was of no use for the longest time."""
+    _lately.pop(reading, None)
+    _lately[reading] = beside
+    while len(_lately) > MOST_READINGS:
+        oldest = next(iter(_lately))
+        others = _lately.pop(oldest)
+        if oldest in others:
+            others.remove(oldest)
 
 
 def _differences(one: Numbers, other: Numbers) -> frozenset[int]:

@@ -26,6 +26,11 @@ class Located(Tape):
         self._node: int | None = None
         self._depth = 0
 
+    def close(self) -> None:
+        """Nobody is asked where the program stands any more, which it could tell."""
+        super().close()
+        self.reader, self._nodes = None, {}
+
     @property
     def locator(self) -> Located:
         """Itself: it wants to be told what runs."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from nanolint.source.python import of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,7 +14,7 @@ _NAMESPACES = ("globals", "locals", "vars")
 _FILLS = ("update", "setdefault", "__setitem__")
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def set_by_name(node: ast.AST) -> tuple[str, ...]:
     """How the names begin that ``node`` may set so, each "" where nothing of it is written.
 

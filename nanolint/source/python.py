@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import ast
 import warnings
-from functools import lru_cache
+from functools import lru_cache, wraps
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Node = TypeVar("Node", bound=ast.AST)
+Answer = TypeVar("Answer")
 
 # One thread at a time. Before 3.11.8, CPython counts the depth of two trees in one place, and
 # raises SystemError (https://github.com/python/cpython/issues/106905); and what is done about
@@ -46,7 +52,23 @@ def literal(text: str) -> Any:
     return ast.literal_eval(expression_tree(text.lstrip(" \t")))
 
 
-@lru_cache(maxsize=32)  # of those, and of their loops
+def of_node(function: Callable[[Node], Answer]) -> Callable[[Node], Answer]:
+    """What ``function`` finds in a node that nobody changes, once: it is kept with the node, and
+    goes with its tree, which is large."""
+    name = f"_{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def found(node: Node) -> Answer:
+        known = node.__dict__
+        if name not in known:
+            known[name] = function(node)
+        answer: Answer = known[name]
+        return answer
+
+    return found
+
+
+@of_node
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
     """``walked``, once for a tree that nobody changes; a dozen questions look for some."""
     return tuple(walked(tree))

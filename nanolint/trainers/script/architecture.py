@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.roles import SHAPE, Role
 from nanolint.run.terms import Number
+from nanolint.source.python import of_node
 from nanolint.trainers.script.things import TERMS, Class, External, Function, Instance, Scope
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def _heads(built: list[tuple[Instance, tuple[Thing, ...]]], model: Instance) -> 
     return NotKnown("no view of heads was found", model.place.path, model.place.line)
 
 
-@lru_cache(maxsize=256)
-def _third_dimensions(function: ast.FunctionDef) -> tuple[ast.expr, ...]:
+@of_node
+def _third_dimensions(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.expr, ...]:
     """The third size of each view in four dimensions, and what names in it are set to."""
     written = {
         target.id: node.value
@@ -139,7 +139,7 @@ def own_cast(model: Thing, state: State) -> External | NotKnown | None:
 _DTYPES = ("torch.bfloat16", "torch.float16", "torch.half")
 
 
-@lru_cache(maxsize=256)
+@of_node
 def _cast_to(node: ast.ClassDef) -> tuple[tuple[str, ...], ...]:
     """The names to which methods of a class cast: ``COMPUTE_DTYPE``, ``torch.bfloat16``."""
     found: list[tuple[str, ...]] = []

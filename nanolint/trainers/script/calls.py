@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
+from nanolint.source.python import of_node
 from nanolint.trainers.script.attributes import attribute, bound_to
 from nanolint.trainers.script.core import DEEPEST
 from nanolint.trainers.script.fitting import FITTED
@@ -107,7 +107,7 @@ def _manages(decorator: Thing) -> bool:
     return isinstance(of, External) and of.last in _NO_GRADIENT
 
 
-@lru_cache(maxsize=1024)
+@of_node
 def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     inner: list[ast.AST] = list(node.body)
     while inner:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
+from nanolint.source.python import of_node
 from nanolint.trainers.script.comprehensions import repeating, turns
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow, Loop
@@ -66,7 +66,7 @@ def _turns(core: Core, over: Thing, statement: ast.For, scope: Scope) -> Sequenc
     return [Number(each) for each in range(count)]
 
 
-@lru_cache(maxsize=1024)
+@of_node
 def _sets_attributes(statement: ast.For) -> bool:
     """Whether a loop is about settings: ``for key, value in table.items(): setattr(...)``."""
     return any(

@@ -13,7 +13,7 @@ from nanolint.errors import Unusable
 from nanolint.files.door import FILE, exists, kind
 from nanolint.regex import lazily
 from nanolint.run.terms import Place
-from nanolint.source.python import nodes
+from nanolint.source.python import nodes, of_node
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.script.installed import installed_from
 
@@ -152,7 +152,7 @@ def calls(tree: ast.AST, method: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def changed_in(loop: ast.stmt) -> frozenset[str]:
     """The names that a loop works out from themselves, so that each turn has other values."""
     found = set()
@@ -167,7 +167,7 @@ def changed_in(loop: ast.stmt) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=1024)
+@of_node
 def follows_from_turns(loop: ast.stmt) -> frozenset[str]:
     """The names whose values a loop works out anew in its turns: from its counter, from what it
     counts up, or from names that it works out so."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TypeGuard
 
+from nanolint.source.python import of_node
 
-@lru_cache(maxsize=4096)
+
+@of_node
 def loaded(node: ast.AST) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(
@@ -18,7 +19,7 @@ def loaded(node: ast.AST) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def asked(node: ast.AST) -> tuple[tuple[str, str | None], ...]:
     """The names that are asked for; with what alone is asked of them: ``rate`` of ``args.rate``."""
     found: dict[tuple[str, str | None], None] = {}
@@ -35,7 +36,7 @@ def asked(node: ast.AST) -> tuple[tuple[str, str | None], ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def leaves(node: ast.stmt) -> bool:
     """Whether a statement could end the function that it stands in, or yield."""
     unseen: list[ast.AST] = [node]
@@ -48,13 +49,13 @@ def leaves(node: ast.stmt) -> bool:
     return False
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def goes_elsewhere(node: ast.stmt) -> bool:
     """Whether a loop could end in a statement, or go on with its next turn."""
     return any(isinstance(each, (ast.Break, ast.Continue)) for each in ast.walk(node))
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def filled(node: ast.stmt) -> tuple[ast.Subscript, ...]:
     """What is filled with numbers, where nothing else is done."""
     if isinstance(node, (ast.For, ast.While, ast.If)):
@@ -68,7 +69,7 @@ def filled(node: ast.stmt) -> tuple[ast.Subscript, ...]:
     return ()
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def called(node: ast.stmt) -> tuple[str, ...]:
     """Names that are called."""
     return tuple(
@@ -78,13 +79,13 @@ def called(node: ast.stmt) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
-def stored(node: ast.stmt) -> tuple[str, ...]:
+@of_node
+def stored(node: ast.AST) -> tuple[str, ...]:
     """The names that a statement sets."""
     return tuple(dict.fromkeys(each.id for each in ast.walk(node) if _is_stored(each)))
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def set_to_numbers(node: ast.stmt) -> tuple[str, ...]:
     """The names that are set to whole numbers alone, or to true and false: ``last = True``,
     ``ignored = -100``, ``count += 1``."""
@@ -108,7 +109,7 @@ def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def set_by_place(node: ast.stmt) -> frozenset[str]:
     """Names of which a statement sets single elements and does nothing else to them: a list among
     them is as long as before."""
@@ -129,7 +130,7 @@ def set_by_place(node: ast.stmt) -> frozenset[str]:
     return frozenset(elements - otherwise)
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def changed_of(node: ast.AST) -> tuple[tuple[str, str], ...]:
     """What may be changed in place that an object holds: ``self.pairs.append(...)``."""
     found: dict[tuple[str, str], None] = {}
@@ -144,7 +145,7 @@ def changed_of(node: ast.AST) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def changed(node: ast.AST) -> tuple[str, ...]:
     """Names of what may be changed in place: by a method, by an index, in a call."""
     found: dict[str, None] = {}

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import passing
 from nanolint.memory.loop.reading.changes import called, stored
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import Unknown
+from nanolint.source.python import of_node
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -39,7 +39,7 @@ def is_over(machine: Script, node: ast.For, frame: Frame) -> bool:
     return True
 
 
-@lru_cache(maxsize=1024)
+@of_node
 def _worked_out(node: ast.For) -> tuple[str, ...] | None:
     """The names that a loop sets to numbers; None where it may do anything else."""
     targets: set[str] = set()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.values import Unread
-from nanolint.source.python import nodes
+from nanolint.source.python import nodes, of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,14 +25,14 @@ class Jump(NamedTuple):
     turns: tuple[ast.expr, ...]
 
 
-@lru_cache(maxsize=1024)
+@of_node
 def compares(node: ast.For) -> bool:
     """Whether what a loop does depends on how far it is: ``if step > 100``."""
     targets = {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
     return any(True for name in targets for _ in _comparisons(nodes(node), name))
 
 
-@lru_cache(maxsize=1024)
+@of_node
 def jumps(node: ast.While) -> tuple[Jump, ...]:
     """The numbers that a loop counts, and compares with others."""
     ends: list[ast.AST] = [node.test]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.passing import EVALUATES
@@ -14,6 +13,7 @@ from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import Function, Instance, Native, Unread
+from nanolint.source.python import of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,7 +126,7 @@ def evaluates(machine: Script, node: ast.AST, frame: Frame, depth: int = DEPTH) 
     return False
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def _mentions(node: ast.AST) -> tuple[bool | None, tuple[ast.expr, ...]]:
     """Whether it names itself what trains (False) or what evaluates (True), and what it calls."""
     within = list(ast.walk(node))

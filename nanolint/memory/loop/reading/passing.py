@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.memory.loop.reading import arrays, finite, renewal
@@ -31,6 +30,7 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.source.any_name import set_by_name
+from nanolint.source.python import of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -244,7 +244,7 @@ def _asked(node: ast.stmt, filled: ast.Subscript) -> Iterator[ast.expr]:
             yield each.test
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def _only_evaluates(node: ast.stmt) -> bool:
     called = {
         each.func.attr

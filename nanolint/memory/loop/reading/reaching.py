@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.changes import asked, changed
@@ -20,6 +19,7 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.source.python import of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ def fills_own(node: ast.AST, frame: Frame) -> bool:
     return any(isinstance(each, Instance) and isinstance(each.native, dict) for each in values)
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def _puts_there(node: ast.AST) -> bool:
     """Whether it says itself that something is put on the card: ``.cuda()``, ``.to("cuda")``,
     ``device="cuda"``."""
@@ -75,13 +75,13 @@ def _trains(node: ast.AST, frame: Frame | _Scope, seen: set[int], depth: int) ->
     return any(_trains(e.node, _Scope(e, e.closure), seen, depth - 1) for e in functions)
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def _goes_backward(node: ast.AST) -> bool:
     calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
     return any(isinstance(each, ast.Attribute) and each.attr in TRAINS for each in calls)
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def _called(node: ast.AST) -> tuple[tuple[str, str | None], ...]:
     """What is called, as ``asked`` has names."""
     calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))

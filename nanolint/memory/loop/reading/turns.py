@@ -12,7 +12,6 @@ number than a remainder, the last turn's step is read as well: ``if step > 100: 
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import Span
@@ -31,6 +30,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
 )
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.source.python import of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -256,7 +256,7 @@ def _sort(value: Value) -> object:
     return value if isinstance(value, (int, float, str, bool)) or value is None else id(value)
 
 
-@lru_cache(maxsize=1024)
+@of_node
 def _bound(node: ast.AST) -> tuple[tuple[str, ...], bool]:
     """The names that statements bind; and whether they bind nothing but names and elements."""
     names, plain = dict[str, None](), True
@@ -268,7 +268,7 @@ def _bound(node: ast.AST) -> tuple[tuple[str, ...], bool]:
     return tuple(names), plain
 
 
-@lru_cache(maxsize=1024)
+@of_node
 def _counts(node: ast.For) -> bool:
     """Whether what a loop does may depend on the number of the turn: ``if i % 10 == 0``."""
     targets = {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}

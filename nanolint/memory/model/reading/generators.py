@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.statements import BREAK, RETURN, enter
+from nanolint.source.python import of_node
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -102,7 +102,7 @@ def _with(machine: Machine, items: list[ast.withitem], body: list[ast.stmt], fra
         return (yield from _with(machine, items[1:], body, frame))
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def _yields(node: ast.stmt) -> bool:
     unseen: list[ast.AST] = [node]
     while unseen:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import ast
 from enum import Enum
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.source.python import inside, walked
+from nanolint.source.python import inside, of_node, walked
 
 if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Function, Namespace, Value
@@ -95,7 +94,7 @@ class Frame:
 NO_NAMES: dict[str, str] = {}
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def outer_names(node: Scoped) -> dict[str, str]:
     """The names that a function declares ``global`` or ``nonlocal``."""
     if isinstance(node, ast.Lambda):
@@ -113,7 +112,7 @@ def outer_names(node: Scoped) -> dict[str, str]:
     return found
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def seen_inside(node: Scoped) -> frozenset[str]:
     """Every name that a function or class written inside ``node`` mentions."""
     body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
@@ -125,7 +124,7 @@ def seen_inside(node: Scoped) -> frozenset[str]:
     return frozenset(found) | {"__class__"}
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def generates(node: Scoped) -> bool:
     """Whether a function yields."""
     unseen: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.model.reading.forms import PLAIN
 from nanolint.memory.model.reading.values import Class, Function, Namespace, Native
+from nanolint.source.python import of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +94,7 @@ def _is_code(value: Value) -> bool:
 _BUILTINS = frozenset(dir(builtins)) - _REACHING
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def _body(node: Scoped) -> _Body:
     parts = [node.body] if isinstance(node, ast.Lambda) else node.body
     inside = [each for part in parts for each in ast.walk(part)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.source.python import of_node
 from nanolint.trainers.nanogpt.setup.things import Just, Mystery
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def batch_shape(function: ast.FunctionDef, follower: Follower) -> tuple[Thing, T
     )
 
 
-@lru_cache(maxsize=64)
+@of_node
 def _expressions(function: ast.FunctionDef) -> tuple[list[ast.expr], list[ast.expr]]:
     widths = [width for node in ast.walk(function) for width in _width(node)]
     return list(_sequences(function)), widths

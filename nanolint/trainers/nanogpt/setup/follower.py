@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import copy
 from contextlib import suppress
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.source.python import of_node
 from nanolint.trainers.nanogpt.setup.expressions import Evaluator
 from nanolint.trainers.nanogpt.setup.things import (
     Built,
@@ -234,7 +234,7 @@ class Follower:
                 self.names[name] = Mystery(f"set by {statement.name}()", line)
 
 
-@lru_cache(maxsize=1024)
+@of_node
 def _declared_global(definition: ast.FunctionDef | ast.ClassDef) -> tuple[tuple[str, int], ...]:
     return tuple(
         (name, node.lineno)
@@ -244,7 +244,7 @@ def _declared_global(definition: ast.FunctionDef | ast.ClassDef) -> tuple[tuple[
     )
 
 
-@lru_cache(maxsize=4096)
+@of_node
 def runs_backward(tree: ast.AST) -> bool:
     """Whether ``.backward(...)`` is called anywhere in it."""
     return any(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.source.python import nodes
+from nanolint.source.python import nodes, of_node
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.setup.batch import batch_shape
 from nanolint.trainers.nanogpt.setup.follower import Follower, runs_backward
@@ -164,12 +163,12 @@ def _unevaluated(follower: Follower) -> int:
     return 0
 
 
-@lru_cache(maxsize=64)
+@of_node
 def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in nodes(tree) if isinstance(node, ast.FunctionDef)}
 
 
-@lru_cache(maxsize=64)
+@of_node
 def _calls(loop: ast.stmt) -> tuple[str, ...]:
     """The names that a loop calls with something, in no order that matters."""
     return tuple(
@@ -179,7 +178,7 @@ def _calls(loop: ast.stmt) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=64)
+@of_node
 def _counted(loop: ast.stmt) -> ast.expr | Mystery:
     """N of the ``range(N)`` around ``backward()``, or why there is none that is known above."""
     nodes = list(ast.walk(loop))
@@ -207,7 +206,7 @@ def _names(node: ast.AST) -> list[str]:
     return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
 
 
-@lru_cache(maxsize=64)
+@of_node
 def _stored(loop: ast.stmt) -> frozenset[str]:
     """The names that a loop sets."""
     return frozenset(
