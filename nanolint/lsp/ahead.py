@@ -5,12 +5,13 @@ What comes of them is remembered where runs are read and judged, so that the key
 
 from __future__ import annotations
 
+import gc
 from contextlib import suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.judging import judge_ahead
-from nanolint.lsp.micro_batch import likely_texts
+from nanolint.lsp.likely import likely_texts
 from nanolint.memory.recording import kind
 from nanolint.memory.turns import ahead
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from nanolint.linting.plan import Plan
     from nanolint.rule.context import Context
 
-MOST_READ = 4  # kinds of runs of which it is remembered that they were read ahead
+MOST_READ = 16  # places in kinds of runs of which it is remembered that they were read ahead
 
 
 class Ahead:
@@ -32,12 +33,15 @@ class Ahead:
         self._read: list[object] = []
         self._reader: Thread | None = None
 
-    def begin(self, context: Context, plan: Plan) -> None:
-        """Read on from ``context``, unless what differs in the micro-batch alone was read."""
+    def begin(self, context: Context, plan: Plan, typed: int | None = None) -> None:
+        """Read on from ``context``, where somebody typed last, and what was not read before in runs
+        that differ in the micro-batch alone."""
         self.give_way()
         runs = [(each.run, each.target) for each in context.cases]
-        key = tuple((kind(run, target.gpu), target) for run, target in runs if run and target)
-        if not key or key in self._read:
+        kinds = tuple((kind(run, target.gpu), target) for run, target in runs if run and target)
+        likely = {(kinds, place): texts for place, texts in likely_texts(context, typed).items()}
+        unread = {key: texts for key, texts in likely.items() if key not in self._read}
+        if not kinds or not unread:
             return
         self._wanted = wanted = Event()
         before = self._reader
@@ -46,8 +50,12 @@ class Ahead:
             if before is not None:
                 before.join()
             with ahead(wanted.is_set):
-                _judge(likely_texts(context), context.path, plan)
-                self._read = [*self._read, key][-MOST_READ:]
+                for key, texts in unread.items():
+                    _judge(texts, context.path, plan)
+                    self._read = [*self._read, key][-MOST_READ:]
+                # Readings leave circles behind, 100 MB for each kind of run, and Python itself looks
+                # for those after 20 million objects. It takes a second, in which nobody types.
+                gc.collect()
 
         self._reader = Thread(target=read, name="ahead", daemon=True)
         self._reader.start()

@@ -86,7 +86,7 @@ class NanolintServer(LanguageServer):
             return
         context, plan = document.context, self.session.plan_for(document.path)
         if context is not None and plan is not None:
-            self._ahead.begin(context, plan)
+            self._ahead.begin(context, plan, document.typed)
 
     def shutdown(self) -> None:
         """Stop serving, once what is read ahead has ended."""

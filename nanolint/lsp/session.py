@@ -36,6 +36,7 @@ class Document:
     current: Judged | None = None
     whole: Judged | None = None
     touched: int = 0  # grows with each opening and change of any document
+    typed: int | None = None  # where the last change begins
 
     @property
     def judged(self) -> Judged | None:
@@ -98,6 +99,7 @@ class Session:
         document = self._documents.get(uri)
         if document is None or document.text == text:
             return []
+        document.typed = _first_difference(document.text, text)
         document.text, document.current = text, None
         self._touch(document)
         return self._shown(document, text)
@@ -217,6 +219,11 @@ class Session:
         for document in found:
             document.current = None
         return found
+
+
+def _first_difference(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (own, its) in pairs if own != its), min(len(one), len(other)))
 
 
 def _is_saved(path: Path, text: str) -> bool:

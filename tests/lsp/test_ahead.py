@@ -12,7 +12,7 @@ import pytest
 from nanolint.files import door
 from nanolint.lsp.ahead import Ahead
 from nanolint.lsp.judging import judge_ahead
-from nanolint.lsp.micro_batch import likely_texts, likely_values
+from nanolint.lsp.likely import MICRO_BATCH, likely_texts, micro_batches, sizes
 from nanolint.lsp.server import NanolintServer
 from nanolint.lsp.session import Session
 from nanolint.memory import recording
@@ -131,7 +131,9 @@ async def test_it_ends_with_the_server(editor: Editor, monkeypatch: pytest.Monke
             begun.set()
             read.append(text)
 
-    monkeypatch.setattr("nanolint.lsp.ahead.likely_texts", lambda _: itertools.repeat(CONFIG))
+    monkeypatch.setattr(
+        "nanolint.lsp.ahead.likely_texts", lambda *_: {"": itertools.repeat(CONFIG)}
+    )
     monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
     monkeypatch.setattr("nanolint.lsp.server.QUIET", 0.0)
     server = NanolintServer()
@@ -168,7 +170,7 @@ def test_no_other_file_is_another_one_meanwhile(
 def test_only_the_number_differs_in_a_likely_text(editor: Editor) -> None:
     context = editor.document.context
     assert context is not None
-    texts = list(likely_texts(context))
+    texts = list(likely_texts(context)[MICRO_BATCH])
     assert texts[0] == CONFIG.replace("12", "1", 1)
     assert CONFIG.replace("12", "120", 1) in texts[1:3]
     assert CONFIG not in texts
@@ -176,18 +178,63 @@ def test_only_the_number_differs_in_a_likely_text(editor: Editor) -> None:
 
 
 def test_one_keystroke_more_is_likelier_than_any_other_number() -> None:
-    values = likely_values(1)
+    values = micro_batches(1)
     assert values[:10] == [10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
     assert {2, 4, 8, 256, 512} <= set(values)
     assert 0 not in values
     assert 1 not in values
 
 
+def test_it_goes_on_with_the_number_that_was_typed_last(editor: Editor) -> None:
+    editor.session.change("a", CONFIG.replace("64", "128"))
+    context = editor.document.context
+    assert context is not None
+    found = likely_texts(context, editor.document.typed)
+    assert list(found) == ["n_embd", MICRO_BATCH]
+    assert next(iter(found["n_embd"])) == CONFIG.replace("64", "12")
+    assert CONFIG.replace("64", "256") in found["n_embd"]
+    editor.session.change("a", CONFIG.replace("12", "16", 1))
+    assert list(likely_texts(context, editor.document.typed)) == [MICRO_BATCH]
+
+
+def test_a_context_is_read_ahead_after_the_micro_batch(editor: Editor) -> None:
+    text = f"block_size = 1024\n{CONFIG}"
+    editor.session.change("a", text)
+    context = editor.document.context
+    assert context is not None
+    found = likely_texts(context)
+    assert list(found) == [MICRO_BATCH, "block_size"]
+    assert text.replace("1024", "2048") in found["block_size"]
+
+
+def test_a_number_is_typed_digit_by_digit() -> None:
+    typed = sizes(1024)
+    assert typed[:3] == [102, 10, 1]
+    assert {5, 51, 512, 2, 20, 204, 2048, 25, 256, 4, 40, 409, 4096} <= set(typed)
+    assert not {0, 1024} & set(typed)
+
+
+def test_another_context_that_was_read_ahead_is_typed_without_a_reading(editor: Editor) -> None:
+    text = f"block_size = 64\n{CONFIG}"
+    editor.session.change("a", text)
+    assert editor.document.judged is not None
+    editor.read_ahead(Ahead())
+    before = editor.readings
+    for typed in ("6", "1", "12", "128"):
+        editor.session.change("a", text.replace("64", typed, 1))
+        judged = editor.document.judged
+        assert judged is not None
+        assert judged.context is not None
+        assert judged.context.run is not None
+        assert judged.context.run.block_size == int(typed)
+    assert editor.readings == before
+
+
 def test_nothing_is_read_ahead_of_a_text_that_sets_no_number(editor: Editor) -> None:
     editor.session.change("a", CONFIG.replace("12", "3 * 4", 1))
     context = editor.document.context
     assert context is not None
-    assert list(likely_texts(context)) == []
+    assert list(likely_texts(context)[MICRO_BATCH]) == []
 
 
 @pytest.mark.asyncio
@@ -196,7 +243,7 @@ async def test_it_begins_once_a_document_was_left_alone(
 ) -> None:
     begun: asyncio.Queue[str] = asyncio.Queue()
 
-    def begin(_: Ahead, context: Context, _plan: object) -> None:
+    def begin(_: Ahead, context: Context, *_others: object) -> None:
         begun.put_nowait(context.text)
 
     monkeypatch.setattr(Ahead, "begin", begin)
