@@ -5,9 +5,9 @@
 Both servers run at once, as processes of their own, and are typed into in turns, so that a busy
 machine slows both. What is measured is the time from sending the changed text of a file to the
 arrival of the findings for that version. The client is a few lines of JSON, so that it costs
-little itself. A micro-batch is typed twice: at once, and where the server was left alone until it
-had read ahead what is likely to be typed. With a model.py of the project's own, that is read again
-for each new text of it, which configs beside it wait for.
+little itself. A micro-batch is typed twice, and a context: at once, and where the server was left
+alone until it had read ahead what is likely to be typed. With a model.py of the project's own, that
+is read again for each new text of it, which configs beside it wait for.
 """
 
 from __future__ import annotations
@@ -183,6 +183,14 @@ def block_size() -> Iterator[str]:
         yield CONFIG.replace("block_size = 1024", f"block_size = {number}")
 
 
+def doubled() -> Iterator[str]:
+    """Texts in which the context is taken away and another one typed, digit by digit: twice as
+    long, half as long, and what it was."""
+    typed = (1024, 102, 10, 1, 2, 20, 204, 2048, 204, 20, 2, 5, 51, 512, 51, 5, 1, 10, 102)
+    for number in itertools.cycle(typed):
+        yield CONFIG.replace("block_size = 1024", f"block_size = {number}")
+
+
 def not_compiled() -> Iterator[str]:
     """The same of a run that is not compiled."""
     for text in batch_size():
@@ -209,7 +217,8 @@ def main() -> None:
             kinds = [
                 ("another key", config, other_key),
                 ("`max_iters`", config, whole_number),
-                ("`block_size`", config, block_size),
+                ("`block_size`, at once", config, block_size),
+                ("`block_size`, read ahead", config, doubled),
                 ("`batch_size`, at once", config, batch_size),
                 ("`batch_size`, read ahead", config, batch_size),
                 ("at once, not compiled", config, not_compiled),

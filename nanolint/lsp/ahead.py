@@ -53,7 +53,7 @@ class Ahead:
                 for key, texts in unread.items():
                     _judge(texts, context.path, plan)
                     self._read = [*self._read, key][-MOST_READ:]
-                # Readings leave circles behind, 100 MB for each kind of run, and Python itself looks
+                # Readings leave circles behind, 100 MB for each kind of run; Python itself looks
                 # for those after 20 million objects. It takes a second, in which nobody types.
                 gc.collect()
 

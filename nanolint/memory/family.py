@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 # What is compiled is decided by many more comparisons: fewer runs share its readings.
 COMPILED_FIRST = 4
 
-# With formulas, of all families, of other guards each: one of GPT-2 (124M) compiled takes 16 MB.
-MOST_READINGS = 16
+MOST_READINGS = 16  # with formulas that are remembered, of all families, of other guards each
 MOST_OTHERS = 2  # tapes that were worked out of one of late, or cannot be
 MOST_READ = 8  # tapes of it that these are held to
 
