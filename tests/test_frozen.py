@@ -11,7 +11,7 @@ from dataclasses import FrozenInstanceError, asdict, field, fields, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -27,6 +27,7 @@ def make(dataclass: Any) -> Any:
     class Card:
         """A card."""
 
+        unit: ClassVar[str] = "bytes"
         name: str
         total_bytes: int = 0
         tags: list[str] = field(default_factory=list)
@@ -81,6 +82,7 @@ def test_it_shows_itself_as_the_standard_librarys_does() -> None:
     assert [each.name for each in fields(Quick)] == [each.name for each in fields(Known)]
     assert Quick.__match_args__ == Known.__match_args__
     assert Quick.__slots__ == Known.__slots__
+    assert Quick.unit == Known.unit == "bytes"
 
 
 def test_the_same_values_are_equal_and_hash_alike() -> None:
