@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+from weakref import ref
 
 import pytest
 
-from nanolint.source.python import expression_tree, literal, new_tree
+from nanolint.source.python import expression_tree, literal, new_tree, of_node
+
+if TYPE_CHECKING:
+    import ast
 
 TEXT = "".join(f"def f{n}(a, b):\n    return [a * {n} + c for c in (a, b)]\n" for n in range(300))
 
@@ -51,3 +57,20 @@ def test_what_is_no_literal_is_refused(text: str, error: type[Exception]) -> Non
 def test_an_invalid_escape_is_its_authors_business(read: object) -> None:
     assert callable(read)
     read("'\\d'")
+
+
+def test_what_is_found_in_a_node_is_found_once_and_goes_with_it() -> None:
+    asked = []
+
+    @of_node
+    def statements(tree: ast.Module) -> int:
+        asked.append(len(tree.body))
+        return len(tree.body)
+
+    tree = new_tree("a = 1\nb = 2")
+    assert statements(tree) == statements(tree) == 2
+    assert asked == [2]
+    known = ref(tree)
+    del tree
+    gc.collect()
+    assert known() is None

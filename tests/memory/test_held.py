@@ -1,0 +1,57 @@
+"""What is remembered of runs that were read is bounded, however many are typed."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from nanolint.memory import family, recording
+from nanolint.memory.loop.reading.reader import Reader
+from tests.memory.test_worked_out import BATCH, GPU, SCRIPT, forget, of, run_of, tape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_a_tape_holds_nothing_of_the_program_that_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget()
+    readers: list[ref[Reader]] = []
+    begin = Reader.__init__
+
+    def noted(reader: Reader, *args: Any, **kwargs: Any) -> None:
+        readers.append(ref(reader))
+        begin(reader, *args, **kwargs)
+
+    monkeypatch.setattr(Reader, "__init__", noted)
+    run = run_of(tmp_path, SCRIPT.format(more="", batch=BATCH))
+    assert run is not None
+    found = tape(run)
+    gc.collect()
+    assert not isinstance(found, str)
+    assert readers
+    assert not any(reader() for reader in readers)
+
+
+def test_readings_of_all_families_are_bounded_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget()
+    monkeypatch.setattr(family, "MOST_READINGS", 2)
+    monkeypatch.setattr(family, "_lately", {})
+    families = []
+    for width in (512, 1024, 1536, 2048):
+        text = SCRIPT.format(more="", batch=BATCH).replace("512", str(width))
+        run = run_of(tmp_path / str(width), text)
+        assert run is not None
+        for batch_size in (8, 16, 24):
+            assert not isinstance(tape(of(run, batch_size)), str)
+        kin = recording._recipe(run, GPU).kin
+        assert kin is not None
+        families.append(kin[0])
+    assert len(set(families)) == 4
+    assert [len(each._readings) for each in families] == [0, 0, 1, 1]
