@@ -46,6 +46,7 @@ from nanolint.memory.model.reading.values import (
     Unread,
 )
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.torch import BUFFER_SINCE
 from nanolint.source.python import python_tree
 
 if TYPE_CHECKING:
@@ -295,6 +296,8 @@ class Interpreter(Machine):
             "module_items": Native("items", modules.items, plain=False),
             "parameter_values": Native("values", modules.own_parameters, plain=False),
         }
+        if self.version >= BUFFER_SINCE:
+            names["Buffer"] = Native("nn.Buffer", modules.make_buffer, plain=False)
         return self._of_nanolint(NN, PRELUDE, names)
 
     def _of_nanolint(self, name: str, text: Path, names: dict[str, Value]) -> Namespace:
