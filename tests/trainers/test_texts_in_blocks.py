@@ -78,3 +78,22 @@ def test_blocks_of_a_text_are_as_long_as_they_are_cut(
 def test_a_text_may_be_kept_in_a_byte_for_each_character(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("The quick brown fox. " * 50_000, encoding="utf-8")
     assert peaks(tmp_path, FEW) == (17_815_040, 23_068_672)
+
+
+PARTS = [
+    'os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "words.txt")',
+    'os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "data", "words.txt")',
+    'Path(__file__).resolve().parent.parent / "data" / "words.txt"',
+]
+
+
+@pytest.mark.parametrize("path", PARTS, ids=["above", "beside", "pathlib"])
+def test_a_text_is_found_where_its_path_is_put_together(tmp_path: Path, path: str) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    for folder in ("data", "runs"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "data" / "words.txt").write_text("The quick brown fox. " * 50_000, encoding="utf-8")
+    script = FEW.replace("\nimport", "\nimport os\nfrom pathlib import Path\nimport", 1)
+    script = script.replace('open("words.txt").read()', f'"".join(open({path}).read())')
+    script = script.replace("(0, len(data) - T, (B,))", "(high=len(data) - T, size=(B,))")
+    assert peaks(tmp_path / "runs", script) == (17_815_040, 23_068_672)

@@ -93,6 +93,15 @@ def attribute_of(machine: Script, owner: Text, name: str) -> Value:
     return owner.bare()
 
 
+def put_together(machine: Script, plainly: Value) -> Native:
+    """``"".join``: of a text, that text."""
+
+    def join(parts: Value) -> Value:
+        return parts if isinstance(parts, Text) else machine.call(plainly, [parts])
+
+    return Native("str.join", join, plain=False)
+
+
 def _bytes(machine: Script, text: Text, given: tuple[Value, ...]) -> Tensor:
     """``text.encode()``: a number for each byte."""
     if text.content is None or given not in ((), ("utf-8",), ("utf8",)):

@@ -255,6 +255,8 @@ class Values(Interpreter, Script):
                 return self.around.vocabulary
             if name == "get_vocab_size":
                 return silent(name, self.around.vocabulary)
+        if name == "join" and owner == "":
+            return corpora.put_together(self, super().attribute(owner, name))
         if name in SIZES and isinstance(owner, Tensor):
             self._makes_up(owner)
         if isinstance(owner, (Index, Real)):

@@ -184,7 +184,7 @@ def eye(
 
 def randint(*bounds: Any, device: Device, dtype: Dtype | None = None, **options: Any) -> Tensor:
     """``torch.randint(low, high, size)``; the last one is the size."""
-    size = options.get("size", bounds[-1])
+    size = options["size"] if "size" in options else bounds[-1]
     return empty(device, tuple(size), dtype or INT64, MADE)
 
 
