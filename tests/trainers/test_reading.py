@@ -266,6 +266,19 @@ for step in range(1000):
     assert read(f"from package import unheard\n{head}{loop}").value(Role.ACCUMULATION) == passes
 
 
+@pytest.mark.parametrize(("device", "rows"), [("'cuda:0'", 8), ("type='cpu'", 2)])
+def test_what_depends_on_the_type_of_a_device_is_known(device: str, rows: int) -> None:
+    settings = f"""
+device = torch.device({device})
+if device.type == "cuda":
+    B = 8
+else:
+    B = 2
+T, passes = 64, 1
+"""
+    assert read(script(settings)).value(Role.MICRO_BATCH) == rows
+
+
 def test_passes_that_each_turn_works_out_anew_are_not_known() -> None:
     """Not those of the first turn."""
     loop = """
