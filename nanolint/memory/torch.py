@@ -76,6 +76,9 @@ EFFICIENT_SHARES_HEADS_SINCE: Version = (2, 14)
 # c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.
 NEW_VARIABLE_IN_ERROR: Version = (2, 10)
 
+# torch/nn/parameter.py: torch.nn.Buffer, which a module registers where it is set on it.
+BUFFER_SINCE: Version = (2, 5)
+
 # torch/nn/functional.py: the loss without the logits, in chunks where options= are given.
 LINEAR_CROSS_ENTROPY_SINCE: Version = (2, 13)
 

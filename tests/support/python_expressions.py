@@ -36,6 +36,8 @@ PROGRAMS = (
     "n = int(any([0, 1])) * 10 + int(all([1, 1])) + int(not all([]) or 3 in [3])",
     "n = [k for k in range(10) if k % 3 == 0][-1] + len({k: 1 for k in 'aab'})",
     "n = sum(a * b for a in (1, 2) for b in (3, 4) if a < b)",
+    "xs = [1, 2, 3]\nxs = (k for k in xs if k > 1)\nn = sum(k * 2 for k in xs)",
+    "xs = [1, 2]\nys = (k * m for k in xs for m in xs)\nxs = [5]\nn = sum(ys)",
     "n = 'gpt2-xl'.count('g') + 'a,b,c'.split(',').index('c') + len('x'.join(['a', 'b']))",
     "n = len(' a '.strip()) + len('ab'.upper().replace('A', 'xyz')) + 'abc'.find('c')",
     "n = int('12'.zfill(4)) + int('a'.startswith('a')) + int('b'.endswith(('a', 'b')))",

@@ -250,6 +250,35 @@ def test_any_script_is_read_to_an_end(text: str) -> None:
     assert read(text).equation is None
 
 
+@pytest.mark.parametrize(("otherwise", "passes"), [("optimizer.step()", 1), ("pass", None)])
+def test_a_step_whichever_way_is_gone_is_one_pass(otherwise: str, passes: int | None) -> None:
+    head, _, _ = script("B, T, passes = 8, 64, 1").partition("for step")
+    loop = f"""
+for step in range(1000):
+    x, y = get_batch(B, T)
+    loss = model(x, y)
+    loss.backward()
+    if unheard(optimizer):
+        optimizer.step()
+    else:
+        {otherwise}
+"""
+    assert read(f"from package import unheard\n{head}{loop}").value(Role.ACCUMULATION) == passes
+
+
+@pytest.mark.parametrize(("device", "rows"), [("'cuda:0'", 8), ("type='cpu'", 2)])
+def test_what_depends_on_the_type_of_a_device_is_known(device: str, rows: int) -> None:
+    settings = f"""
+device = torch.device({device})
+if device.type == "cuda":
+    B = 8
+else:
+    B = 2
+T, passes = 64, 1
+"""
+    assert read(script(settings)).value(Role.MICRO_BATCH) == rows
+
+
 def test_passes_that_each_turn_works_out_anew_are_not_known() -> None:
     """Not those of the first turn."""
     loop = """

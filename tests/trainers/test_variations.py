@@ -64,7 +64,6 @@ NOT_KNOWN: dict[str, str] = {
     **dict.fromkeys(
         (
             "loops: batch warmup",
-            "loops: memmap",
             "loops: memory limit",
             "loops: random length",
         ),

@@ -119,7 +119,7 @@ EITHER: dict[str, Function] = {
 
 # torch.NAME that are no methods; those in MAKERS want to be told a device.
 MAKERS: dict[str, Function] = {
-    **_own(creation, "zeros full arange linspace eye randint randperm tensor"),
+    **_own(creation, "zeros full arange linspace eye randint randperm normal tensor"),
     **_own(creation, "tril_indices triu_indices"),
     "ones": partial(creation.zeros, fill_value=1),
     "empty": partial(creation.zeros, fill_value=None),

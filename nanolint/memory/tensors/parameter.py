@@ -94,3 +94,15 @@ class LeafTensor(Parameter):
     def __init__(self, made: Tensor) -> None:
         super().__init__(made.device, made.role.label, made.shape, made.dtype)
         self.storage, self.strides = made.storage, made.strides
+
+
+class Registered(Tensor):
+    """What ``nn.Buffer`` makes of a tensor: a module that it is set on has it as a buffer."""
+
+    __slots__ = ("persistent",)
+
+    def __init__(self, made: Tensor, *, persistent: bool) -> None:
+        super().__init__(
+            made.device, made.storage, made.shape, made.strides, made.dtype, made.role, made.is_view
+        )
+        self.persistent = persistent

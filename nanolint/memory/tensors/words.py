@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.tensors.ops import (
     comparison,
     contractions,
+    einops,
     indexing,
     joining,
     parts,
@@ -48,6 +49,10 @@ OF_VALUES: dict[Callable[..., Any], tuple[str, ...]] = {
     unary.sign: ("decimals",),  # of torch.round
 }
 
+NAMING = frozenset(
+    {einops.rearrange, einops.reduce, einops.repeat}
+)  # whose words are the caller's own
+
 
 def worded(
     function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
@@ -57,7 +62,7 @@ def worded(
     >>> worded(views.permute, (), {"input": x, "dims": (1, 0)})  # doctest: +SKIP
     ((x, (1, 0)), {})
     """
-    if not options:
+    if not options or function in NAMING:
         return args, options
     own = OWN.get(function, {})
     left = {

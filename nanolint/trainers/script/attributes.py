@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.terms import Number
 from nanolint.trainers.script import settings_files
+from nanolint.trainers.script.operations import scalar
 from nanolint.trainers.script.parameters import weight
 from nanolint.trainers.script.things import REST, Class, External, Function, Instance, Table, Thing
 
@@ -36,11 +37,19 @@ def attribute(core: Core, owner: Instance, name: str, place: Place) -> Thing | N
     if found is None and isinstance(owner.of, External) and owner.of.last == "ModuleDict":
         held = owner.arguments[0] if owner.arguments else None
         found = held.entries.get(name) if isinstance(held, Table) else None
+    if found is None and isinstance(owner.of, External) and owner.of.name == "torch.device":
+        found = _of_device(owner, name)
     found = found or settings_files.part_of_path(owner, name)
     if found is not None or not isinstance(owner.of, Class):
         return found
     found = from_class(core, owner.of, owner, name, place)
     return found if isinstance(found, Function) else owner.fields.get(REST, found)
+
+
+def _of_device(device: Instance, name: str) -> Thing | None:
+    """``torch.device("cuda:0").type``."""
+    named = scalar(device.argument(0, "type"))
+    return Number(named.partition(":")[0]) if name == "type" and isinstance(named, str) else None
 
 
 def from_class(

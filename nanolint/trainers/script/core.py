@@ -196,6 +196,19 @@ class State:
             del self.modules[path]
         self.counted.clear()
 
+    def step_either_way(self, ways: Sequence[int], test: tuple[ast.expr, Thing]) -> None:
+        """Where an optimizer steps whichever way was gone, ``test`` decides no step. ``ways`` are
+        how many events there were before each."""
+        first, second = ways
+        for way in (self.events[first:second], self.events[second:]):
+            if not any(each.kind == "step" for each in way):
+                return
+        for place, each in enumerate(self.events[first:], first):
+            if each.kind == "step":
+                left = tuple(other for other in each.context.tests if other is not test)
+                context = dataclasses.replace(each.context, tests=left)
+                self.events[place] = dataclasses.replace(each, context=context)
+
     def _noted(self) -> tuple[list[Any], ...]:
         return self.events, self.checks, self.turns, self.refused, self.saved
 

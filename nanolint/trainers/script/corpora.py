@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from nanolint.run.program import DataFile
 from nanolint.trainers.nanogpt.reading import SOURCE_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from nanolint.run.program import SourceText
@@ -26,6 +27,7 @@ SHORT = 1 << 15  # characters of a text that is read line by line
 SUFFIX = ".txt"
 _FIELD = lazily(r"{[^{}]*}")  # of an f-string
 _TEXT = re.compile(r"""["']([^"'\n]{1,200}\.txt)["']""")
+_WORD = re.compile(r"""["'](\w[\w.-]{0,30})["']""")  # of a path, perhaps
 _SHAKESPEARE = "tinyshakespeare/input.txt"
 # What is downloaded has so many characters, each of these at least once.
 _DOWNLOADED = "\n !$&',-.3:;?" + ascii_uppercase + ascii_lowercase
@@ -44,7 +46,9 @@ def texts_of(
     named = dict.fromkeys(name for each in listed for name in _TEXT.findall(each.text))
     named |= dict.fromkeys(each for each in values if each.endswith(SUFFIX))
     said = any(_SHAKESPEARE in each.text for each in listed)
-    for path in list(_paths(named, folder))[:MOST_TEXTS]:
+    paths = dict.fromkeys(list(_paths(named, folder))[:MOST_TEXTS])
+    paths |= dict.fromkeys(_below(listed, paths, folder))
+    for path in paths:
         text = _text(folder / path)
         if text is not None:
             yield DataFile(
@@ -78,9 +82,12 @@ def _is_said_near(folder: Path, path: str) -> bool:
     return False
 
 
-def texts_from(sources: Iterable[SourceText], folders: Iterable[Path]) -> Iterator[DataFile]:
+def texts_from(sources: Iterable[SourceText], folders: Sequence[Path]) -> Iterator[DataFile]:
     """The text files that the sources name, where the script runs in one of ``folders``: in that
-    which has the file. Of two that differ no more is known than that there is one."""
+    which has the file. Of two that differ no more is known than that there is one.
+
+    The script lies in the first of them: what lies above it goes by its way from there, too.
+    """
     listed = list(sources)
     found: dict[str, tuple[bool, DataFile]] = {}
     for folder in folders:
@@ -92,6 +99,20 @@ def texts_from(sources: Iterable[SourceText], folders: Iterable[Path]) -> Iterat
             elif is_here and known != each:
                 found[each.path] = (True, DataFile(each.path, exists=True))
     yield from (each for _, each in found.values())
+    for folder in folders[1:]:
+        for is_here, each in found.values():
+            way = posixpath.relpath((folder / each.path).as_posix(), folders[0].as_posix())
+            if is_here and way.startswith("../") and is_file(folder / each.path):
+                yield replace(each, path=way)
+
+
+def _below(sources: list[SourceText], paths: Iterable[str], folder: Path) -> Iterator[str]:
+    """Where the texts lie of which the sources have the name alone, and by itself that of a folder:
+    ``os.path.join(ROOT, "data", "words.txt")``."""
+    bare = [each for each in paths if "/" not in each and not is_file(folder / each)]
+    words = {word for each in sources for word in _WORD.findall(each.text)} if bare else ()
+    for place in sorted(words):
+        yield from (f"{place}/{each}" for each in bare if is_file(folder / place / each))
 
 
 def _paths(named: Iterable[str], folder: Path) -> dict[str, None]:

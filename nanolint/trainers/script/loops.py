@@ -52,6 +52,8 @@ def _turns(core: Core, over: Thing, statement: ast.For, scope: Scope) -> Sequenc
     Within such a loop no other is, but one that sets attributes: loops in loops are about data,
     not about settings.
     """
+    if _fills_tensors(statement, scope):
+        return None
     sets = _sets_attributes(statement)
     if core.state.unrolled >= (DEEPEST_SETTINGS if sets else 1) and not core.state.building:
         return None
@@ -73,6 +75,28 @@ def _sets_attributes(statement: ast.For) -> bool:
         isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "setattr"
         for each in ast.walk(statement)
     )
+
+
+def _fills_tensors(statement: ast.For, scope: Scope) -> bool:
+    """Whether a loop, and what loops are in it, does nothing but set elements of tensors, by names
+    of its own: ``for at in range(T): angle = at * speed; table[at, 0] = cos(angle)``."""
+    stored = False
+    for each in statement.body:
+        if isinstance(each, ast.For):
+            if not _fills_tensors(each, scope):
+                return False
+            stored = True
+        elif not isinstance(each, ast.Assign):
+            return False
+        else:
+            for target in each.targets:
+                if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                    if not isinstance(scope.names.get(target.value.id), Tensor):
+                        return False
+                    stored = True
+                elif not isinstance(target, ast.Name) or target.id in scope.names:
+                    return False
+    return stored and not statement.orelse
 
 
 def _unrolled(core: Core, statement: ast.For, items: Sequence[Thing], scope: Scope) -> Flow:

@@ -66,13 +66,19 @@ def _if(core: Core, statement: ast.If, scope: Scope) -> Flow:
         period = period_of(core, statement.test, scope) or _remembered(test, scope, statement)
         tests = core.state.tests
         tests.append((statement.test, period))
+        ways: list[int] = []  # how many events there were before each
 
         def taken() -> Flow:
+            ways.append(len(core.state.events))
             _learn(core, statement.test, scope)
             return core.run(body, scope)
 
-        found = core.either(taken, lambda: core.run(orelse, scope), why)
-        tests.pop()
+        def otherwise() -> Flow:
+            ways.append(len(core.state.events))
+            return core.run(orelse, scope)
+
+        found = core.either(taken, otherwise, why)
+        core.state.step_either_way(ways, tests.pop())
         return found
     if _ends(body) and isinstance(test, TERMS) and not _is_entry(statement.test):
         _require(core, made("not", (test,), None, 0), statement, body, scope)

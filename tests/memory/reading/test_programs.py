@@ -305,6 +305,26 @@ def test_layers_of_einops_do_what_its_functions_do() -> None:
     assert sorted(layers.sizes) == sorted(read(text_of(functions, above=above)).sizes)
 
 
+@pytest.mark.parametrize("name", ["a", "x", "h", "axis"])
+def test_sizes_of_einops_go_by_any_name(name: str) -> None:
+    above = "import einops\n"
+    named = f"x = einops.rearrange(x, 'b t (c {name}) -> {name} b t c', {name}=4) * 2\n"
+    named += f"x = einops.reduce(x, '{name} b t c -> b t c', reduction='sum', {name}=4)"
+    plain = "x = einops.rearrange(x, 'b t (c k) -> k b t c', k=4) * 2\n"
+    plain += "x = einops.reduce(x, 'k b t c -> b t c', 'sum')"
+    assert read(text_of(named, above=above)).sizes == read(text_of(plain, above=above)).sizes
+
+
+def test_a_buffer_is_registered_where_it_is_set() -> None:
+    forward = "held = torch.zeros(len(self.state_dict()), 9, device=x.device)\n"
+    forward += "more = torch.zeros(len(list(self.buffers())), 7, device=x.device)"
+    set_on_it = "self.one, self.two = nn.Buffer(torch.ones(8), persistent=False), None\n"
+    set_on_it += "self.two = nn.Buffer(torch.ones(8))\n"
+    registered = "self.register_buffer('one', torch.ones(8), persistent=False)\n"
+    registered += "self.register_buffer('two', torch.ones(8))\n"
+    assert read(text_of(forward, set_on_it)).sizes == read(text_of(forward, registered)).sizes
+
+
 def test_trees_are_taken_apart_and_put_together() -> None:
     above = "from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten\n"
     forward = "(one, rest), spec = tree_flatten((x, {'a': 2}))\n"

@@ -23,7 +23,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
     Unread,
 )
-from nanolint.memory.tensors.dtypes import DTYPES, FLOAT64, INT16, INT32, INT64, Dtype
+from nanolint.memory.tensors.dtypes import DTYPES, FLOAT64, INT16, INT32, INT64, INTEGER, Dtype
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.ops.joining import stack
 from nanolint.memory.tensors.rows import Rows
@@ -168,7 +168,7 @@ def is_tokens(x: Tensor) -> bool:
 
 def are_numbers(x: Tensor) -> bool:
     """Whether it is a row of whole numbers: places in a file of tokens, perhaps."""
-    return len(x.shape) == 1 and x.shape[0] <= MOST_NUMBERS and x.dtype in (INT32, INT64)
+    return len(x.shape) == 1 and x.shape[0] <= MOST_NUMBERS and x.dtype.kind == INTEGER
 
 
 def _astype(_machine: Script, x: Tensor, dtype: Value = INT64, **_: Value) -> Tensor:

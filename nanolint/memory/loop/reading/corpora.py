@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.loop.reading import settings
 from nanolint.memory.loop.reading.arrays import LOADS, TOKENS, are_numbers, is_tokens
 from nanolint.memory.loop.reading.chances import DATA
+from nanolint.memory.model.reading.comprehensions import MANY
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import Instance, Native, Unknown, Unread
 from nanolint.memory.tensors.dtypes import INT64
@@ -30,7 +31,6 @@ CHANGES = frozenset({"lower", "upper", "replace", "strip", "lstrip", "rstrip", "
 CUTS = frozenset({"split", "splitlines"})
 MOST_WORDS = 100_000  # of a text, which a program goes through
 FEW_CHARACTERS = 10  # a table of so many has those of a text
-MANY = 1 << 16  # elements of a list that the data fill
 ENDLESS = TOKENS >> 16  # turns that no loop has but one over the data
 
 
@@ -83,12 +83,30 @@ def attribute_of(machine: Script, owner: Text, name: str) -> Value:
     """A method of a text: what it gives is a text again, of characters that are not known, or what
     the text itself gives."""
     content = owner.content
+    if name == "encode":
+        return Native(name, lambda *given: _bytes(machine, owner, given), plain=False)
     if content is not None and name in {*CHANGES, *CUTS}:
         return Native(name, lambda *given: _told(machine, content, name, given), plain=False)
     if name in CHANGES:
         kept = owner.characters if name == "decode" else None
         return Native(name, lambda *_, **__: Text(machine.place, kept), plain=False)
     return owner.bare()
+
+
+def put_together(machine: Script, plainly: Value) -> Native:
+    """``"".join``: of a text, that text."""
+
+    def join(parts: Value) -> Value:
+        return parts if isinstance(parts, Text) else machine.call(plainly, [parts])
+
+    return Native("str.join", join, plain=False)
+
+
+def _bytes(machine: Script, text: Text, given: tuple[Value, ...]) -> Tensor:
+    """``text.encode()``: a number for each byte."""
+    if text.content is None or given not in ((), ("utf-8",), ("utf8",)):
+        return tokens(machine)
+    return tokens(machine, len(text.content.encode("utf-8", "replace")))
 
 
 def _told(machine: Script, content: str, name: str, given: tuple[Value, ...]) -> Value:
@@ -134,6 +152,11 @@ def joined(machine: Script, left: Value, right: Value) -> Tensor | None:
     return None
 
 
+def are_in_order(x: Value) -> bool:
+    """Whether a list of its elements is the same to us: a text, or a file of tokens."""
+    return isinstance(x, Text) or (isinstance(x, Tensor) and is_tokens(x))
+
+
 def are_tokens(x: Value) -> bool:
     """Whether a window of it is as long as it says: of few, too, or no batch could be made."""
     return isinstance(x, Tensor) and (is_tokens(x) or are_numbers(x))
@@ -144,14 +167,14 @@ def numbered(machine: Script, node: ast.ListComp, frame: Frame, error: Unread) -
     one = node.generators[0]
     if len(node.generators) > 1 or not isinstance(one.target, ast.Name):
         raise error
-    if not isinstance(one.iter, (ast.Name, ast.Attribute)):
-        raise error
     table = _table(node.elt, one.target.id)
     if any(not _is_in(each, one.target.id, table) for each in one.ifs):
         raise error
     looked_up = isinstance(node.elt, (ast.Subscript, ast.Call))
     if isinstance(error, Endless) and looked_up:
         return tokens(machine, None if one.ifs else error.count)
+    if not isinstance(one.iter, (ast.Name, ast.Attribute)):
+        raise error
     is_text = table is not None and _numbers_characters(machine.evaluate(table, frame))
     if is_text and isinstance(machine.evaluate(one.iter, frame), Unknown):
         return tokens(machine)
@@ -193,6 +216,14 @@ def _numbers_characters(table: Value) -> bool:
 def is_endless(values: Value) -> bool:
     """Whether a loop over these goes through the data."""
     return isinstance(values, range) and len(values) > ENDLESS
+
+
+def passed_through(machine: Script, values: Value) -> Value:
+    """What stands for each place of the data, where ``values`` are these; else None."""
+    if not is_endless(values):
+        return None
+    machine.made_up.lose()  # how many they are
+    return Index("a place in the data", machine.place, object())
 
 
 def fill(machine: Script, node: ast.For, frame: Frame) -> bool:

@@ -175,7 +175,7 @@ def paths(machine: Script) -> Namespace:
     names |= {
         "join": Native("join", join, plain=False),
         "expanduser": Native("expanduser", lambda path: path),
-        "abspath": Native("abspath", lambda path: path),
+        **{name: Native(name, lambda path: path) for name in ("abspath", "realpath")},
         "exists": Native("exists", exists, plain=False),
         "isfile": Native("isfile", exists, plain=False),
         "isdir": Native(

@@ -90,6 +90,9 @@ class Values(Interpreter, Script):
             return (start(self, each) for each in items)
         return items
 
+    def passed_through(self, values: Value) -> Value:
+        return corpora.passed_through(self, values)
+
     def unlisted(self, _node: ast.ListComp, _frame: Frame, error: Unread) -> Value:
         return corpora.numbered(self, _node, _frame, error)
 
@@ -97,6 +100,8 @@ class Values(Interpreter, Script):
         first = arguments[0] if arguments else None
         if kind in (set, frozenset) and isinstance(first, corpora.Text) and first.characters:
             return kind(first.characters)
+        if kind in (list, tuple) and corpora.are_in_order(first):
+            return first
         if kind is int and isinstance(first, Tensor) and arrays.is_number(self, first):
             return drawn(self, None)
         if kind is float and isinstance(first, Index):
@@ -250,6 +255,8 @@ class Values(Interpreter, Script):
                 return self.around.vocabulary
             if name == "get_vocab_size":
                 return silent(name, self.around.vocabulary)
+        if name == "join" and owner == "":
+            return corpora.put_together(self, super().attribute(owner, name))
         if name in SIZES and isinstance(owner, Tensor):
             self._makes_up(owner)
         if isinstance(owner, (Index, Real)):

@@ -46,6 +46,7 @@ LOADERS = ("load", "safe_load", "full_load", "unsafe_load")  # of PyYAML
 LOADER_CLASSES: dict[str, Value] = dict.fromkeys(("Loader", "SafeLoader", "FullLoader", "CLoader"))
 # What makes a command line of a function, by the module that has it.
 STARTERS = {"fire": "Fire", "tyro": "cli", "jsonargparse": "CLI", "typer": "run"}
+AMP = ("torch.amp", "torch.cuda.amp")
 
 
 def table(machine: Script) -> dict[str, Value]:
@@ -84,12 +85,13 @@ def table(machine: Script) -> dict[str, Value]:
     torch.names |= of_torch.names(machine)
     machine.library("torch.cuda").names.update(_of_card(machine))
     machine.load("torch.nn").names["DataParallel"] = packages["DataParallel"]
-    for name in ("torch.amp", "torch.cuda.amp"):
+    for name in AMP:
         machine.library(name).names["GradScaler"] = scaler
     processes.install(machine)
     optimizer = machine.imported[training.OPTIM].names["Optimizer"]
     given = {"Optimizer": optimizer, "doubt": packages["doubt"]}
     return tokenizers.install(machine) | {
+        **{f"{name}.grad_scaler": Namespace(name, {"GradScaler": scaler}) for name in AMP},
         **_later(machine, "sharded.py", "torch.distributed.optim", given),
         **_later(machine, "yacs.py", "yacs.config", {}),
         **_later(

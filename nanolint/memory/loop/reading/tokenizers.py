@@ -70,10 +70,10 @@ def encoded(
     return_tensors: Value = None,
     **_: Value,
 ) -> Value:
-    """``tokenizer(text)``, of a text that only a run knows."""
-    if not isinstance(text, Unknown):
-        return owner.bare()
+    """``tokenizer(text)``: how many tokens it makes only a run knows, how many it keeps is said."""
     is_cut = truncation is True and type(max_length) is int
+    if not (isinstance(text, Unknown) or (is_cut and isinstance(text, str))):
+        return owner.bare()
     if is_cut and padding == LONGEST:
         count = max_length
     else:

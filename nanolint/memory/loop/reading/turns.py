@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.guarded import Span
 from nanolint.memory.loop.reading import arrays, corpora, counting, furthest, growing
 from nanolint.memory.loop.reading.changes import called, changed, loaded
+from nanolint.memory.loop.reading.drifting import turns_that_reserve
 from nanolint.memory.loop.reading.phases import TrainsAgain
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.statements import BREAK, RETURN, for_each, while_true
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.tape import Mark
 
 LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
 ANOTHER = "what is trained behind the steps"
@@ -146,6 +148,11 @@ class Turns:
         """Whether the turn of a loop that comes next is its last that is read."""
         return self._machine.phases.have_settled and node in self._stepping
 
+    def _drift(self, start: Mark, rest: int) -> int:
+        """How many turns of an evaluation with gradients have to be read that are like the last."""
+        card = self._machine.card
+        return turns_that_reserve(card.tape, start, rest) if card.grad_enabled else 0
+
     def _numbers(self, node: ast.For, values: range | Span) -> Iterator[Value]:
         place, count = 0, _count(values)
         while place < count:
@@ -158,7 +165,7 @@ class Turns:
     def _range(self, node: ast.For, frame: Frame, values: range | Span) -> object:
         machine, tape = self._machine, self._machine.card.tape
         place, before, left = 0, [object()], list[object]()
-        count = _count(values)
+        count, drifts = _count(values), 0
         while place < count:
             if self._is_last(node):
                 place = count - 1
@@ -180,7 +187,9 @@ class Turns:
                 grows = arrays.kept(tape, start) * rest
                 is_alike = wrote and wrote == before and not self.whole and grows <= LITTLE
                 again = growing.repeated(held, node, frame, machine.host) if is_alike else None
-                if again is not None:
+                if again is not None and not drifts and machine.seen.backward == backward:
+                    drifts = place + self._drift(start, rest)
+                if again is not None and place >= drifts:
                     skipped = (rest - 1) // 2 * 2
                     place += skipped
                     for listed, put in again:

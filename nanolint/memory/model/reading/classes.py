@@ -21,7 +21,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
     silent,
 )
-from nanolint.memory.tensors.parameter import LeafTensor
+from nanolint.memory.tensors.parameter import LeafTensor, Registered
 
 if TYPE_CHECKING:
     import ast
@@ -246,6 +246,10 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
         check_frozen(owner, name)
         if isinstance(value, LeafTensor) and owner.cls.is_module:  # which does not own it
             raise machine.unread("a module's tensor that learns and is no parameter is not known")
+        if isinstance(value, Registered) and owner.cls.is_module:
+            register = machine.attribute(owner, "register_buffer")
+            machine.call(register, [name, value, value.persistent])
+            return
         machine.bind(owner.attributes, name, value)
     elif isinstance(owner, (Class, Namespace)):
         machine.bind(owner.names, name, value)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
 
 
+MANY = 1 << 16  # elements of a list that the data fill
+
+
 def unknown_of(values: list[Value]) -> Unknown | None:
     """The first of some values that is not known."""
     return next((each for each in values if isinstance(each, Unknown)), None)
@@ -31,11 +34,15 @@ def unknown_of(values: list[Value]) -> Unknown | None:
 def comprehension(
     machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame
 ) -> Iterator[Value]:
+    """What it yields, as it is asked for. What it goes over is evaluated at once, as in CPython."""
     inner = Frame(frame.module, {}, frame, kind=Kind.COMPREHENSION)
     inert = _is_unknown(node.elt, frame)
-    yield from _turns(
-        machine, node.generators, inner, lambda: machine.evaluate(node.elt, inner), inert=inert
-    )
+    over = machine.evaluate(node.generators[0].iter, inner)
+
+    def element() -> Value:
+        return machine.evaluate(node.elt, inner)
+
+    return _turns(machine, node.generators, inner, over, element, inert=inert)
 
 
 def _is_unknown(element: ast.expr, frame: Frame) -> bool:
@@ -53,16 +60,21 @@ def _turns(
     machine: Machine,
     generators: list[ast.comprehension],
     frame: Frame,
+    over: Value,
     element: Callable[[], Value],
     *,
     inert: bool = False,
 ) -> Iterator[Value]:
     first, rest = generators[0], generators[1:]
-    over = machine.evaluate(first.iter, frame)
     if inert and isinstance(over, range) and over and not rest and not first.ifs:
         machine.bounded(len(over))
         machine.assign(first.target, over[-1], frame)
         yield from repeat(element(), len(over))
+        return
+    place = machine.passed_through(over) if not rest and not first.ifs else None
+    if place is not None:
+        machine.assign(first.target, place, frame)
+        yield from _of_data(machine, element)
         return
     values: Iterator[Value]
     if isinstance(over, Rows):
@@ -78,7 +90,8 @@ def _turns(
         del value
         if all(machine.truth(machine.evaluate(test, frame)) for test in first.ifs):
             if rest:
-                yield from _turns(machine, rest, frame, element)
+                inner = machine.evaluate(rest[0].iter, frame)
+                yield from _turns(machine, rest, frame, inner, element)
             else:
                 yield element()
 
@@ -110,6 +123,15 @@ def _of_each(
             if is_symbolic(rest):
                 raise Alike(before, place + rest)
             yield from repeat(before, rest)
+
+
+def _of_data(machine: Machine, element: Callable[[], Value]) -> Iterator[Value]:
+    """What is made for each place in the data: as many as there may be, all like one."""
+    written = len(machine.card.tape.events)
+    made = element()
+    if len(machine.card.tape.events) != written:
+        raise machine.unread("how much data goes to the card is not known")
+    yield from repeat(made, MANY)
 
 
 class Alike(NotSymbolic):
@@ -153,5 +175,6 @@ def dictionary_of(machine: Machine, node: ast.DictComp, frame: Frame) -> Value:
         key = machine.evaluate(node.key, inner)
         return as_key(key), machine.evaluate(node.value, inner)
 
-    found = list(_turns(machine, node.generators, inner, element))
+    over = machine.evaluate(node.generators[0].iter, inner)
+    found = list(_turns(machine, node.generators, inner, over, element))
     return unknown_of([key for key, _ in found]) or dict(found)

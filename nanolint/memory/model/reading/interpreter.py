@@ -45,6 +45,7 @@ from nanolint.memory.model.reading.values import (
     Unread,
 )
 from nanolint.memory.tensors.tensor import Tensor
+from nanolint.memory.torch import BUFFER_SINCE
 from nanolint.source.python import python_tree
 
 if TYPE_CHECKING:
@@ -292,8 +293,10 @@ class Interpreter(Machine):
             "module_items": Native("items", modules.items, plain=False),
             "parameter_values": Native("values", modules.own_parameters, plain=False),
             "lets_go": self.version >= LETS_GO_SINCE,
-            "__all__": ["Module", "Parameter", *texts.of_nn()],
         }
+        if self.version >= BUFFER_SINCE:
+            names["Buffer"] = Native("nn.Buffer", modules.make_buffer, plain=False)
+        names["__all__"] = [each for each in (*names, *texts.of_nn()) if each[0].isupper()]
         self.imported[NN] = Namespace(NN, names)
         return self.imported[NN]
 

@@ -162,6 +162,11 @@ class Machine:
         """What a list is that could not be read to its end. Raises ``error`` as a rule."""
         raise error
 
+    def passed_through(self, _values: Value) -> Value:
+        """What stands for each place where a loop over these goes through the data, of whose length
+        nothing is known; None where it does not."""
+        return None
+
     def rows(self, x: Tensor) -> int:
         """``len(x)``."""
         return x.shape[0]

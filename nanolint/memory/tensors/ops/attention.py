@@ -63,7 +63,9 @@ def scaled_dot_product_attention(
         mask = _aligned(q, k, mask)
         return efficient(q, k, v, mask, dropout_p)
     if MATH not in kernels:
-        raise NotModelled("attention by none of its kernels")
+        raise NotModelled(
+            "attention by none of its kernels" if kernels else "attention by cuDNN alone"
+        )
     return _math(q, k, v, mask, dropout_p, is_causal, enable_gqa)
 
 

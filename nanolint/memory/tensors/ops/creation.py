@@ -24,6 +24,7 @@ from nanolint.memory.tensors.ops.views import cast, sizes_of
 from nanolint.memory.tensors.role import role as role_of
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import tracer_at
+from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,6 +87,22 @@ def rand(
 ) -> Tensor:
     """``torch.rand`` and ``randn``."""
     return _random(device, sizes_of(size), dtype or FLOAT32, MADE)
+
+
+def normal(
+    mean: float | Tensor,
+    std: float | Tensor = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    device: Device,
+    dtype: Dtype | None = None,
+    **_options: Any,
+) -> Tensor:
+    """``torch.normal`` of two numbers and a size."""
+    of_numbers = not isinstance(mean, Tensor) and not isinstance(std, Tensor)
+    if size is None or not of_numbers or tracer_at(device) is not None:
+        raise NotModelled("torch.normal of tensors, or in a graph")
+    return empty(device, tuple(size), dtype or FLOAT32, MADE)
 
 
 def _random(device: Device, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
@@ -167,7 +184,7 @@ def eye(
 
 def randint(*bounds: Any, device: Device, dtype: Dtype | None = None, **options: Any) -> Tensor:
     """``torch.randint(low, high, size)``; the last one is the size."""
-    size = options.get("size", bounds[-1])
+    size = options["size"] if "size" in options else bounds[-1]
     return empty(device, tuple(size), dtype or INT64, MADE)
 
 

@@ -24,12 +24,12 @@ WORD = lazily(r"\(([^()]*)\)|(\S+)")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def rearrange(x: Tensor, pattern: str, **sizes: int) -> Tensor:
+def rearrange(x: Tensor, /, pattern: str, **sizes: int) -> Tensor:
     """``einops.rearrange``."""
     return repeat(x, pattern, **sizes)
 
 
-def repeat(x: Tensor, pattern: str, **sizes: int) -> Tensor:
+def repeat(x: Tensor, /, pattern: str, **sizes: int) -> Tensor:
     """``einops.repeat``: names that are on the right alone are new dimensions."""
     left, right = _sides(x, pattern)
     found, known = _apart(x, left, sizes)
@@ -45,7 +45,7 @@ def repeat(x: Tensor, pattern: str, **sizes: int) -> Tensor:
     return _together(found, right, known)
 
 
-def reduce(x: Tensor, pattern: str, reduction: str, **sizes: int) -> Tensor:
+def reduce(x: Tensor, /, pattern: str, reduction: str, **sizes: int) -> Tensor:
     """``einops.reduce``: names that are on the left alone are summed over, or their like."""
     if reduction not in REDUCTIONS:
         raise NotModelled(f"einops.reduce by {reduction!r}")

@@ -64,10 +64,10 @@ def operation(
         raise machine.unread(f"{name} is not known for what is passed here: {text}") from error
 
 
-def _leaf(machine: Machine, made: Tensor) -> LeafTensor:
-    """A tensor that was made with ``requires_grad=True``."""
+def _leaf(machine: Machine, made: Tensor) -> Value:
+    """A tensor that was made with ``requires_grad=True``; one of the host's may go unused."""
     if made.device is machine.host:
-        raise machine.unread("a tensor that learns outside of the card is not known")
+        return machine.unknown("a tensor that learns outside of the card")
     if machine.card.tracer is not None:
         raise NotTraced("a tensor that learns and is made inside")
     return LeafTensor(made)

@@ -20,7 +20,7 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOATING, Dtype
-from nanolint.memory.tensors.parameter import Parameter
+from nanolint.memory.tensors.parameter import Parameter, Registered
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -390,3 +390,10 @@ def make_parameter(machine: Machine, data: Value = None, requires_grad: bool = T
     if not requires_grad or not data.dtype.is_differentiable:
         made.node = None
     return made
+
+
+def make_buffer(data: Value, persistent: bool = True) -> Registered:
+    """``nn.Buffer(data)``."""
+    if isinstance(data, Unknown):
+        raise data.unread()
+    return Registered(data, persistent=persistent)

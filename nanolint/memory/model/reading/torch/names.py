@@ -48,6 +48,11 @@ FILLS = (  # torch.nn.init: values change, memory does not
 # Devices beside CUDA's, of which a run has none.
 OTHERS = {each: Native(each, lambda: False) for each in ("is_available", "is_built")}
 DYNAMO = "torch._dynamo.config"
+CASTING = tuple(
+    f"{package}{part}"
+    for package in ("torch.amp", "torch.cuda.amp")
+    for part in ("", ".autocast_mode")
+)
 OPTIONS = "LinearCrossEntropyOptions"
 ANNOTATIONS = ("LongTensor", "FloatTensor", "BoolTensor", "Size", "FloatStorage")
 
@@ -120,6 +125,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "synchronize": Native("synchronize", lambda *_: None),
     }
     checkpointing = checkpoints(machine)
+    casting = {name: _casting(machine, name) for name in CASTING}
     dynamo = Namespace(DYNAMO, {})
     return {
         "torch": Namespace("torch", torch),
@@ -137,12 +143,7 @@ def table(machine: Machine) -> dict[str, Value]:
             {name: native(machine, f"linalg.{name}", f) for name, f in LINALG.items()},
         ),
         "torch.cuda": Namespace("torch.cuda", silent),
-        "torch.cuda.amp": Namespace(
-            "torch.cuda.amp", {"autocast": _autocast(machine, "cuda"), **functions.casting(machine)}
-        ),
-        "torch.amp": Namespace(
-            "torch.amp", {"autocast": _autocast(machine), **functions.casting(machine)}
-        ),
+        **casting,
         "torch.autograd": functions.module(machine),
         "torch.jit": compiling.jit(machine),
         "torch.compiler": Namespace("torch.compiler", {"disable": Native("disable", _disabled)}),
@@ -173,6 +174,12 @@ def table(machine: Machine) -> dict[str, Value]:
             },
         ),
     }
+
+
+def _casting(machine: Machine, name: str) -> Namespace:
+    """A module that has ``autocast``; those of ``torch.cuda`` are told no device."""
+    of_card = ("cuda",) if name.startswith("torch.cuda") else ()
+    return Namespace(name, {"autocast": _autocast(machine, *of_card), **functions.casting(machine)})
 
 
 def _generator_class() -> Class:
