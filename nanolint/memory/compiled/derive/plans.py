@@ -155,7 +155,8 @@ class Plans:
             parts.backward, [*parts.saved, *graph.tangents], gradients,
             seen=gradients, lying=self._lying,
             donated=(counted & single) - given_out,
-            freed=freed | set(graph.tangents), counted=counted,
+            freed=freed | set(graph.tangents),
+            counted=counted | set(graph.tangents if self.inductor.counts_tangents else ()),
         )  # fmt: skip
         if self.inductor.reorders:
             reorder(emission.graph, takes_off=self.inductor.takes_off_outputs)
