@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.groups import is_looped
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
+from nanolint.memory.compiled.derive.rolled import loops_of, precedes
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
 from nanolint.memory.tape import Component
@@ -59,6 +60,7 @@ class Emission:
         self._views: dict[Memory, dict[Memory, Group]] = {}  # who reads them last, by storage
         self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
         self._read: dict[Kernel, dict[Memory, None]] = {}
+        self._loops: dict[Group, dict[int, int]] = {}  # of those that were asked for
         for group in self._groups:
             for kernel in group.kernels:
                 if kernel.kind == LIBRARY and kernel.what == "cat":
@@ -125,16 +127,16 @@ class Emission:
         )
 
     def _is_read_again(self, memory: Memory, group: Group) -> bool:
-        """Whether it is read in another loop than it was made in: behind a sum (codegen/common.py,
+        """Whether it is read in another loop than it was made in (codegen/common.py,
         ``invalidated_stores``)."""
         maker = next((each for each in group.kernels if each.number == memory.of), None)
         if maker is None or maker.kind == SUMS or maker.numel != group.numel * group.rnumel:
             return False
-        sums = [each for each in group.kernels if each.kind == SUMS]
+        loops = self._loops.get(group)
+        if loops is None:
+            loops = self._loops[group] = loops_of(group)
         return any(
-            _precedes(each, reader, group)
-            for each in sums
-            if not _precedes(each, maker, group)
+            loops[reader.number] != loops[maker.number]
             for _, reader in self._readers.get(memory, ())
         )
 
@@ -228,7 +230,7 @@ class Emission:
             places.update(
                 (read.memory, *read.place) for read in other.reads if read.memory.storage is source
             )
-            if other is not kernel and not _precedes(other, kernel, group):
+            if other is not kernel and not precedes(other, kernel, group):
                 return True
         return len(places) > 1
 
@@ -255,21 +257,6 @@ class Emission:
         node.direct = tuple(direct)
         added = self._asked.ask(scratch_bytes, (splits, numel), (numel, 1), (0,), 4)
         node.passing = tuple(_scratch_of_sum(added) for _ in direct)
-
-
-def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:
-    """Whether ``other`` waits for ``one`` inside the launch."""
-    inside = {kernel.number: kernel for kernel in group.kernels}
-    unseen, seen = [other], {other.number}
-    while unseen:
-        for read in unseen.pop().reads:
-            maker = read.memory.of
-            if maker == one.number:
-                return True
-            if maker is not None and maker in inside and maker not in seen:
-                seen.add(maker)
-                unseen.append(inside[maker])
-    return False
 
 
 def _last_read(memory: Memory, group: Group) -> int:
