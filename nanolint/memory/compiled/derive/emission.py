@@ -22,7 +22,7 @@ from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.sums import scratch_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from nanolint.memory.compiled.derive.groups import Group
     from nanolint.memory.compiled.derive.operations import Operation
@@ -34,7 +34,8 @@ TYPES: dict[Dtype, int] = {FLOAT32: FLOAT, FLOAT16: HALF, BFLOAT16: HALF, BOOLEA
 
 class Emission:
     """Makes one graph. ``donated`` inputs may be taken over, ``freed`` ones are let go, but only
-    ``counted`` ones stand in Inductor's estimate."""
+    ``counted`` ones stand in Inductor's estimate, and views of others: ``viewed``, and whether they
+    are handed in themselves, too."""
 
     def __init__(
         self,
@@ -44,6 +45,7 @@ class Emission:
         donated: Container[Operation],
         freed: Container[Operation],
         counted: Container[Operation],
+        viewed: Mapping[Operation, bool],
         workspace_bytes: int,
         bias_bytes: int,
         asked: Asked,
@@ -57,7 +59,8 @@ class Emission:
         self._added_up = set[int]()  # second stages of sums, by number: calls of PyTorch's own
         self._joined = set[Memory]()  # whose parts were written into it: nobody takes it over
         self._counted: dict[Memory, Buffer] = {}  # what stands for an input in the estimate
-        self._views: dict[Memory, dict[Memory, Group]] = {}  # who reads them last, by storage
+        self._views: dict[Memory, dict[Memory, list[Group]]] = {}  # who reads them, by storage
+        self._nodes: dict[Group, Node] = {}
         self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
         self._read: dict[Kernel, dict[Memory, None]] = {}
         self._loops: dict[Group, dict[int, int]] = {}  # of those that were asked for
@@ -70,9 +73,15 @@ class Emission:
                 for memory in read:
                     self._readers.setdefault(memory, []).append((group, kernel))
                 for memory in dict.fromkeys([read.memory for read in kernel.reads]):
-                    self._views.setdefault(memory.storage, {})[memory] = group
+                    self._views.setdefault(memory.storage, {}).setdefault(memory, []).append(group)
         for operation, memory in inputs.items():
-            if operation not in freed or memory not in self._readers:
+            views = self._views.get(memory, {})
+            if operation in viewed:
+                is_given = viewed[operation]
+                self._stand_in(
+                    memory, [each for each in views if each is not memory or not is_given]
+                )
+            if operation not in freed or not views:
                 continue
             buffer = self._buffer(memory)
             if operation in counted:
@@ -102,15 +111,29 @@ class Emission:
     def _count(self, memory: Memory, buffer: Buffer) -> None:
         """The estimate knows each view that was handed in by its own name, and counts what the last
         launch that reads it reads (torch/_inductor/memory.py, ``get_freeable_input_buf``)."""
-        counted = {each: _last_read(each, group) for each, group in self._views[memory].items()}
-        if counted == {memory: memory.nbytes}:
+        views = self._views[memory]
+        if {*views} == {memory} and all(
+            _last_read(memory, group) == memory.nbytes for group in views[memory]
+        ):
             self.graph.inputs.append(buffer)
             return
         self.graph.arguments.append(buffer)
-        for each, nbytes in counted.items():
-            found = Buffer(f"{buffer.name}, as it is read", nbytes, FLOAT, Component.ACTIVATIONS)
+        self._stand_in(memory, views)
+
+    def _stand_in(self, memory: Memory, views: Iterable[Memory]) -> None:
+        for each in views:
+            nbytes = _last_read(each, self._views[memory][each][-1])
+            found = Buffer(f"{each.name}, as it is read", nbytes, FLOAT, Component.ACTIVATIONS)
             self._counted[each] = found
             self.graph.inputs.append(found)
+
+    def recount(self) -> None:
+        """Another launch may be the last one that reads a view, once they have their order."""
+        places = {id(node): place for place, node in enumerate(self.graph.nodes)}
+        for each, buffer in self._counted.items():
+            groups = self._views[each.storage][each]
+            last = max(groups, key=lambda group: places[id(self._nodes[group])])
+            buffer.nbytes = _last_read(each, last)
 
     def _counted_of(self, kernels: Sequence[Kernel]) -> list[Buffer]:
         if not self._counted:
@@ -144,6 +167,7 @@ class Emission:
         first = group.kernels[0]
         if first.elements:
             self._emit_call(first)
+            self._nodes[group] = self.graph.nodes[-1]
             return
         if first.what == "getitem":
             node = Node((), tuple([self._buffer(write.memory) for write in first.writes]))
@@ -168,6 +192,7 @@ class Emission:
         if group.mixed:
             self._mix(group, node)
         self.graph.nodes.append(node)
+        self._nodes[group] = node
         node.product = first.product
         if first.product:
             # cuBLASLt adds biases, to rows that lie together (Blas.cpp, addmm_out_cuda_impl).
@@ -260,8 +285,10 @@ class Emission:
 
 
 def _last_read(memory: Memory, group: Group) -> int:
-    """Bytes that a launch reads of it, by the last of its reads, as often as that repeats them."""
-    *_, last = (read for kernel in group.kernels for read in kernel.reads if read.memory is memory)
+    """Bytes that a launch reads of it, as often as it repeats them: by the last of its reads that
+    no kernel before has, too."""
+    reads = dict.fromkeys([read for kernel in group.kernels for read in kernel.reads])
+    *_, last = (read for read in reads if read.memory is memory)
     if not last.loops and not last.tag:  # a library call, or one element
         return memory.itemsize * prod(memory.shape)
     return last.nbytes * last.repeats

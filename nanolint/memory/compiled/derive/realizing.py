@@ -13,7 +13,7 @@ from nanolint.memory.compiled.derive.access import (
     stepped,
 )
 from nanolint.memory.compiled.derive.buffers import Memory
-from nanolint.memory.compiled.derive.kernels import LOOPS, Kernel
+from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     CALL,
     GETITEM,
@@ -191,7 +191,9 @@ class Realizing:
         return tuple([each if self._is_decided(each.memory) else in_order(each) for each in reads])
 
     def _is_decided(self, memory: Memory) -> bool:
-        return memory.of is None or memory in self._fixed
+        if memory.of is None or memory in self._fixed:
+            return True
+        return self.kernels[memory.of].kind == LIBRARY
 
     def _is_multiplied_in_view(self, each: Operation) -> bool:
         """Whether a product reads it through a view, for which it lies in order (ir.py,

@@ -91,15 +91,11 @@ class Summing(Realizing):
         made = each.role.made("partial sums")
         part_shape = (*kept, splits)
         part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
-        # The columns of a matrix stay side by side in the partial sums.
-        part = self._memory(
-            part_shape,
-            (1, numel) if len(kept) == 1 else contiguous_strides(part_shape),
-            part_dtype,
-            made,
-            pads=False,
-        )
         block = -(-rnumel // splits)
+        strides = contiguous_strides(part_shape)
+        if len(kept) == 1:  # the columns of a matrix stay side by side in the partial sums
+            strides = lying_as(_stepped_by(block, reads, kept, gone), part_shape, (1, numel))
+        part = self._memory(part_shape, strides, part_dtype, made, pads=False)
         write = dependency(Access(part, 0, part.strides), part_shape)
         parts = [
             dependency_on(
@@ -108,10 +104,12 @@ class Summing(Realizing):
             )
             for one, read in zip(depends, reads, strict=True)
         ]  # fmt: skip
-        if numel == 1 and rnumel == splits * block and not self._inductor.reorders_loops:
+        if rnumel == splits * block and (
+            (numel == 1 and not self._inductor.reorders_loops) or (numel > 1 and strides[-1] == 1)
+        ):
             # Loops that were made one go through all of it, as those of one element at a time.
             parts = [
-                one if not one.tag and _in_one(one, kept) == ((rnumel, 1),) else part
+                one if not one.tag and _goes_on(one, kept, rnumel) else part
                 for one, part in zip(depends, parts, strict=True)
             ]
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
@@ -216,6 +214,7 @@ class Summing(Realizing):
         counted = self._counted(reads, (*kept, *gone), len(kept))
         if not counted:
             return 1
+        self._fixed.update(read.memory for read in counted)
         outer = sum(
             all(
                 stride == 0 or stride > 1
@@ -272,6 +271,24 @@ def _in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
     (ir.py, ``_multilayer_wrap_loader``: one index, divided again where that does not cancel)."""
     outer = sum(size != 1 for size in kept)
     return read.loops[:outer] + merged(read.loops[outer:])
+
+
+def _goes_on(read: Dependency, kept: Shape, rnumel: int) -> bool:
+    """Whether what is reduced lies side by side."""
+    return _in_one(read, kept)[sum(size != 1 for size in kept) :] == ((rnumel, 1),)
+
+
+def _stepped_by(
+    block: int, reads: Iterable[Access], kept: Shape, gone: Shape
+) -> tuple[Access, ...]:
+    """How far each read goes from sum to sum, and from part to part."""
+    found = []
+    for read in reads:
+        if len(read.strides) == len(kept) + len(gone):
+            steps = zip(contiguous_strides(gone), gone, read.strides[len(kept) :], strict=True)
+            part = sum(block // step % size * stride for step, size, stride in steps)
+            found.append(read._replace(strides=(*read.strides[: len(kept)], part)))
+    return tuple(found)
 
 
 def _are_many(card: Card, sums: int) -> bool:
