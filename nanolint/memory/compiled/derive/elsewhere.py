@@ -18,14 +18,25 @@ if TYPE_CHECKING:
 def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[Access]:
     """The reads of an index, repeated over what is taken or added at each of its places."""
     shape = each.shape if shape is None else shape
-    missing = len(shape) - len(index.shape)
+    first = _first_looked_up(each)
+    missing = len(shape) - len(index.shape) - first
     for access in index.loads():
         if access.tag:
             yield access
-        elif shape[: len(index.shape)] == index.shape:
-            yield Access(access.memory, access.offset, (*access.strides, *(0,) * missing))
+        elif missing >= 0 and shape[first : first + len(index.shape)] == index.shape:
+            strides = *(0,) * first, *access.strides, *(0,) * missing
+            yield Access(access.memory, access.offset, strides)
         else:
             yield Access(access.memory, access.offset, (), (access.strides, index.shape, shape))
+
+
+def _first_looked_up(each: Operation) -> int:
+    """The first of the dimensions that indices take the place of."""
+    if each.name != "index":
+        return 0
+    (dims,) = each.settings
+    assert isinstance(dims, tuple) and isinstance(dims[0], int)
+    return dims[0] if dims == tuple(range(dims[0], dims[0] + len(dims))) else 0
 
 
 def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None:

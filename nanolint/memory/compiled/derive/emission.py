@@ -102,7 +102,7 @@ class Emission:
             kind = TYPES.get(memory.dtype, 100 + memory.itemsize)
             known = Buffer(name, memory.nbytes, kind, role.component)
             known.kept, known.of = memory.kept, memory.name
-            known.part = memory.part
+            known.part, known.counted = memory.part, memory.counted
             self.buffers[memory] = known
             if memory.inside:
                 known.inside = self._buffer(memory.inside)
@@ -113,7 +113,7 @@ class Emission:
         launch that reads it reads (torch/_inductor/memory.py, ``get_freeable_input_buf``)."""
         views = self._views[memory]
         if {*views} == {memory} and all(
-            _last_read(memory, group) == memory.nbytes for group in views[memory]
+            _last_read(memory, group) == memory.counted for group in views[memory]
         ):
             self.graph.inputs.append(buffer)
             return
@@ -133,7 +133,7 @@ class Emission:
         for each, buffer in self._counted.items():
             groups = self._views[each.storage][each]
             last = max(groups, key=lambda group: places[id(self._nodes[group])])
-            buffer.nbytes = _last_read(each, last)
+            buffer.counted = _last_read(each, last)
 
     def _counted_of(self, kernels: Sequence[Kernel]) -> list[Buffer]:
         if not self._counted:
@@ -185,9 +185,9 @@ class Emission:
         inplace = [self._takes_over(memory, group) for memory in writes]
         node = Node((*reads, *mutated), tuple([self._buffer(each) for each in writes]))
         node.mutates = mutated
-        node.hidden = sum([memory.nbytes for memory in inside])
+        node.hidden = sum([memory.counted for memory in inside])
         if self.graph.counts_mutated:
-            node.hidden += sum([buffer.nbytes for buffer in mutated])
+            node.hidden += sum([buffer.counted for buffer in mutated])
         node.inplace = tuple(inplace)
         if group.mixed:
             self._mix(group, node)
