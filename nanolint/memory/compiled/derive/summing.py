@@ -104,12 +104,12 @@ class Summing(Realizing):
             )
             for one, read in zip(depends, reads, strict=True)
         ]  # fmt: skip
-        if rnumel == splits * block and (
-            (numel == 1 and not self._inductor.reorders_loops) or (numel > 1 and strides[-1] == 1)
-        ):
-            # Loops that were made one go through all of it, as those of one element at a time.
+        if rnumel == splits * block and strides[-1] == 1:
+            # They go through all of it, one part after the other.
             parts = [
-                one if not one.tag and _goes_on(one, kept, rnumel) else part
+                dependency_on(one.memory, one.offset, _in_parts(one, kept, splits, block), ())
+                if not one.tag and _goes_on(one, kept, rnumel)
+                else part
                 for one, part in zip(depends, parts, strict=True)
             ]
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
@@ -276,6 +276,13 @@ def _in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
 def _goes_on(read: Dependency, kept: Shape, rnumel: int) -> bool:
     """Whether what is reduced lies side by side."""
     return _in_one(read, kept)[sum(size != 1 for size in kept) :] == ((rnumel, 1),)
+
+
+def _in_parts(
+    read: Dependency, kept: Shape, splits: int, block: int
+) -> tuple[tuple[int, int], ...]:
+    outer = sum(size != 1 for size in kept)
+    return (*read.loops[:outer], (splits, block), (block, 1))
 
 
 def _stepped_by(

@@ -96,7 +96,7 @@ def written_out(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
     if weight is not None:
         normed = mul(normed, weight)
     is_old = x.device.release < RMS_NORM_FUSED_SINCE
-    return cast(normed if is_old or is_channels_last(x) else contiguous(normed), x.dtype)
+    return normed if is_old or is_channels_last(x) else contiguous(normed)
 
 
 def is_channels_last(x: Tensor) -> bool:
@@ -124,7 +124,7 @@ def rms_norm(
     scale = to_float32(weight) if weight is not None and casts else weight
     source = to_float32(x) if casts else x
     if is_written_out(source, scale) or is_channels_last(source):
-        return written_out(source, dimensions, scale)
+        return cast(written_out(source, dimensions, scale), source.dtype)
     device, shape, dtype = x.device, x.shape, source.dtype
     inner = tuple(normalized_shape)
     rows = shape[: len(shape) - dimensions] + (1,) * dimensions

@@ -110,7 +110,7 @@ def rms_norm(
     source = to_float32(x) if casts else x
     dims = len(normalized_shape)
     if is_written_out(source, scale):
-        return written_out(source, dims, scale)
+        return cast(written_out(source, dims, scale), source.dtype)
     over = tuple(range(x.ndim - dims, x.ndim))
     outer = tuple(range(x.ndim - dims))
     inner = prod(x.shape[x.ndim - dims :])
